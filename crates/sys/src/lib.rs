@@ -1,0 +1,13 @@
+//! System calls that the other crates build on, wrapped so that their use is safe: sealed shared
+//! memory, futexes, descriptors sent over sockets, who is at the other end and whether it lives.
+//!
+//! Linux only. Nothing here knows what the memory or the sockets are used for. Every function
+//! gives [`std::io::Error`]; callers say what they were doing.
+
+pub mod cpu;
+pub mod futex;
+pub mod memory;
+pub mod passing;
+pub mod peer;
+
+pub use memory::{Mapping, Protection};

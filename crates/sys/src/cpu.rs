@@ -1,0 +1,35 @@
+//! How busy the machine is: what decides whether spinning pays.
+
+use std::fs::File;
+use std::io::Read;
+
+/// The number of processors that the calling thread may run on, at least 1.
+pub fn cores() -> usize {
+    rustix::thread::sched_getaffinity(None).map_or(1, |set| set.count().max(1) as usize)
+}
+
+/// The number of threads that run or want to run on the machine right now, the caller among them.
+/// None where the system does not say. Takes a few microseconds.
+pub fn runnable() -> Option<usize> {
+    let mut text = [0; 64];
+    let len = File::open("/proc/loadavg").ok()?.read(&mut text).ok()?;
+    parse_loadavg(std::str::from_utf8(&text[..len]).ok()?)
+}
+
+/// The fourth field of `/proc/loadavg` is `runnable/all`.
+fn parse_loadavg(text: &str) -> Option<usize> {
+    text.split_whitespace().nth(3)?.split_once('/')?.0.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_something_sensible() {
+        assert!(cores() >= 1);
+        assert!(runnable().unwrap() >= 1);
+        assert_eq!(parse_loadavg("0.61 0.29 0.10 3/92 9583\n"), Some(3));
+        assert_eq!(parse_loadavg("0.61 0.29"), None);
+    }
+}

@@ -1,0 +1,170 @@
+//! Anonymous shared memory that cannot change its size, and mappings of it.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::mm::{MapFlags, ProtFlags};
+
+/// Creates `size` bytes of anonymous memory and seals its size. The name only shows in
+/// `/proc/PID/maps`. Pages are taken from the system when they are first touched, and all of it is
+/// gone when the last descriptor and the last mapping are.
+pub fn create(name: &str, size: usize) -> io::Result<OwnedFd> {
+    let fd =
+        rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    rustix::fs::ftruncate(&fd, size as u64)?;
+    rustix::fs::fcntl_add_seals(&fd, size_seals())?;
+    Ok(fd)
+}
+
+/// The size of memory that somebody else made, if it is sealed as [`create`] does: only then can a
+/// mapping of it never end in a bus error.
+pub fn sealed_size(fd: BorrowedFd<'_>) -> io::Result<usize> {
+    let seals = rustix::fs::fcntl_get_seals(fd)?;
+    if !seals.contains(size_seals()) {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "the shared memory is not sealed",
+        ));
+    }
+    let size = File::from(fd.try_clone_to_owned()?).metadata()?.len();
+    usize::try_from(size).map_err(|_| io::ErrorKind::InvalidData.into())
+}
+
+fn size_seals() -> SealFlags {
+    SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protection {
+    Read,
+    ReadWrite,
+}
+
+/// A shared mapping of a whole descriptor's memory, unmapped when dropped.
+///
+/// Other processes may write to it at any time, so it gives raw pointers and atomics and never a
+/// slice.
+#[derive(Debug)]
+pub struct Mapping {
+    base: NonNull<u8>,
+    len: usize,
+    protection: Protection,
+}
+
+// SAFETY: the mapping is plain memory that belongs to no thread; all access through a shared
+// reference is atomic, and raw pointers leave the argument to whoever dereferences them.
+unsafe impl Send for Mapping {}
+// SAFETY: as for Send.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps the first `len` bytes of `fd`, which must be sealed memory of at least that size:
+    /// anything else is refused, because it could shrink under the mapping.
+    pub fn new(fd: impl AsFd, len: usize, protection: Protection) -> io::Result<Mapping> {
+        if len == 0 || sealed_size(fd.as_fd())? < len {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "the shared memory is smaller than what is to be mapped",
+            ));
+        }
+        let flags = match protection {
+            Protection::Read => ProtFlags::READ,
+            Protection::ReadWrite => ProtFlags::READ | ProtFlags::WRITE,
+        };
+        // SAFETY: the kernel chooses the address, so no existing mapping is replaced.
+        let base = unsafe {
+            rustix::mm::mmap(ptr::null_mut(), len, flags, MapFlags::SHARED, fd.as_fd(), 0)?
+        };
+        let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Mapping { base, len, protection })
+    }
+
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.base.as_ptr()
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// A pointer to `len` bytes at `offset`. Panics where they are not all inside the mapping.
+    pub fn range(&self, offset: usize, len: usize) -> *mut u8 {
+        assert!(offset <= self.len && len <= self.len - offset, "range outside the mapping");
+        // SAFETY: the offset is inside the mapping or one past its end.
+        unsafe { self.base.as_ptr().add(offset) }
+    }
+
+    /// The shared 32-bit word at `offset`. Panics where that is outside, unaligned, or the mapping
+    /// is read only.
+    pub fn word(&self, offset: usize) -> &AtomicU32 {
+        let pointer = self.atomic(offset, size_of::<AtomicU32>()).cast::<AtomicU32>();
+        // SAFETY: `atomic` checked that an aligned word lies inside the writable mapping, which
+        // lives as long as `self`; other processes are expected to access it atomically, and any
+        // value is a valid u32.
+        unsafe { &*pointer }
+    }
+
+    /// The shared 64-bit word at `offset`; panics as [`Mapping::word`] does.
+    pub fn long(&self, offset: usize) -> &AtomicU64 {
+        let pointer = self.atomic(offset, size_of::<AtomicU64>()).cast::<AtomicU64>();
+        // SAFETY: as for `word`.
+        unsafe { &*pointer }
+    }
+
+    fn atomic(&self, offset: usize, size: usize) -> *mut u8 {
+        assert!(offset % size == 0, "unaligned atomic");
+        assert!(self.protection == Protection::ReadWrite, "atomic in a read-only mapping");
+        self.range(offset, size)
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: base and len are what mmap gave; every reference borrowed from `self` has ended.
+        // Failure would leave the memory mapped, which is harmless.
+        let _ = unsafe { rustix::mm::munmap(self.base.as_ptr().cast(), self.len) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering;
+
+    #[test]
+    fn two_mappings_see_the_same_memory() {
+        let fd = create("test", 8192).unwrap();
+        assert_eq!(sealed_size(fd.as_fd()).unwrap(), 8192);
+        let writer = Mapping::new(&fd, 8192, Protection::ReadWrite).unwrap();
+        let reader = Mapping::new(&fd, 8192, Protection::Read).unwrap();
+        writer.word(4096).store(7, Ordering::SeqCst);
+        // SAFETY: the word lies inside the mapping and nobody writes meanwhile.
+        assert_eq!(unsafe { reader.range(4096, 4).cast::<u32>().read() }, 7);
+    }
+
+    #[test]
+    fn the_size_is_sealed_and_unsealed_memory_is_refused() {
+        let fd = create("test", 4096).unwrap();
+        assert!(rustix::fs::ftruncate(&fd, 0).is_err());
+        assert!(Mapping::new(&fd, 4097, Protection::Read).is_err());
+        let open = rustix::fs::memfd_create("open", MemfdFlags::ALLOW_SEALING).unwrap();
+        rustix::fs::ftruncate(&open, 4096).unwrap();
+        assert!(Mapping::new(&open, 4096, Protection::Read).is_err());
+        assert!(Mapping::new(File::open("/proc/self/exe").unwrap(), 1, Protection::Read).is_err());
+    }
+
+    #[test]
+    #[should_panic(expected = "outside the mapping")]
+    fn words_outside_are_caught() {
+        let fd = create("test", 4096).unwrap();
+        Mapping::new(&fd, 4096, Protection::ReadWrite).unwrap().word(4096);
+    }
+}

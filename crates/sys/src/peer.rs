@@ -1,0 +1,94 @@
+//! Who is at the other end of a socket, and whether it is still there.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+
+/// The process at the other end of a unix socket, as it was when the connection was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Credentials {
+    /// 0 where the peer lives in a pid namespace that this process cannot see.
+    pub pid: u32,
+    pub uid: u32,
+}
+
+/// Asks the kernel who is at the other end of a unix socket.
+pub fn credentials(socket: impl AsFd) -> io::Result<Credentials> {
+    let mut found = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    option(&socket, libc::SO_PEERCRED, &mut found)?;
+    Ok(Credentials { pid: found.pid.max(0) as u32, uid: found.uid })
+}
+
+pub fn own_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// A descriptor that becomes readable when the peer process of a unix socket ends, whoever else
+/// holds copies of the socket (a forked child does). None where the kernel cannot say.
+pub fn pidfd(socket: impl AsFd) -> Option<OwnedFd> {
+    const SO_PEERPIDFD: libc::c_int = 77;
+    let mut fd: libc::c_int = -1;
+    if option(&socket, SO_PEERPIDFD, &mut fd).is_ok() && fd >= 0 {
+        // SAFETY: the kernel has just made this descriptor for us and nobody else knows it.
+        return Some(unsafe { OwnedFd::from_raw_fd(fd) });
+    }
+    let pid = rustix::process::Pid::from_raw(credentials(&socket).ok()?.pid as i32)?;
+    rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
+}
+
+/// Whether the other end of a connected socket has closed it, without waiting and without reading.
+pub fn hung_up(socket: impl AsFd) -> bool {
+    ready(socket, PollFlags::RDHUP)
+}
+
+/// Whether the process behind a pidfd has ended.
+pub fn ended(pidfd: impl AsFd) -> bool {
+    ready(pidfd, PollFlags::IN)
+}
+
+fn ready(fd: impl AsFd, wanted: PollFlags) -> bool {
+    let mut fds = [PollFd::new(&fd, wanted)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    matches!(rustix::event::poll(&mut fds, Some(&now)), Ok(1..))
+        && fds[0].revents().intersects(
+            wanted | PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL,
+        )
+}
+
+fn option<T>(socket: impl AsFd, name: libc::c_int, value: &mut T) -> io::Result<()> {
+    let mut len = size_of::<T>() as libc::socklen_t;
+    // SAFETY: value and len describe memory that we own for the length of the call, and both types
+    // used with this function are plain integers, valid whatever the kernel writes.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::SOL_SOCKET,
+            name,
+            (value as *mut T).cast(),
+            &mut len,
+        )
+    };
+    match result {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn a_pair_is_oneself() {
+        let (left, right) = UnixStream::pair().unwrap();
+        let who = credentials(&left).unwrap();
+        assert_eq!(who, Credentials { pid: std::process::id(), uid: own_uid() });
+        let pidfd = pidfd(&left).unwrap();
+        assert!(!ended(&pidfd));
+        assert!(!hung_up(&left));
+        drop(right);
+        assert!(hung_up(&left));
+    }
+}
