@@ -1,0 +1,32 @@
+//! Starting things: the program, the server it is rendered by, the X server it is shown on.
+//!
+//! A [`Session`] is one run of a program. It owns a private directory ([`RunDir`]) with the files
+//! that make GLVND pick our client library, and, when asked to, a render server and an X server of
+//! its own. Everything it starts ends with it, also when the process that holds it is killed: the
+//! server sees its standard input close and the X server sees its last client go.
+//!
+//! GLVND falls back to another driver without a word. So a program is looked at before it starts
+//! ([`inspect`]) and watched while it runs ([`watch`]); the [`Report`] says whether its GL reached
+//! us.
+#![forbid(unsafe_code)]
+
+mod embedded;
+mod environment;
+mod error;
+mod helper;
+pub mod inspect;
+mod library;
+
+mod run_dir;
+mod session;
+mod signals;
+pub mod watch;
+mod xvfb;
+
+pub use embedded::EmbeddedServer;
+pub use environment::{ClientSettings, OnLoss, Present};
+pub use error::Error;
+pub use library::{client_library, LIBRARY_FILE};
+pub use run_dir::RunDir;
+pub use session::{exit_code, Display, Plan, Report, Server, Session};
+pub use xvfb::{find_xvfb, Xvfb};

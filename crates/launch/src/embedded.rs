@@ -1,0 +1,70 @@
+//! The render server that a run starts for itself when none is named.
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::helper::Helper;
+use crate::Error;
+
+/// What the server's line on standard output begins with; the address it listens on follows.
+pub const READY: &str = "listening on ";
+
+/// Starting a driver on a loaded machine takes a while.
+const START_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A render server that ends when this is dropped, or when this process dies: its standard input
+/// closes.
+#[derive(Debug)]
+pub struct EmbeddedServer {
+    helper: Helper,
+    address: String,
+}
+
+impl EmbeddedServer {
+    /// Runs `executable` with `arguments`, which must make it a server that prints a line of
+    /// [`READY`] and its address once it takes clients, and that ends when its standard input does.
+    ///
+    /// # Errors
+    /// [`Error::ServerFailed`] if it ends, says something else or says nothing.
+    pub fn start(executable: &Path, arguments: &[OsString]) -> Result<EmbeddedServer, Error> {
+        // A process group of its own: an interrupt from the terminal is for the program, which may
+        // want its server a little longer.
+        let child = Command::new(executable)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .map_err(|source| Error::Spawn {
+                program: executable.into(),
+                source,
+            })?;
+        let mut helper = Helper::new(child);
+        let line = helper
+            .first_line(START_TIMEOUT)
+            .map_err(|why| Error::ServerFailed {
+                why: why.to_string(),
+            })?;
+        match line.strip_prefix(READY) {
+            Some(address) => {
+                let address = address.trim().to_owned();
+                Ok(EmbeddedServer { helper, address })
+            }
+            None => Err(Error::ServerFailed {
+                why: format!("it said {line:?}"),
+            }),
+        }
+    }
+
+    /// The address it listens on.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.helper.pid()
+    }
+}

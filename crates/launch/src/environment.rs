@@ -1,0 +1,158 @@
+//! What a program's environment must say for its GL to reach us: which GLVND vendor to load, where
+//! it is, and our own settings.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use crate::{Error, RunDir};
+
+/// Where the program's pictures go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Present {
+    /// Into the program's own window.
+    #[default]
+    Window,
+    /// Nowhere.
+    None,
+}
+
+/// What the program sees when its server is lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnLoss {
+    /// It ends.
+    #[default]
+    Exit,
+    /// It goes on, drawing nothing.
+    Continue,
+}
+
+/// What the client library is told; see [`environment`] for the variables.
+#[derive(Clone, Debug, Default)]
+pub struct ClientSettings {
+    /// The server's address; none for transports without a server.
+    pub server: Option<String>,
+    /// `shm`, `unix`, `tcp`, `null` or `file:PATH`; none leaves it to the address.
+    pub transport: Option<String>,
+    pub token_file: Option<PathBuf>,
+    pub present: Present,
+    pub save: Option<Save>,
+    /// End the program after this many swaps.
+    pub frames: Option<u64>,
+    pub on_loss: OnLoss,
+}
+
+/// Frames that are kept as image files.
+#[derive(Clone, Debug)]
+pub struct Save {
+    pub dir: PathBuf,
+    /// Every how many frames one is kept.
+    pub every: u64,
+    /// `png` or `jpeg`.
+    pub format: String,
+}
+
+/// A change to the environment: a value, or `None` to remove the variable.
+pub(crate) type Change = (OsString, Option<OsString>);
+
+/// Writes the vendor files into `run` and returns what to change in the environment for programs to
+/// use them.
+pub(crate) fn environment(
+    run: &RunDir,
+    library: &Path,
+    settings: &ClientSettings,
+) -> Result<Vec<Change>, Error> {
+    let vendor = vendor_files(run, library)?;
+    let mut changes = vec![
+        set("__GLX_VENDOR_LIBRARY_NAME", "mgn"),
+        set("__EGL_VENDOR_LIBRARY_FILENAMES", vendor.join("mgn.json")),
+        set("LD_LIBRARY_PATH", before_library_path(&vendor)),
+        set("MGN_RUN_DIR", run.path()),
+        set(
+            "MGN_PRESENT",
+            match settings.present {
+                Present::Window => "window",
+                Present::None => "none",
+            },
+        ),
+        set(
+            "MGN_ON_LOSS",
+            match settings.on_loss {
+                OnLoss::Exit => "exit",
+                OnLoss::Continue => "continue",
+            },
+        ),
+        set_or_remove("MGN_SERVER", settings.server.as_ref()),
+        set_or_remove("MGN_TRANSPORT", settings.transport.as_ref()),
+        set_or_remove("MGN_TOKEN_FILE", settings.token_file.as_ref()),
+        set_or_remove("MGN_FRAMES", settings.frames.map(|n| n.to_string())),
+        set_or_remove("MGN_SAVE_DIR", settings.save.as_ref().map(|s| &s.dir)),
+        set_or_remove(
+            "MGN_SAVE_EVERY",
+            settings.save.as_ref().map(|s| s.every.to_string()),
+        ),
+        set_or_remove("MGN_SAVE_FORMAT", settings.save.as_ref().map(|s| &s.format)),
+    ];
+    changes.extend(x11_toolkits());
+    Ok(changes)
+}
+
+/// Toolkits prefer Wayland where they see it, and a Wayland surface is no window we can draw into.
+fn x11_toolkits() -> [Change; 10] {
+    [
+        remove("WAYLAND_DISPLAY"),
+        remove("WAYLAND_SOCKET"),
+        set("XDG_SESSION_TYPE", "x11"),
+        set("QT_QPA_PLATFORM", "xcb"),
+        set("GDK_BACKEND", "x11"),
+        set("CLUTTER_BACKEND", "x11"),
+        set("SDL_VIDEODRIVER", "x11"),
+        set("SDL_VIDEO_DRIVER", "x11"),
+        set("MOZ_ENABLE_WAYLAND", "0"),
+        set("ELECTRON_OZONE_PLATFORM_HINT", "x11"),
+    ]
+}
+
+/// The library under the two names that GLVND looks for, and the file that leads EGL to it. Returns
+/// their directory.
+fn vendor_files(run: &RunDir, library: &Path) -> Result<PathBuf, Error> {
+    let dir = run.join("vendor");
+    fs::create_dir(&dir).map_err(Error::file(&dir, "making it"))?;
+    for name in ["libGLX_mgn.so.0", "libEGL_mgn.so.0"] {
+        let link = dir.join(name);
+        symlink(library, &link).map_err(Error::file(&link, "linking the client library"))?;
+    }
+    let json = dir.join("mgn.json");
+    // A path and not a name, so that it is found also where a script resets LD_LIBRARY_PATH. The
+    // loader sees that both links are one file, so that a program with both APIs has one copy of
+    // the library.
+    let text = serde_json::json!({
+        "file_format_version": "1.0.0",
+        "ICD": { "library_path": dir.join("libEGL_mgn.so.0") },
+    })
+    .to_string();
+    fs::write(&json, text).map_err(Error::file(&json, "writing it"))?;
+    Ok(dir)
+}
+
+fn before_library_path(dir: &Path) -> OsString {
+    let mut path = dir.as_os_str().to_owned();
+    if let Some(old) = std::env::var_os("LD_LIBRARY_PATH").filter(|old| !old.is_empty()) {
+        path.push(":");
+        path.push(old);
+    }
+    path
+}
+
+fn set(name: &str, value: impl Into<OsString>) -> Change {
+    (name.into(), Some(value.into()))
+}
+
+fn remove(name: &str) -> Change {
+    (name.into(), None)
+}
+
+fn set_or_remove(name: &str, value: Option<impl Into<OsString>>) -> Change {
+    (name.into(), value.map(Into::into))
+}

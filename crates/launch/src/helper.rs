@@ -1,0 +1,187 @@
+//! A process of our own beside the program: it says when it is ready, and it ends with us.
+
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::process::{Child, ChildStdout, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
+use rustix::process::{kill_process, Pid, Signal};
+
+/// How long a helper may take to end by itself before it is killed.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// The longest line a helper says it is ready with.
+const LINE_MAX: usize = 4096;
+
+/// A child process that is ended when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Helper {
+    child: Child,
+    stdout: Option<ChildStdout>,
+}
+
+/// Why a helper did not say that it is ready.
+#[derive(Debug)]
+pub(crate) enum NotReady {
+    Ended(Option<ExitStatus>),
+    TimedOut,
+    Failed(io::Error),
+}
+
+impl Helper {
+    pub(crate) fn new(mut child: Child) -> Helper {
+        let stdout = child.stdout.take();
+        Helper { child, stdout }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether it still runs.
+    pub(crate) fn alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// How it ended, if it has.
+    pub(crate) fn status(&mut self) -> io::Result<Option<ExitStatus>> {
+        self.child.try_wait()
+    }
+
+    /// The first line it writes to its standard output, without the newline.
+    pub(crate) fn first_line(&mut self, timeout: Duration) -> Result<String, NotReady> {
+        let deadline = Instant::now() + timeout;
+        let Some(stdout) = &mut self.stdout else {
+            return Err(NotReady::Ended(None));
+        };
+        let mut line = Vec::new();
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() || line.len() >= LINE_MAX {
+                return Err(NotReady::TimedOut);
+            }
+            if !readable(&*stdout, left).map_err(NotReady::Failed)? {
+                continue;
+            }
+            let mut byte = [0];
+            match stdout.read(&mut byte) {
+                Ok(0) => return Err(NotReady::Ended(self.child.wait().ok())),
+                Ok(_) if byte[0] == b'\n' => break,
+                Ok(_) => line.push(byte[0]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(NotReady::Failed(error)),
+            }
+        }
+        Ok(String::from_utf8_lossy(&line).into_owned())
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(pid) = Pid::from_raw(self.child.id() as i32) {
+            let _ = kill_process(pid, signal);
+        }
+    }
+
+    fn ends_within(&mut self, grace: Duration) -> bool {
+        let deadline = Instant::now() + grace;
+        let mut pause = Duration::from_micros(500);
+        while self.alive() {
+            if Instant::now() >= deadline {
+                return false;
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(20));
+        }
+        true
+    }
+}
+
+impl Drop for Helper {
+    /// Closes its input, asks, and at last kills. A child that has not been waited for keeps its
+    /// process id, so the signals reach nobody else.
+    fn drop(&mut self) {
+        let asked = self.child.stdin.take().is_some();
+        if asked && self.ends_within(GRACE) || !self.alive() {
+            return;
+        }
+        self.signal(Signal::TERM);
+        if !self.ends_within(GRACE) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+impl std::fmt::Display for NotReady {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            NotReady::Ended(Some(status)) => write!(f, "it ended with {status}"),
+            NotReady::Ended(None) => write!(f, "it ended"),
+            NotReady::TimedOut => write!(f, "it did not say that it is ready"),
+            NotReady::Failed(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+/// Waits until `fd` can be read. False after the timeout, or when a signal came.
+pub(crate) fn readable(fd: impl AsFd, timeout: Duration) -> io::Result<bool> {
+    let mut fds = [PollFd::new(&fd, PollFlags::IN)];
+    let timeout = Timespec {
+        tv_sec: timeout.as_secs().try_into().unwrap_or(i64::MAX),
+        tv_nsec: timeout.subsec_nanos().into(),
+    };
+    match poll(&mut fds, Some(&timeout)) {
+        Ok(n) => Ok(n > 0),
+        Err(rustix::io::Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+
+    fn shell(script: &str) -> Helper {
+        let child = Command::new("sh")
+            .args(["-c", script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Helper::new(child)
+    }
+
+    #[test]
+    fn says_its_line_and_ends_when_its_input_closes() {
+        let mut helper = shell("echo ready now; cat >/dev/null");
+        assert_eq!(
+            helper.first_line(Duration::from_secs(10)).unwrap(),
+            "ready now"
+        );
+        assert!(helper.alive());
+        let before = Instant::now();
+        drop(helper);
+        assert!(before.elapsed() < GRACE);
+    }
+
+    #[test]
+    fn is_ended_when_it_does_not_listen() {
+        let mut helper = shell("exec sleep 1000");
+        let error = helper.first_line(Duration::from_millis(20)).unwrap_err();
+        assert!(matches!(error, NotReady::TimedOut));
+        helper.child.stdin.take();
+        let pid = Pid::from_raw(helper.pid() as i32).unwrap();
+        drop(helper);
+        assert!(rustix::process::test_kill_process(pid).is_err());
+    }
+
+    #[test]
+    fn tells_how_it_ended() {
+        let error = shell("exit 7")
+            .first_line(Duration::from_secs(10))
+            .unwrap_err();
+        assert!(error.to_string().contains('7'), "{error}");
+    }
+}

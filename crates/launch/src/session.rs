@@ -1,0 +1,243 @@
+//! One run of a program, from the private directory to the report.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+use rustix::process::{pidfd_open, set_child_subreaper, Pid, PidfdFlags};
+
+use crate::environment::environment;
+use crate::helper::{readable, Helper};
+use crate::signals::Signals;
+use crate::watch::{judge, Seen, Verdict, Watch};
+use crate::{ClientSettings, EmbeddedServer, Error, RunDir, Xvfb};
+
+/// How long a process that outlives the program has to load our library before it counts as none of
+/// ours.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// What to run, and with what.
+#[derive(Debug)]
+pub struct Plan {
+    /// The file, as [`crate::inspect::inspect`] found it.
+    pub program: PathBuf,
+    /// The name it was called by, and its arguments.
+    pub name: OsString,
+    pub arguments: Vec<OsString>,
+    /// The client library.
+    pub library: PathBuf,
+    pub display: Display,
+    pub server: Server,
+    /// With [`Server::Embedded`] the server's address is filled in.
+    pub settings: ClientSettings,
+}
+
+/// Where the program finds its X server.
+#[derive(Clone, Debug)]
+pub enum Display {
+    /// Where the environment says.
+    Inherited,
+    Named(OsString),
+    /// On an Xvfb of the run's own.
+    Headless,
+}
+
+/// Who renders.
+#[derive(Clone, Debug)]
+pub enum Server {
+    /// Nobody, or the one that the settings name.
+    Elsewhere,
+    /// One that this run starts; see [`EmbeddedServer::start`].
+    Embedded {
+        executable: PathBuf,
+        arguments: Vec<OsString>,
+    },
+}
+
+/// A program that runs. Dropping it ends the program, if it still runs, and then what was started
+/// for it.
+#[derive(Debug)]
+pub struct Session {
+    program: Helper,
+    pidfd: std::os::fd::OwnedFd,
+    status: Option<(ExitStatus, Instant)>,
+    watch: Watch,
+    signals: Signals,
+    // Dropped in this order: the server before its clients' X server, both before their files.
+    _server: Option<EmbeddedServer>,
+    xvfb: Option<Xvfb>,
+    run: RunDir,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The program's exit status, 128 and the signal's number if one killed it.
+    pub status: i32,
+    pub verdict: Verdict,
+    /// Every process that was seen, with its OpenGL libraries.
+    pub processes: Vec<Seen>,
+}
+
+impl Session {
+    /// Starts what `plan` asks for and then the program.
+    ///
+    /// # Errors
+    /// Whatever could not be started; nothing stays behind.
+    pub fn start(run: RunDir, plan: Plan) -> Result<Session, Error> {
+        let signals = Signals::new()?;
+        // Processes that the program leaves behind become our children, so that they can be
+        // watched.
+        set_child_subreaper(Pid::from_raw(1)).map_err(Error::system("becoming a subreaper"))?;
+        let xvfb = match plan.display {
+            Display::Headless => Some(Xvfb::start(&run)?),
+            _ => None,
+        };
+        let mut settings = plan.settings;
+        let server = match &plan.server {
+            Server::Embedded {
+                executable,
+                arguments,
+            } => {
+                let server = EmbeddedServer::start(executable, arguments)?;
+                settings.server = Some(server.address().to_owned());
+                Some(server)
+            }
+            Server::Elsewhere => None,
+        };
+        if let Some(signal) = signals.last() {
+            return Err(Error::Interrupted(signal));
+        }
+        let mut command = Command::new(&plan.program);
+        command.arg0(&plan.name).args(&plan.arguments);
+        for (name, value) in environment(&run, &plan.library, &settings)? {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        match (&plan.display, &xvfb) {
+            (_, Some(xvfb)) => {
+                command
+                    .env("DISPLAY", xvfb.display())
+                    .env("XAUTHORITY", xvfb.authority());
+            }
+            (Display::Named(display), None) => {
+                command.env("DISPLAY", display);
+            }
+            _ => {}
+        }
+        let helpers = server
+            .iter()
+            .map(EmbeddedServer::pid)
+            .chain(xvfb.iter().map(Xvfb::pid))
+            .collect();
+        let child = command.spawn().map_err(|source| Error::Spawn {
+            program: plan.program.clone(),
+            source,
+        })?;
+        let program = Helper::new(child);
+        let pidfd = open_pidfd(program.pid())?;
+        signals.send_to(open_pidfd(program.pid())?);
+        Ok(Session {
+            program,
+            pidfd,
+            status: None,
+            watch: Watch::new(helpers),
+            signals,
+            _server: server,
+            xvfb,
+            run,
+        })
+    }
+
+    /// The run's directory, where the client library keeps its counters.
+    pub fn run_dir(&self) -> &Path {
+        self.run.path()
+    }
+
+    /// The display and the authority file of the run's own X server.
+    pub fn headless_display(&self) -> Option<(&str, &Path)> {
+        self.xvfb.as_ref().map(|x| (x.display(), x.authority()))
+    }
+
+    /// Waits until the program has ended, and every process it left behind that is still drawing
+    /// through us; `None` after `timeout`.
+    ///
+    /// # Errors
+    /// If the system does not let us wait.
+    pub fn wait(&mut self, timeout: Duration) -> Result<Option<Report>, Error> {
+        let deadline = Instant::now() + timeout;
+        loop {
+            let now = Instant::now();
+            let program = self.program.pid();
+            if now >= self.watch.next() {
+                let alive = self.watch.look(now, program);
+                if self.over(now, alive) {
+                    return Ok(Some(self.report()));
+                }
+            }
+            if now >= deadline {
+                return Ok(None);
+            }
+            let pause = deadline
+                .min(self.watch.next())
+                .saturating_duration_since(now);
+            self.rest(pause)?;
+        }
+    }
+
+    /// Sleeps for `pause`, or less if the program ends, which is noted.
+    fn rest(&mut self, pause: Duration) -> Result<(), Error> {
+        if self.status.is_some() {
+            std::thread::sleep(pause);
+            return Ok(());
+        }
+        if readable(&self.pidfd, pause).map_err(Error::system("waiting for the program"))? {
+            let status = self
+                .program
+                .status()
+                .map_err(Error::system("waiting for the program"))?;
+            self.status = status.map(|status| (status, Instant::now()));
+            // What it leaves behind is looked at now.
+            self.watch.look_now();
+        }
+        Ok(())
+    }
+
+    fn over(&self, now: Instant, alive: crate::watch::Alive) -> bool {
+        match self.status {
+            None => false,
+            Some(_) if !alive.any || self.signals.last().is_some() => true,
+            Some((_, ended)) => !alive.ours && now - ended >= LINGER,
+        }
+    }
+
+    fn report(&self) -> Report {
+        let processes: Vec<Seen> = self.watch.seen().cloned().collect();
+        Report {
+            status: self.status.map_or(0, |(status, _)| exit_code(status)),
+            verdict: judge(&processes),
+            processes,
+        }
+    }
+}
+
+fn open_pidfd(pid: u32) -> Result<std::os::fd::OwnedFd, Error> {
+    let none = || io::Error::from(io::ErrorKind::NotFound);
+    let doing = "opening a descriptor of the program";
+    let pid = Pid::from_raw(pid as i32)
+        .ok_or_else(none)
+        .map_err(Error::system(doing))?;
+    pidfd_open(pid, PidfdFlags::empty()).map_err(Error::system(doing))
+}
+
+/// An exit status as shells count it.
+pub fn exit_code(status: ExitStatus) -> i32 {
+    status
+        .code()
+        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+}

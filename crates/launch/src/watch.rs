@@ -1,0 +1,383 @@
+//! Which OpenGL libraries the processes of a run have mapped, to tell when GLVND, or a library of
+//! the program's own, led its GL elsewhere.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use rustix::process::{waitpid, Pid, WaitOptions};
+
+use crate::LIBRARY_FILE;
+
+/// A process new to us is looked at this often, so that one that lives for a moment only is seen
+/// with its libraries …
+const DENSE: Duration = Duration::from_millis(20);
+/// … for this long …
+const DENSE_FOR: Duration = Duration::from_millis(600);
+/// … and later this often.
+const SPARSE: Duration = Duration::from_millis(500);
+
+/// What one process had mapped at any time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mapped {
+    /// Our client library.
+    pub ours: bool,
+    /// A library that programs link for OpenGL or EGL.
+    pub front: bool,
+    /// Other OpenGL drivers, by their files.
+    pub drivers: BTreeSet<PathBuf>,
+}
+
+impl Mapped {
+    /// Reads the text of `/proc/PID/maps`.
+    pub fn from_maps(maps: &str) -> Mapped {
+        let files: BTreeSet<&str> = maps
+            .lines()
+            .filter_map(|line| line.find('/').map(|at| &line[at..]))
+            .map(|path| path.strip_suffix(" (deleted)").unwrap_or(path))
+            .collect();
+        let names: Vec<&str> = files.iter().map(|path| file_name(path)).collect();
+        let glvnd = names.iter().any(|n| n.starts_with("libGLdispatch.so"));
+        Mapped {
+            ours: names.contains(&LIBRARY_FILE),
+            front: names.iter().any(|n| is_front(n)),
+            drivers: files
+                .iter()
+                .filter(|path| is_driver(file_name(path)) || !glvnd && is_entry(file_name(path)))
+                .map(PathBuf::from)
+                .collect(),
+        }
+    }
+
+    fn merge(&mut self, later: Mapped) {
+        self.ours |= later.ours;
+        self.front |= later.front;
+        self.drivers.extend(later.drivers);
+    }
+
+    /// Whether its GL went to another driver. A driver without a front library serves something
+    /// else, such as Vulkan or buffer allocation.
+    fn elsewhere(&self) -> bool {
+        self.front && !self.ours && !self.drivers.is_empty()
+    }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn is_driver(name: &str) -> bool {
+    let vendor = |prefix| name.starts_with(prefix) && !name.starts_with(&format!("{prefix}mgn."));
+    vendor("libGLX_")
+        || vendor("libEGL_")
+        || name.ends_with("_dri.so")
+        || name.starts_with("libgallium-")
+        || name.starts_with("libnvidia-gl")
+        || name.starts_with("libnvidia-egl")
+        || name.starts_with("libOSMesa.so")
+}
+
+/// The libraries with entry points. Under GLVND they only lead to a vendor; without it they are a
+/// driver themselves, as bundled ones are.
+fn is_entry(name: &str) -> bool {
+    ["libGL.so", "libEGL.so", "libGLESv2.so", "libGLESv1_CM.so"]
+        .iter()
+        .any(|n| name.starts_with(n))
+}
+
+fn is_front(name: &str) -> bool {
+    is_entry(name)
+        || ["libGLX.so", "libOpenGL.so", "libOSMesa.so"]
+            .iter()
+            .any(|n| name.starts_with(n))
+}
+
+/// A process that was seen.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub pid: u32,
+    /// Its name, as the system shows it.
+    pub name: String,
+    pub mapped: Mapped,
+}
+
+/// Watches the descendants of this process, those of its helpers excepted.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    helpers: Vec<u32>,
+    seen: BTreeMap<Identity, Seen>,
+    next: Instant,
+    dense_until: Instant,
+}
+
+/// Process ids are used again; with the time of its start one is unique.
+type Identity = (u32, u64);
+
+/// What lives below us at the moment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Alive {
+    pub(crate) any: bool,
+    /// One that has our client library.
+    pub(crate) ours: bool,
+}
+
+impl Watch {
+    pub(crate) fn new(helpers: Vec<u32>) -> Watch {
+        let now = Instant::now();
+        Watch {
+            helpers,
+            seen: BTreeMap::new(),
+            next: now,
+            dense_until: now + DENSE_FOR,
+        }
+    }
+
+    /// When to look again.
+    pub(crate) fn next(&self) -> Instant {
+        self.next
+    }
+
+    /// Makes the next look due.
+    pub(crate) fn look_now(&mut self) {
+        self.next = Instant::now();
+    }
+
+    /// Looks at every process and takes leave of dead ones that were left to us. `program` is
+    /// waited for elsewhere.
+    pub(crate) fn look(&mut self, now: Instant, program: u32) -> Alive {
+        let mut alive = Alive::default();
+        for process in self.family() {
+            if process.zombie {
+                if process.parent == std::process::id() && process.pid != program {
+                    bury(process.pid);
+                }
+                continue;
+            }
+            alive.any = true;
+            let maps = fs::read(format!("/proc/{}/maps", process.pid)).unwrap_or_default();
+            let mapped = Mapped::from_maps(&String::from_utf8_lossy(&maps));
+            alive.ours |= mapped.ours;
+            let seen = self
+                .seen
+                .entry((process.pid, process.start))
+                .or_insert_with(|| {
+                    self.dense_until = now + DENSE_FOR;
+                    Seen {
+                        pid: process.pid,
+                        name: String::new(),
+                        mapped: Mapped::default(),
+                    }
+                });
+            seen.name = process.name;
+            seen.mapped.merge(mapped);
+        }
+        self.next = now
+            + if now < self.dense_until {
+                DENSE
+            } else {
+                SPARSE
+            };
+        alive
+    }
+
+    pub(crate) fn seen(&self) -> impl Iterator<Item = &Seen> {
+        self.seen.values()
+    }
+
+    fn family(&self) -> Vec<Process> {
+        let mut children: HashMap<u32, Vec<Process>> = HashMap::new();
+        for process in processes() {
+            children.entry(process.parent).or_default().push(process);
+        }
+        let mut found = Vec::new();
+        let mut parents = vec![std::process::id()];
+        while let Some(parent) = parents.pop() {
+            for process in children.remove(&parent).unwrap_or_default() {
+                // A helper's children are in its process group, and may be left to us when it dies.
+                let helper = [process.pid, process.group]
+                    .iter()
+                    .any(|p| self.helpers.contains(p));
+                if !helper {
+                    parents.push(process.pid);
+                    found.push(process);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// A run's outcome as to its OpenGL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Ours was used, and no process used only another.
+    Ours,
+    /// No process was seen with an OpenGL library that led anywhere.
+    NoGl,
+    /// A process used another driver and never ours.
+    Elsewhere { process: String, driver: PathBuf },
+}
+
+/// Judges what was seen of a run's processes.
+pub fn judge<'a>(seen: impl IntoIterator<Item = &'a Seen>) -> Verdict {
+    let mut verdict = Verdict::NoGl;
+    for process in seen {
+        if process.mapped.elsewhere() {
+            let driver = process.mapped.drivers.first().cloned().unwrap_or_default();
+            return Verdict::Elsewhere {
+                process: process.name.clone(),
+                driver,
+            };
+        }
+        if process.mapped.ours {
+            verdict = Verdict::Ours;
+        }
+    }
+    verdict
+}
+
+#[derive(Debug)]
+struct Process {
+    pid: u32,
+    parent: u32,
+    group: u32,
+    name: String,
+    start: u64,
+    zombie: bool,
+}
+
+fn processes() -> impl Iterator<Item = Process> {
+    fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
+        .filter_map(|pid| {
+            let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+            parse_stat(pid, &String::from_utf8_lossy(&stat))
+        })
+}
+
+/// Reads `/proc/PID/stat` (proc_pid_stat(5)). The name stands in parentheses and may hold any
+/// character, more of them too.
+fn parse_stat(pid: u32, stat: &str) -> Option<Process> {
+    let (before, after) = stat.rsplit_once(')')?;
+    let name = before.split_once('(')?.1.to_owned();
+    let mut fields = after.split_ascii_whitespace();
+    let zombie = matches!(fields.next()?, "Z" | "X");
+    let parent = fields.next()?.parse().ok()?;
+    let group = fields.next()?.parse().ok()?;
+    // State is the third field and the start time the twenty-second.
+    let start = fields.nth(16)?.parse().ok()?;
+    Some(Process {
+        pid,
+        parent,
+        group,
+        name,
+        start,
+        zombie,
+    })
+}
+
+fn bury(pid: u32) {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let _ = waitpid(pid, WaitOptions::NOHANG);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn maps(files: &[&str]) -> Mapped {
+        let lines: Vec<String> = files
+            .iter()
+            .map(|f| format!("7f0000000000-7f0000001000 r-xp 00000000 fe:00 1234    {f}"))
+            .collect();
+        Mapped::from_maps(&lines.join("\n"))
+    }
+
+    fn verdict(of: &[Mapped]) -> Verdict {
+        let seen: Vec<Seen> = of
+            .iter()
+            .map(|m| Seen {
+                pid: 1,
+                name: "gears".into(),
+                mapped: m.clone(),
+            })
+            .collect();
+        judge(&seen)
+    }
+
+    #[test]
+    fn knows_ours_from_others() {
+        let ours = maps(&[
+            "/usr/lib/libGL.so.1.7.0",
+            "/usr/lib/libGLdispatch.so.0.0.0",
+            "/opt/mgn/libmgn_client.so (deleted)",
+        ]);
+        assert_eq!(
+            ours,
+            Mapped {
+                ours: true,
+                front: true,
+                drivers: BTreeSet::new()
+            }
+        );
+        let mesa = maps(&[
+            "/usr/lib/libGLX.so.0.0.0",
+            "/usr/lib/libGLdispatch.so.0.0.0",
+            "/usr/lib/libGLX_mesa.so.0.0.0",
+            "/usr/lib/dri/swrast_dri.so",
+        ]);
+        assert_eq!(mesa.drivers.len(), 2);
+        assert_eq!(verdict(std::slice::from_ref(&ours)), Verdict::Ours);
+        assert!(matches!(verdict(&[ours, mesa]), Verdict::Elsewhere { .. }));
+    }
+
+    #[test]
+    fn a_bundled_library_is_a_driver() {
+        let bundled = maps(&["/opt/game/lib/libGL.so.1"]);
+        assert!(
+            matches!(verdict(&[bundled]), Verdict::Elsewhere { driver, .. }
+            if driver == std::path::Path::new("/opt/game/lib/libGL.so.1"))
+        );
+    }
+
+    #[test]
+    fn programs_without_gl_are_left_in_peace() {
+        let vulkan = maps(&["/usr/lib/libvulkan.so.1", "/usr/lib/libGLX_nvidia.so.0"]);
+        let linked = maps(&["/usr/lib/libGL.so.1", "/usr/lib/libGLdispatch.so.0"]);
+        assert_eq!(
+            verdict(&[vulkan, linked, Mapped::from_maps("")]),
+            Verdict::NoGl
+        );
+    }
+
+    #[test]
+    fn reads_names_with_parentheses() {
+        let stat = "42 (a) b (c)) S 7 42 42 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 98765 1 2";
+        let process = parse_stat(42, stat).unwrap();
+        assert_eq!((process.parent, process.group), (7, 42));
+        assert_eq!((process.start, process.zombie), (98765, false));
+        assert_eq!(process.name, "a) b (c)");
+        assert!(parse_stat(1, "1 (x").is_none());
+    }
+
+    #[test]
+    fn sees_a_child_and_what_it_maps() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("1000")
+            .spawn()
+            .unwrap();
+        let mut watch = Watch::new(vec![]);
+        let alive = watch.look(Instant::now(), child.id());
+        assert!(alive.any && !alive.ours);
+        assert!(watch.seen().any(|s| s.pid == child.id()));
+        let mut blind = Watch::new(vec![child.id()]);
+        blind.look(Instant::now(), 0);
+        assert!(blind.seen().all(|s| s.pid != child.id()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}

@@ -1,0 +1,191 @@
+//! A private X server without a screen.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::helper::{Helper, NotReady};
+use crate::{inspect, Error, RunDir};
+
+const START_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Larger than the windows programs open by themselves; it costs 16 MB.
+const SCREEN: &str = "2560x1600x24";
+
+const COOKIE_NAME: &[u8] = b"MIT-MAGIC-COOKIE-1";
+
+/// An Xvfb with a display number of its own that only holders of its cookie can use. It ends when
+/// this is dropped, or when this process and all its clients are gone.
+#[derive(Debug)]
+pub struct Xvfb {
+    helper: Helper,
+    display: String,
+    authority: PathBuf,
+    /// Our own connection. The server ends with its last client, so it must always have one.
+    _client: UnixStream,
+}
+
+/// Where Xvfb is, if it is installed.
+pub fn find_xvfb() -> Option<PathBuf> {
+    inspect::in_path(OsStr::new("Xvfb"))
+}
+
+impl Xvfb {
+    /// Starts an X server that keeps its files in `run`.
+    ///
+    /// # Errors
+    /// [`Error::NoXvfb`] if it is not installed, [`Error::XvfbFailed`] with its own last words if
+    /// it does not start.
+    pub fn start(run: &RunDir) -> Result<Xvfb, Error> {
+        let executable = find_xvfb().ok_or(Error::NoXvfb)?;
+        let cookie = cookie()?;
+        let authority = run.join("xauthority");
+        write_authority(&authority, &cookie)
+            .map_err(Error::file(&authority, "writing the X server's cookie"))?;
+        let log = run.join("xvfb.log");
+        let log_file = File::create(&log).map_err(Error::file(&log, "making it"))?;
+        let child = Command::new(&executable)
+            .args([
+                "-displayfd",
+                "1",
+                "-screen",
+                "0",
+                SCREEN,
+                "-nolisten",
+                "tcp",
+                "-terminate",
+            ])
+            .arg("-auth")
+            .arg(&authority)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log_file)
+            .process_group(0)
+            .spawn()
+            .map_err(|source| Error::Spawn {
+                program: executable,
+                source,
+            })?;
+        let mut helper = Helper::new(child);
+        let failed = |why: String| Error::XvfbFailed { why };
+        let number = helper.first_line(START_TIMEOUT).map_err(|why| match why {
+            NotReady::Ended(_) => failed(last_words(&log).unwrap_or_else(|| why.to_string())),
+            other => failed(other.to_string()),
+        })?;
+        let number: u32 = number
+            .trim()
+            .parse()
+            .map_err(|_| failed(format!("it gave {number:?} as its display number")))?;
+        let client = connect(number, &cookie).map_err(|error| failed(error.to_string()))?;
+        Ok(Xvfb {
+            helper,
+            display: format!(":{number}"),
+            authority,
+            _client: client,
+        })
+    }
+
+    /// The value for `DISPLAY`.
+    pub fn display(&self) -> &str {
+        &self.display
+    }
+
+    /// The value for `XAUTHORITY`.
+    pub fn authority(&self) -> &Path {
+        &self.authority
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.helper.pid()
+    }
+}
+
+fn cookie() -> Result<[u8; 16], Error> {
+    let mut cookie = [0; 16];
+    File::open("/dev/urandom")
+        .and_then(|mut file| file.read_exact(&mut cookie))
+        .map_err(Error::file("/dev/urandom", "reading a cookie"))?;
+    Ok(cookie)
+}
+
+/// One entry for any host and display, in the format of Xau: big-endian counted strings.
+fn write_authority(path: &Path, cookie: &[u8]) -> io::Result<()> {
+    const FAMILY_WILD: u16 = 0xffff;
+    let mut entry = FAMILY_WILD.to_be_bytes().to_vec();
+    for field in [b"".as_slice(), b"", COOKIE_NAME, cookie] {
+        entry.extend_from_slice(&(field.len() as u16).to_be_bytes());
+        entry.extend_from_slice(field);
+    }
+    let mut file = fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
+    file.write_all(&entry)
+}
+
+/// Opens a client connection by hand (X11 protocol, section 8) and leaves it at that: it never
+/// sends a request.
+fn connect(number: u32, cookie: &[u8]) -> io::Result<UnixStream> {
+    let mut stream = UnixStream::connect(format!("/tmp/.X11-unix/X{number}"))?;
+    stream.set_read_timeout(Some(START_TIMEOUT))?;
+    let mut setup = vec![b'l', 0];
+    let lengths = [11, 0, COOKIE_NAME.len() as u16, cookie.len() as u16, 0];
+    setup.extend(lengths.iter().flat_map(|n| n.to_le_bytes()));
+    setup.extend_from_slice(COOKIE_NAME);
+    setup.resize(setup.len().next_multiple_of(4), 0);
+    setup.extend_from_slice(cookie);
+    stream.write_all(&setup)?;
+    let mut head = [0; 8];
+    stream.read_exact(&mut head)?;
+    let rest = u64::from(u16::from_le_bytes([head[6], head[7]])) * 4;
+    io::copy(&mut (&stream).take(rest), &mut io::sink())?;
+    match head[0] {
+        1 => Ok(stream),
+        _ => Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "it refused its own cookie",
+        )),
+    }
+}
+
+fn last_words(log: &Path) -> Option<String> {
+    let text = fs::read_to_string(log).ok()?;
+    text.lines()
+        .rev()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::process::{test_kill_process, Pid};
+
+    #[test]
+    fn starts_serves_and_ends() {
+        if find_xvfb().is_none() {
+            eprintln!("skipped: Xvfb is not installed");
+            return;
+        }
+        let run = RunDir::create().unwrap();
+        let server = Xvfb::start(&run).unwrap();
+        let number: u32 = server.display()[1..].parse().unwrap();
+        assert!(
+            connect(number, b"0123456789abcdef").is_err(),
+            "a wrong cookie gets in"
+        );
+        assert!(last_words(&run.join("xvfb.log")).is_none(), "it complains");
+        let pid = Pid::from_raw(server.pid() as i32).unwrap();
+        drop(server);
+        assert!(test_kill_process(pid).is_err());
+        assert!(!Path::new(&format!("/tmp/.X11-unix/X{number}")).exists());
+    }
+}

@@ -1,0 +1,177 @@
+//! Sessions with shells for programs and servers. A session watches all children of its process, so
+//! there is one at a time.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use mgn_launch::watch::Verdict;
+use mgn_launch::{
+    find_xvfb, ClientSettings, Display, Error, Plan, Report, RunDir, Server, Session,
+};
+
+static ONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn plan(script: &str) -> Plan {
+    Plan {
+        program: PathBuf::from("/bin/sh"),
+        name: "sh".into(),
+        arguments: vec!["-c".into(), script.into()],
+        library: PathBuf::from("/nowhere/libmgn_client.so"),
+        display: Display::Inherited,
+        server: Server::Elsewhere,
+        settings: ClientSettings::default(),
+    }
+}
+
+fn fake_server(script: &str) -> Server {
+    let arguments: Vec<OsString> = vec!["-c".into(), script.into()];
+    Server::Embedded {
+        executable: "/bin/sh".into(),
+        arguments,
+    }
+}
+
+fn finish(session: &mut Session) -> Report {
+    let report = session.wait(Duration::from_secs(60)).unwrap();
+    report.expect("the program does not end")
+}
+
+fn wait_for(path: &Path) {
+    let start = Instant::now();
+    while fs::read_to_string(path).unwrap_or_default().is_empty() {
+        assert!(
+            start.elapsed() < Duration::from_secs(20),
+            "{} does not come",
+            path.display()
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn gives_the_program_its_environment_and_returns_its_status() {
+    let _alone = alone();
+    let run = RunDir::create().unwrap();
+    let dir = run.path().to_owned();
+    let mut plan = plan("env > $MGN_RUN_DIR/env; readlink $MGN_RUN_DIR/vendor/*.so.0; exit 7");
+    plan.server = fake_server("echo listening on unix:/some/where; cat");
+    plan.settings.frames = Some(12);
+    let mut session = Session::start(run, plan).unwrap();
+    let report = finish(&mut session);
+    assert_eq!(report.status, 7);
+    assert_eq!(report.verdict, Verdict::NoGl);
+    let env = fs::read_to_string(dir.join("env")).unwrap();
+    for line in [
+        "__GLX_VENDOR_LIBRARY_NAME=mgn",
+        "MGN_SERVER=unix:/some/where",
+        "MGN_FRAMES=12",
+        "MGN_PRESENT=window",
+        "QT_QPA_PLATFORM=xcb",
+    ] {
+        assert!(env.lines().any(|l| l == line), "{line} is not in\n{env}");
+    }
+    let json = fs::read_to_string(dir.join("vendor/mgn.json")).unwrap();
+    assert!(
+        json.contains(&format!("{}/vendor/libEGL_mgn.so.0", dir.display())),
+        "{json}"
+    );
+    drop(session);
+    assert!(!dir.exists());
+}
+
+#[test]
+fn a_signal_goes_on_to_the_program() {
+    let _alone = alone();
+    let run = RunDir::create().unwrap();
+    let ready = run.join("ready");
+    let script = "trap 'exit 42' TERM; echo y > $MGN_RUN_DIR/ready; while :; do sleep 0.02; done";
+    let mut session = Session::start(run, plan(script)).unwrap();
+    wait_for(&ready);
+    let own = std::process::id().to_string();
+    Command::new("kill").args(["-TERM", &own]).status().unwrap();
+    assert_eq!(finish(&mut session).status, 42);
+}
+
+#[test]
+fn a_death_by_signal_is_128_and_its_number() {
+    let _alone = alone();
+    let mut session = Session::start(RunDir::create().unwrap(), plan("kill -9 $$")).unwrap();
+    assert_eq!(finish(&mut session).status, 137);
+}
+
+#[test]
+fn a_dropped_session_takes_everything_along() {
+    let _alone = alone();
+    let run = RunDir::create().unwrap();
+    let pids = run.join("server");
+    let mut plan = plan("exec sleep 1000");
+    plan.server = fake_server(&format!(
+        "echo $$ > {}; echo listening on x; exec cat >/dev/null",
+        pids.display()
+    ));
+    let session = Session::start(run, plan).unwrap();
+    let server = fs::read_to_string(&pids).unwrap();
+    drop(session);
+    assert!(!Path::new("/proc").join(server.trim()).exists());
+    assert!(!pids.exists());
+}
+
+#[test]
+fn a_server_that_does_not_start_is_an_error() {
+    let _alone = alone();
+    for (script, word) in [("exit 3", "3"), ("echo hello; cat", "hello")] {
+        let run = RunDir::create().unwrap();
+        let dir = run.path().to_owned();
+        let mut plan = plan("touch $MGN_RUN_DIR/started");
+        plan.server = fake_server(script);
+        let error = Session::start(run, plan).unwrap_err();
+        assert!(matches!(&error, Error::ServerFailed { .. }), "{error}");
+        assert!(error.to_string().contains(word), "{error}");
+        assert!(!dir.exists());
+    }
+}
+
+#[test]
+fn what_the_program_leaves_behind_is_let_be() {
+    let _alone = alone();
+    let run = RunDir::create().unwrap();
+    let pid = std::env::temp_dir().join(format!("mgn-left-{}", std::process::id()));
+    let script = format!("sleep 300 & echo $! > {}", pid.display());
+    let mut session = Session::start(run, plan(&script)).unwrap();
+    let start = Instant::now();
+    assert_eq!(finish(&mut session).status, 0);
+    assert!(start.elapsed() < Duration::from_secs(10));
+    drop(session);
+    let left = fs::read_to_string(&pid).unwrap();
+    assert!(Path::new("/proc").join(left.trim()).exists());
+    Command::new("kill").arg(left.trim()).status().unwrap();
+    fs::remove_file(pid).unwrap();
+}
+
+#[test]
+fn a_headless_run_has_a_display_of_its_own() {
+    let _alone = alone();
+    if find_xvfb().is_none() {
+        eprintln!("skipped: Xvfb is not installed");
+        return;
+    }
+    let run = RunDir::create().unwrap();
+    let mut plan = plan("echo $DISPLAY $XAUTHORITY > $MGN_RUN_DIR/out");
+    plan.display = Display::Headless;
+    let mut session = Session::start(run, plan).unwrap();
+    assert_eq!(finish(&mut session).status, 0);
+    let (display, authority) = session.headless_display().unwrap();
+    let expected = format!("{display} {}\n", authority.display());
+    assert_eq!(
+        fs::read_to_string(session.run_dir().join("out")).unwrap(),
+        expected
+    );
+}
