@@ -1,0 +1,13 @@
+//! Stream processing units: stages that see every command and pass it on, or don't.
+//!
+//! A stage implements `mgn_wire::Commands`, whose methods forward to `next` by default, so that a new one is a small file that overrides what it cares
+//! about. The last stage is the renderer.
+#![forbid(unsafe_code)]
+
+mod discard;
+#[rustfmt::skip]
+mod generated;
+mod print;
+
+pub use discard::Discard;
+pub use print::Print;

@@ -1,0 +1,48 @@
+//! The command stream: how OpenGL's commands are written into messages and read out of them.
+//!
+//! Records and messages are laid out as ARCHITECTURE.md says. `Encoder` writes them (the client), `Decoder` reads them and calls the `Commands` trait
+//! (the server). Nothing here does I/O, and nothing trusts what it reads.
+
+pub mod decode;
+pub mod draws;
+pub mod encoder;
+pub mod frames;
+#[rustfmt::skip]
+mod generated;
+pub mod hello;
+pub mod lens;
+mod payload;
+mod reply;
+pub mod sizes;
+
+pub use decode::{Decoder, Fault};
+pub use encoder::Encoder;
+pub use generated::commands::Commands;
+pub use generated::{gl, ops};
+pub use payload::{Data, Plain, Slice};
+pub use reply::{Answer, Reply};
+
+/// The size of a chunk of the command connection.
+pub const CHUNK: usize = 256 * 1024;
+/// The longest message: a record's length in words fits 16 bits even if it is the only one.
+pub const MESSAGE_MAX: usize = CHUNK - 4;
+/// `context:u32 0:u32` at the start of every message.
+pub const MESSAGE_HEADER: usize = 8;
+/// The longest record.
+pub const RECORD_MAX: usize = MESSAGE_MAX - MESSAGE_HEADER;
+/// The longest command, sent as `LONG` records.
+pub const LONG_MAX: usize = 1 << 30;
+
+/// Opcodes of the stream itself.
+pub mod stream {
+    /// `op:u32 bytes:u64`: the body of command `op` follows in `LONG_DATA` records.
+    pub const LONG: u16 = 1;
+    /// An array: the next bytes of the body.
+    pub const LONG_DATA: u16 = 2;
+}
+
+/// A command's name by opcode.
+pub fn name(op: u16) -> &'static str {
+    let index = usize::from(op.wrapping_sub(ops::FIRST));
+    ops::NAMES.get(index).copied().unwrap_or("?")
+}

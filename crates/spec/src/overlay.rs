@@ -1,0 +1,86 @@
+//! `overlay.toml`: what the registry cannot say.
+
+use crate::Error;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// A command that is not OpenGL's: it creates contexts and surfaces, carries runs of immediate mode, and so on.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionCommand {
+    /// Parameters as `name:type`, the types being those of `WireType::parse`.
+    pub params: String,
+    /// What the command is for, one sentence.
+    pub about: String,
+    /// Whether the client waits for an answer.
+    #[serde(default)]
+    pub sync: bool,
+}
+
+/// Lists are of command names, in which `*` stands for any characters and `?` for one.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Overlay {
+    /// Extensions whose commands are in the model.
+    pub extensions: Vec<String>,
+    /// Extensions that are not advertised although all their commands are carried, with the reason.
+    pub withheld: BTreeMap<String, String>,
+    /// Entry points written by hand in the client.
+    pub client_hand: Vec<String>,
+    /// Entry points that never send anything of their own name.
+    pub client_only: Vec<String>,
+    /// Commands that the renderer executes by hand-written code.
+    pub render_hand: Vec<String>,
+    /// Commands that cannot raise an error outside Begin/End.
+    pub infallible: Vec<String>,
+    /// Commands that aren't carried, and why.
+    pub refused: BTreeMap<String, String>,
+    /// How a command travels, where that isn't its declaration.
+    pub wire: BTreeMap<String, String>,
+    /// Classes of names that the registry lacks or has wrong: `command.parameter` to class.
+    pub classes: BTreeMap<String, String>,
+    /// Array lengths that the registry lacks or has wrong: `command.parameter` to a length.
+    pub lengths: BTreeMap<String, String>,
+    pub session: BTreeMap<String, SessionCommand>,
+}
+
+impl Overlay {
+    pub fn parse(text: &str) -> Result<Overlay, Error> {
+        Ok(toml::from_str(text)?)
+    }
+}
+
+/// Whether `name` matches `pattern`, in which `*` stands for any characters and `?` for one.
+pub fn matches(pattern: &str, name: &str) -> bool {
+    let Some(first) = pattern.chars().next() else { return name.is_empty() };
+    let rest = &pattern[first.len_utf8()..];
+    match first {
+        '*' => (0..=name.len()).any(|i| name.is_char_boundary(i) && matches(rest, &name[i..])),
+        '?' => name.chars().next().is_some_and(|c| matches(rest, &name[c.len_utf8()..])),
+        c => name.strip_prefix(c).is_some_and(|tail| matches(rest, tail)),
+    }
+}
+
+pub fn any(patterns: &[String], name: &str) -> bool {
+    patterns.iter().any(|p| matches(p, name))
+}
+
+/// The value whose key, a pattern, matches `name`; an exact key wins.
+pub fn lookup<'a>(map: &'a BTreeMap<String, String>, name: &str) -> Option<&'a String> {
+    map.get(name).or_else(|| map.iter().find(|(p, _)| matches(p, name)).map(|(_, v)| v))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn stars_stand_for_any_characters() {
+        assert!(matches("glVertex*", "glVertex3f"));
+        assert!(matches("glVertex3?", "glVertex3f"));
+        assert!(!matches("glVertex3?", "glVertex3fv"));
+        assert!(matches("gl*Pointer", "glVertexPointer"));
+        assert!(!matches("glFoo", "glFoo3"));
+        assert!(!matches("gl*Pointer", "glVertexPointerv"));
+    }
+}

@@ -1,0 +1,2 @@
+//! Written by `cargo xtask generate`.
+mod printer;

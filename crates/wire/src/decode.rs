@@ -1,0 +1,234 @@
+//! Reading messages. Every word is read once, into a private copy, and checked there.
+
+use crate::encoder::{NULL, OFFSET};
+use crate::generated::decode::record;
+use crate::{stream, Commands, Data, Plain, Reply, Slice, LONG_MAX, MESSAGE_HEADER};
+use std::collections::HashMap;
+use std::marker::PhantomData;
+
+/// What a client must not send. It ends the session.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    #[error("a message of {0} bytes is too short or not a multiple of 4")]
+    BadMessage(usize),
+    #[error("opcode {0} does not exist")]
+    UnknownOpcode(u16),
+    #[error("a record is longer than its message, or shorter than its arguments")]
+    BadLength,
+    #[error("an array is shorter than the command reads")]
+    ShortArray,
+    #[error("a string contains NUL or is not text")]
+    BadString,
+    #[error("a count of {0} is beyond every limit")]
+    HugeCount(u64),
+    #[error("a long command was continued that was not begun, or is longer than it said")]
+    BadLong,
+    #[error("a command that needs a context came without one")]
+    NoContext,
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl Fault {
+    pub fn refused(why: impl Into<String>) -> Fault {
+        Fault::Refused(why.into())
+    }
+}
+
+/// A command under assembly from `LONG` records.
+struct Long {
+    op: u16,
+    total: usize,
+    bytes: Vec<u8>,
+}
+
+/// Splits messages into records and performs them. Remembers, by context, the long commands that aren't complete.
+#[derive(Default)]
+pub struct Decoder {
+    long: HashMap<u32, Long>,
+}
+
+impl Decoder {
+    /// Performs every record of a message; `answer(context, op, reply)` is called for each that has an answer.
+    ///
+    /// # Safety
+    /// `len` bytes can be read at `ptr`, which is aligned to 4. They may change at any time.
+    pub unsafe fn message<C: Commands + ?Sized>(
+        &mut self,
+        ptr: *const u8,
+        len: usize,
+        to: &mut C,
+        reply: &mut Reply,
+        mut answer: impl FnMut(&mut C, u32, u16, &Reply) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        if len < MESSAGE_HEADER || len % 4 != 0 {
+            return Err(Fault::BadMessage(len));
+        }
+        // SAFETY: the caller's promise.
+        let mut body = unsafe { Body::new(ptr, len) };
+        let context = body.u32()?;
+        body.u32()?;
+        to.message(context)?;
+        while body.left() > 0 {
+            let header = body.u32()?;
+            let (op, words) = (header as u16, (header >> 16) as usize);
+            let mut one = body.take(words.checked_sub(1).ok_or(Fault::BadLength)? * 4)?;
+            reply.clear();
+            let op = match op {
+                stream::LONG => {
+                    self.begin_long(context, &mut one)?;
+                    continue;
+                }
+                stream::LONG_DATA => match self.go_on(context, &mut one)? {
+                    None => continue,
+                    Some(long) => {
+                        // SAFETY: the vector holds the body, which nobody else can change.
+                        let mut whole = unsafe { Body::new(long.bytes.as_ptr(), long.bytes.len()) };
+                        record(long.op, &mut whole, to, reply)?;
+                        long.op
+                    }
+                },
+                op => {
+                    record(op, &mut one, to, reply)?;
+                    op
+                }
+            };
+            if reply.is_asked() {
+                answer(to, context, op, reply)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn begin_long(&mut self, context: u32, body: &mut Body<'_>) -> Result<(), Fault> {
+        let op = u16::try_from(body.u32()?).map_err(|_| Fault::BadLong)?;
+        let total = body.u64()?;
+        body.end()?;
+        if total > LONG_MAX as u64 || total % 4 != 0 {
+            return Err(Fault::HugeCount(total));
+        }
+        // Few contexts have a long command open; a client that opens many ends here.
+        if self.long.len() > 256 || self.long.insert(context, Long { op, total: total as usize, bytes: Vec::new() }).is_some() {
+            return Err(Fault::BadLong);
+        }
+        Ok(())
+    }
+
+    fn go_on(&mut self, context: u32, body: &mut Body<'_>) -> Result<Option<Long>, Fault> {
+        let part = body.array::<u8>()?;
+        body.end()?;
+        let long = self.long.get_mut(&context).ok_or(Fault::BadLong)?;
+        if long.bytes.len() + part.len() > long.total || part.is_empty() {
+            return Err(Fault::BadLong);
+        }
+        long.bytes.extend(part.to_vec());
+        if long.bytes.len() == long.total {
+            return Ok(self.long.remove(&context));
+        }
+        Ok(None)
+    }
+}
+
+/// The unread part of a record.
+pub struct Body<'a> {
+    at: *const u8,
+    left: usize,
+    message: PhantomData<&'a u8>,
+}
+
+impl<'a> Body<'a> {
+    /// # Safety
+    /// `len` bytes can be read at `ptr`, which is aligned to 4, for as long as `'a`. They may change at any time.
+    pub unsafe fn new(ptr: *const u8, len: usize) -> Body<'a> {
+        Body { at: ptr, left: len, message: PhantomData }
+    }
+
+    pub fn left(&self) -> usize {
+        self.left
+    }
+
+    fn take(&mut self, bytes: usize) -> Result<Body<'a>, Fault> {
+        let at = self.skip(bytes)?;
+        Ok(Body { at, left: bytes, message: PhantomData })
+    }
+
+    /// Passes over `bytes` bytes and says where they lie.
+    fn skip(&mut self, bytes: usize) -> Result<*const u8, Fault> {
+        if bytes > self.left {
+            return Err(Fault::BadLength);
+        }
+        let at = self.at;
+        self.at = at.wrapping_add(bytes);
+        self.left -= bytes;
+        Ok(at)
+    }
+
+    #[inline(always)]
+    pub fn u32(&mut self) -> Result<u32, Fault> {
+        let at = self.skip(4)?;
+        // SAFETY: four bytes lie there, aligned; volatile because they may change, and what was checked must be what is used.
+        Ok(unsafe { at.cast::<u32>().read_volatile() })
+    }
+
+    pub fn i32(&mut self) -> Result<i32, Fault> {
+        Ok(self.u32()? as i32)
+    }
+
+    pub fn f32(&mut self) -> Result<f32, Fault> {
+        Ok(f32::from_bits(self.u32()?))
+    }
+
+    pub fn u64(&mut self) -> Result<u64, Fault> {
+        Ok(u64::from(self.u32()?) | u64::from(self.u32()?) << 32)
+    }
+
+    pub fn i64(&mut self) -> Result<i64, Fault> {
+        Ok(self.u64()? as i64)
+    }
+
+    pub fn f64(&mut self) -> Result<f64, Fault> {
+        Ok(f64::from_bits(self.u64()?))
+    }
+
+    /// How many elements the client wants back.
+    pub fn count(&mut self) -> Result<u32, Fault> {
+        let count = self.u32()?;
+        if count as usize > LONG_MAX / 8 {
+            return Err(Fault::HugeCount(count.into()));
+        }
+        Ok(count)
+    }
+
+    pub fn array<T: Plain>(&mut self) -> Result<Slice<'a, T>, Fault> {
+        match self.u32()? {
+            NULL => Ok(Slice::null()),
+            bytes => self.elements(bytes as usize),
+        }
+    }
+
+    pub fn data(&mut self) -> Result<Data<'a>, Fault> {
+        match self.u32()? {
+            NULL => Ok(Data::Null),
+            OFFSET => Ok(Data::Offset(self.u64()?)),
+            bytes => Ok(Data::Inline(self.elements(bytes as usize)?)),
+        }
+    }
+
+    fn elements<T: Plain>(&mut self, bytes: usize) -> Result<Slice<'a, T>, Fault> {
+        if bytes > LONG_MAX || bytes % size_of::<T>() != 0 {
+            return Err(Fault::BadLength);
+        }
+        let at = self.skip(bytes.next_multiple_of(4))?;
+        // SAFETY: the bytes lie in the message, which lives as long as 'a.
+        Ok(unsafe { Slice::new(at.cast(), bytes / size_of::<T>()) })
+    }
+
+    /// Fails if the record is longer than its arguments.
+    pub fn end(&self) -> Result<(), Fault> {
+        if self.left == 0 {
+            Ok(())
+        } else {
+            Err(Fault::BadLength)
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Draws whose vertices travel with them: what `mgnRun`, `mgnDrawArrays` and `mgnDrawElements` say, checked.
+
+use crate::{gl, sizes, Data, Fault, Slice};
+
+/// Vertex attributes as the stream numbers them. Texture coordinates of unit u are `TEXCOORD + u`, generic attribute n is `GENERIC + n`.
+pub mod attr {
+    pub const POSITION: u8 = 0;
+    pub const NORMAL: u8 = 1;
+    pub const COLOR: u8 = 2;
+    pub const SECONDARY: u8 = 3;
+    pub const FOG: u8 = 4;
+    pub const INDEX: u8 = 5;
+    pub const EDGE_FLAG: u8 = 6;
+    pub const TEXCOORD: u8 = 8;
+    pub const GENERIC: u8 = 16;
+    /// One more than the greatest.
+    pub const COUNT: u8 = 32;
+}
+
+/// `mgnRun`: the primitive goes on call by call: the server begins it, feeds it the vertices, and does not end it.
+pub const RUN_OPEN: u32 = 1;
+/// `mgnRun`: the last vertex isn't drawn; it holds the attributes that are current after the run.
+pub const RUN_TRAILING: u32 = 2;
+
+/// A run of immediate mode: `count` vertices of floats, `stride` bytes apart.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// (attribute, components, offset in bytes), the position last.
+    pub layout: Vec<(u8, u8, u32)>,
+    pub stride: u32,
+    /// Vertices to draw.
+    pub count: u32,
+    pub vertices: *const u8,
+    /// The attributes that are current afterwards, laid out as a vertex; none if there are no vertices.
+    pub last: Option<*const u8>,
+    pub open: bool,
+}
+
+impl Run {
+    pub fn parse(mode: u32, flags: u32, layout: Slice<'_, u8>, vertices: Data<'_>) -> Result<Run, Fault> {
+        let Data::Inline(vertices) = vertices else {
+            return Err(Fault::refused("a run without vertices"));
+        };
+        if mode > gl::GL_PATCHES {
+            return Err(Fault::refused(format!("a run of mode {mode:#x}")));
+        }
+        let bytes = layout.to_vec();
+        if bytes.is_empty() || bytes.len() % 2 != 0 || bytes.len() > 2 * usize::from(attr::COUNT) {
+            return Err(Fault::refused("a run with a bad layout"));
+        }
+        let mut layout = Vec::with_capacity(bytes.len() / 2);
+        let mut stride = 0u32;
+        let mut seen = 0u32;
+        for pair in bytes.chunks_exact(2) {
+            let (attribute, components) = (pair[0], pair[1]);
+            if attribute >= attr::COUNT || !(1..=4).contains(&components) || seen & 1 << attribute != 0 {
+                return Err(Fault::refused("a run with a bad layout"));
+            }
+            seen |= 1 << attribute;
+            layout.push((attribute, components, stride));
+            stride += u32::from(components) * 4;
+        }
+        if layout.last().is_some_and(|l| l.0 != attr::POSITION) {
+            return Err(Fault::refused("a run whose position is not last"));
+        }
+        if vertices.len() % stride as usize != 0 {
+            return Err(Fault::refused("a run that is no whole number of vertices"));
+        }
+        let all = (vertices.len() / stride as usize) as u32;
+        let trailing = u32::from(flags & RUN_TRAILING != 0);
+        if trailing > all {
+            return Err(Fault::refused("a run without its trailing vertex"));
+        }
+        let last = all.checked_sub(1).map(|i| vertices.as_ptr().wrapping_add((i * stride) as usize));
+        Ok(Run { layout, stride, count: all - trailing, vertices: vertices.as_ptr(), last, open: flags & RUN_OPEN != 0 })
+    }
+}
+
+/// Words that describe one array.
+pub const ARRAY_WORDS: usize = 10;
+
+/// How an array's values reach the shader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Float,
+    /// glVertexAttribIPointer
+    Integer,
+    /// glVertexAttribLPointer
+    Long,
+}
+
+/// An enabled array of an inline draw, described by `ARRAY_WORDS` words: attribute, kind, size, type, normalized, divisor, stride, buffer, and the offset in
+/// two words. With buffer 0 its elements lie in the draw's `vertices` from `offset` on: element `first` for divisor 0, else element 0.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Array {
+    pub attribute: u8,
+    pub kind: Kind,
+    /// 1 to 4, or GL_BGRA.
+    pub size: u32,
+    pub type_: u32,
+    pub normalized: bool,
+    pub divisor: u32,
+    /// Bytes, never 0 for an array in `vertices`.
+    pub stride: u32,
+    /// The client's name of the buffer object; 0 for `vertices`.
+    pub buffer: u32,
+    pub offset: u64,
+}
+
+impl Array {
+    pub fn encode(&self) -> [u32; ARRAY_WORDS] {
+        [
+            self.attribute.into(),
+            self.kind as u32,
+            self.size,
+            self.type_,
+            self.normalized.into(),
+            self.divisor,
+            self.stride,
+            self.buffer,
+            self.offset as u32,
+            (self.offset >> 32) as u32,
+        ]
+    }
+
+    fn decode(words: &[u32]) -> Result<Array, Fault> {
+        let bad = || Fault::refused("a draw with a bad array");
+        let array = Array {
+            attribute: u8::try_from(words[0]).ok().filter(|a| *a < attr::COUNT).ok_or_else(bad)?,
+            kind: match words[1] {
+                0 => Kind::Float,
+                1 => Kind::Integer,
+                2 => Kind::Long,
+                _ => return Err(bad()),
+            },
+            size: words[2],
+            type_: words[3],
+            normalized: words[4] != 0,
+            divisor: words[5],
+            stride: words[6],
+            buffer: words[7],
+            offset: u64::from(words[8]) | u64::from(words[9]) << 32,
+        };
+        if array.stride > i32::MAX as u32 || array.element_bytes().is_none() {
+            return Err(bad());
+        }
+        Ok(array)
+    }
+
+    /// Bytes of one element.
+    pub fn element_bytes(&self) -> Option<u64> {
+        sizes::image::attrib_bytes(self.size, self.type_).map(|n| n as u64)
+    }
+}
+
+/// The elements that an inline draw reads.
+#[derive(Debug, Clone, Copy)]
+pub struct Extent {
+    /// Least and greatest element of arrays with divisor 0; none if no vertex is drawn.
+    pub elements: Option<(u32, u32)>,
+    pub instances: u32,
+    pub base_instance: u32,
+}
+
+/// Reads the descriptions of an inline draw's arrays and checks that those without a buffer have all the elements that the draw reads.
+pub fn arrays(words: Slice<'_, u32>, vertices: Data<'_>, extent: Extent) -> Result<Vec<Array>, Fault> {
+    let words = words.to_vec();
+    if words.len() % ARRAY_WORDS != 0 || words.len() > ARRAY_WORDS * usize::from(attr::COUNT) {
+        return Err(Fault::refused("a draw with a bad array"));
+    }
+    let room = match vertices {
+        Data::Inline(bytes) => bytes.len() as u64,
+        Data::Null => 0,
+        Data::Offset(_) => return Err(Fault::refused("a draw whose vertices are an offset")),
+    };
+    let mut arrays = Vec::with_capacity(words.len() / ARRAY_WORDS);
+    for words in words.chunks_exact(ARRAY_WORDS) {
+        let array = Array::decode(words)?;
+        let elements = match (array.divisor, extent.elements) {
+            (_, None) => 0,
+            (0, Some((min, max))) => u64::from(max.saturating_sub(min)) + 1,
+            (divisor, _) if extent.instances > 0 => {
+                u64::from((extent.instances - 1) / divisor) + 1 + u64::from(extent.base_instance)
+            }
+            _ => 0,
+        };
+        if array.buffer == 0 && elements > 0 {
+            let end = array
+                .offset
+                .checked_add((elements - 1) * u64::from(array.stride))
+                .and_then(|end| end.checked_add(array.element_bytes().unwrap_or(0)));
+            if array.stride == 0 && elements > 1 || end.is_none_or(|end| end > room) {
+                return Err(Fault::refused("a draw whose vertices are not all there"));
+            }
+        }
+        arrays.push(array);
+    }
+    Ok(arrays)
+}
+
+/// Checks that every index of an inline draw lies within `min..=max` or is `restart`, and gives a private copy of them.
+pub fn indices(data: Slice<'_, u8>, type_: u32, count: u32, min: u32, max: u32, restart: Option<u32>) -> Result<Vec<u8>, Fault> {
+    let size = sizes::image::draw_index_bytes(type_).ok_or_else(|| Fault::refused("a draw with a bad index type"))?;
+    if data.len() as u64 != u64::from(count) * size as u64 {
+        return Err(Fault::refused("a draw whose indices are not all there"));
+    }
+    let copy = data.to_vec();
+    let inside = |i: u32| (min..=max).contains(&i) || Some(i) == restart;
+    let good = match size {
+        1 => copy.iter().all(|i| inside((*i).into())),
+        2 => copy.chunks_exact(2).all(|i| inside(u16::from_le_bytes([i[0], i[1]]).into())),
+        _ => copy.chunks_exact(4).all(|i| inside(u32::from_le_bytes([i[0], i[1], i[2], i[3]]))),
+    };
+    if good {
+        Ok(copy)
+    } else {
+        Err(Fault::refused("a draw with an index outside its vertices"))
+    }
+}

@@ -1,0 +1,121 @@
+//! Messages of the frames connection, from the server to the client: a header of `HEADER` bytes, then pixels or text.
+
+/// Bytes of a header.
+pub const HEADER: usize = 64;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The frame has been executed; no picture was wanted.
+    Done,
+    /// The frame has been executed and this is its picture: rows from the top down, 4 bytes a pixel: blue, green, red, unused.
+    Picture,
+    /// The session ends; the reason follows as text.
+    Ended,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoding {
+    /// `height` rows of `stride` bytes.
+    Raw,
+    /// The same, as an LZ4 block.
+    Lz4,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    pub kind: Kind,
+    pub encoding: Encoding,
+    pub surface: u32,
+    /// The number that `mgnSwapBuffers` gave.
+    pub frame: u32,
+    pub width: u32,
+    pub height: u32,
+    /// Bytes from row to row.
+    pub stride: u32,
+    /// Bytes behind the header.
+    pub payload: u32,
+    /// The error state of the context after the frame, 0 for none: all commands before are acknowledged by this.
+    pub error: u32,
+    /// The context that swapped.
+    pub context: u32,
+}
+
+impl Header {
+    pub fn encode(&self) -> [u8; HEADER] {
+        let kind = match self.kind {
+            Kind::Done => 1,
+            Kind::Picture => 2,
+            Kind::Ended => 3,
+        };
+        let encoding = match self.encoding {
+            Encoding::Raw => 0,
+            Encoding::Lz4 => 1,
+        };
+        let words = [
+            kind, encoding, self.surface, self.frame, self.width, self.height, self.stride, self.payload, self.error, self.context,
+        ];
+        let mut bytes = [0; HEADER];
+        for (to, word) in bytes.chunks_exact_mut(4).zip(words) {
+            to.copy_from_slice(&u32::to_le_bytes(word));
+        }
+        bytes
+    }
+
+    /// Reads a header; none if it is not one, or if a raw picture's rows would not fit its payload.
+    pub fn decode(bytes: &[u8; HEADER]) -> Option<Header> {
+        let mut words = bytes.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]));
+        let mut next = || words.next().unwrap_or(0);
+        let header = Header {
+            kind: match next() {
+                1 => Kind::Done,
+                2 => Kind::Picture,
+                3 => Kind::Ended,
+                _ => return None,
+            },
+            encoding: match next() {
+                0 => Encoding::Raw,
+                1 => Encoding::Lz4,
+                _ => return None,
+            },
+            surface: next(),
+            frame: next(),
+            width: next(),
+            height: next(),
+            stride: next(),
+            payload: next(),
+            error: next(),
+            context: next(),
+        };
+        let rows = u64::from(header.stride) * u64::from(header.height);
+        let fits = header.kind != Kind::Picture
+            || (u64::from(header.width) * 4 <= u64::from(header.stride)
+                && rows <= 1 << 30
+                && (header.encoding == Encoding::Lz4 || rows <= u64::from(header.payload)));
+        fits.then_some(header)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_survives() {
+        let header = Header {
+            kind: Kind::Picture,
+            encoding: Encoding::Raw,
+            surface: 1,
+            frame: 2,
+            width: 3,
+            height: 4,
+            stride: 16,
+            payload: 64,
+            error: 0,
+            context: 5,
+        };
+        assert_eq!(Header::decode(&header.encode()), Some(header));
+        let lying = Header { payload: 63, ..header };
+        assert_eq!(Header::decode(&lying.encode()), None);
+        assert_eq!(Header::decode(&[0xff; HEADER]), None);
+    }
+}

@@ -1,0 +1,6 @@
+//! Written by `cargo xtask generate`.
+pub mod commands;
+pub mod decode;
+mod encode;
+pub mod gl;
+pub mod ops;

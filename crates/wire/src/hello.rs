@@ -1,0 +1,83 @@
+//! What two ends say to each other before the stream begins, as postcard of these types.
+
+use serde::{Deserialize, Serialize};
+
+/// Changes whenever these types or the stream's layout do.
+pub const VERSION: u32 = 1;
+
+/// What a client opens a connection with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hello {
+    pub version: u32,
+    pub table_hash: u64,
+    pub role: Role,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Role {
+    /// The command connection of a new session. The program's name and process id are for people to read.
+    Session { program: String, pid: u32 },
+    /// The frames connection of a session.
+    Frames { session: u64, key: [u8; 16] },
+}
+
+/// The answer to `Role::Session`; `Role::Frames` is answered with nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Welcome {
+    pub session: u64,
+    pub key: [u8; 16],
+    pub info: ServerInfo,
+}
+
+/// What the server's driver can do.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ServerInfo {
+    pub vendor: String,
+    pub renderer: String,
+    /// The highest version of each API, as (major, minor); (0, 0) if there is none.
+    pub compat: (u8, u8),
+    pub core: (u8, u8),
+    pub es1: (u8, u8),
+    pub es: (u8, u8),
+    pub configs: Vec<Config>,
+}
+
+/// A kind of default framebuffer. All are RGB[A], 8 bits each.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Config {
+    pub id: u32,
+    pub alpha: u8,
+    pub depth: u8,
+    pub stencil: u8,
+    pub samples: u8,
+}
+
+/// APIs, as `mgnCreateContext` numbers them.
+pub mod api {
+    pub const COMPAT: u32 = 0;
+    pub const CORE: u32 = 1;
+    pub const ES1: u32 = 2;
+    pub const ES: u32 = 3;
+}
+
+/// The answer to `mgnCreateContext`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Created {
+    Context(Box<ContextInfo>),
+    /// Why there is none, for the log.
+    Failed(String),
+}
+
+/// A context's constants.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ContextInfo {
+    pub version: String,
+    pub glsl: String,
+    pub vendor: String,
+    pub renderer: String,
+    pub extensions: Vec<String>,
+    /// Values of `glGetIntegerv` (64 bits) that never change, by pname.
+    pub integers: Vec<(u32, Vec<i64>)>,
+    /// Values of `glGetFloatv` that never change and aren't integers, by pname.
+    pub floats: Vec<(u32, Vec<f32>)>,
+}

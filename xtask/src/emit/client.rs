@@ -1,0 +1,180 @@
+//! The client's entry points, their look-up by name, and what may be advertised.
+
+use super::{is_out, op_name, HEADER};
+use mgn_spec::{snake, Carry, Command, Direction, Len, Model, Param, RawParam, WireType};
+use std::collections::BTreeSet;
+
+pub fn entries(model: &Model, tracked: &BTreeSet<&str>) -> String {
+    let mut text = format!(
+        "{HEADER}//! Entry points that follow from their declaration. Arguments are the program's own: as in C, pointers must hold\n\
+         //! what the command reads or writes.\n\
+         #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments, unused_variables)]\n\n\
+         use crate::gl::{{context, refused, Tracked}};\nuse core::ffi::c_void;\nuse mgn_wire::{{lens, ops}};\n\n"
+    );
+    for c in model.commands.iter().filter(|c| c.raw.is_some() && !by_hand(c)) {
+        text += &entry(c, tracked.contains(c.name.as_str()));
+    }
+    text
+}
+
+/// A command that is refused needs no hand.
+fn by_hand(c: &Command) -> bool {
+    c.client_hand && !matches!(c.carry, Carry::Refused(_))
+}
+
+fn entry(c: &Command, tracked: bool) -> String {
+    let Some(raw) = &c.raw else { return String::new() };
+    let params: Vec<String> = raw.params.iter().map(|p| format!("{}: {}", rust_name(p), c_type(p))).collect();
+    let returns = match c_type(&raw.returns).as_str() {
+        "()" => String::new(),
+        ty => format!(" -> {ty}"),
+    };
+    let head = format!("pub unsafe extern \"C\" fn {}({}){returns} {{\n", c.name, params.join(", "));
+    if let Carry::Refused(_) = &c.carry {
+        let value = match c_type(&raw.returns).as_str() {
+            "()" => "",
+            t if t.starts_with('*') => "core::ptr::null_mut()",
+            "f32" | "f64" => "0.0",
+            _ => "0",
+        };
+        return format!("{head}refused(\"{}\"); {value}\n}}\n", c.name);
+    }
+    let mut body = String::from("unsafe { let cx = context();\n");
+    if tracked {
+        let args: Vec<String> = c.params.iter().map(tracked_arg).collect();
+        let args = args.join(", ");
+        let lens: String = c.params.iter().filter_map(|p| in_length(c, p).map(|n| format!("let n_{} = {n};\n", p.name))).collect();
+        body += &format!("if cx.gl.in_begin() {{ return cx.illegal_in_begin(); }}\n{lens}");
+        body += &format!("if let Some(error) = cx.gl.state.{}({args}).refusal() {{ return cx.set_error(error); }}\n", c.ident);
+    }
+    let mut args = Vec::new();
+    for p in &c.params {
+        let n = &p.name;
+        args.push(match &p.ty {
+            WireType::Array { direction: Direction::Out, .. } => {
+                format!("if {n}.is_null() {{ 0 }} else {{ ({}) as u32 }}", out_length(c, p))
+            }
+            WireType::Array { elem, .. } => {
+                format!("({n}.cast::<{}>().cast_const(), {})", elem.rust(), in_length(c, p).unwrap_or_default())
+            }
+            WireType::Str => format!("mgn_wire::encoder::c_string({n}.cast())"),
+            WireType::Name(mgn_spec::Class::Sync) => format!("{n} as usize as u32"),
+            _ => n.clone(),
+        });
+    }
+    body += &format!("cx.enc.{}({});\n", c.ident, args.join(", "));
+    if c.carry == Carry::Sync {
+        body += &format!("let mut answer = cx.answer(ops::{});\n", op_name(c));
+        if let Some(scalar) = c.returns {
+            body += &format!("let value = answer.value::<{}>();\n", scalar.rust());
+        }
+        for p in c.params.iter().filter(|p| is_out(p)) {
+            body += &format!("answer.array({});\n", p.name);
+        }
+        if c.returns.is_some() {
+            body += "value\n";
+        }
+    }
+    format!("{head}{body}}} }}\n")
+}
+
+fn tracked_arg(p: &Param) -> String {
+    match &p.ty {
+        WireType::Array { elem, direction: Direction::In, .. } => {
+            format!("crate::gl::values({}.cast::<{}>().cast_const(), n_{})", p.name, elem.rust(), p.name)
+        }
+        _ => p.name.clone(),
+    }
+}
+
+/// How many elements an array that the program gives has.
+fn in_length(c: &Command, p: &Param) -> Option<String> {
+    let WireType::Array { len, direction: Direction::In, .. } = &p.ty else { return None };
+    Some(length(c, len, "mgn_wire::sizes::pname::params"))
+}
+
+/// How many elements the program takes at most.
+fn out_length(c: &Command, p: &Param) -> String {
+    let WireType::Array { len, .. } = &p.ty else { return String::new() };
+    length(c, len, "lens::values")
+}
+
+fn length(c: &Command, len: &Len, pname: &str) -> String {
+    let arg = |name: &str| {
+        let raw = c.raw.as_ref().and_then(|r| r.params.iter().find(|p| p.name == name));
+        raw.map(rust_name).unwrap_or_else(|| snake(name))
+    };
+    match len {
+        Len::Const(n) => n.to_string(),
+        Len::Times(name, k) => format!("lens::times({} as i64, {k})", arg(name)),
+        Len::Pname(name) => format!("{pname}({})", arg(name)),
+        Len::Call(f, args) => format!("lens::{f}({})", args.iter().map(|a| arg(a)).collect::<Vec<_>>().join(", ")),
+        Len::Free => "0".into(),
+    }
+}
+
+fn rust_name(p: &RawParam) -> String {
+    match p.name.as_str() {
+        "type" | "ref" | "in" | "box" | "where" | "loop" | "fn" | "self" => format!("{}_", p.name),
+        name => snake(name),
+    }
+}
+
+/// The Rust type of a C declaration.
+pub fn c_type(p: &RawParam) -> String {
+    let base = match p.ctype.as_str() {
+        "void" if p.stars == 0 => return "()".into(),
+        "void" => "c_void",
+        "GLboolean" | "GLubyte" | "GLchar" | "GLcharARB" => "u8",
+        "GLbyte" => "i8",
+        "GLshort" => "i16",
+        "GLushort" | "GLhalfNV" | "GLhalfARB" | "GLhalf" => "u16",
+        "GLint" | "GLsizei" | "GLfixed" | "GLclampx" => "i32",
+        "GLuint" | "GLenum" | "GLbitfield" | "GLhandleARB" => "u32",
+        "GLfloat" | "GLclampf" => "f32",
+        "GLdouble" | "GLclampd" => "f64",
+        "GLint64" | "GLint64EXT" | "GLintptr" | "GLsizeiptr" | "GLintptrARB" | "GLsizeiptrARB" => "i64",
+        "GLuint64" | "GLuint64EXT" => "u64",
+        // GLsync, callbacks and images are opaque pointers.
+        _ => "*mut c_void",
+    };
+    let mut ty = base.to_string();
+    for i in 0..p.stars {
+        let kind = if p.constant && (i == 0 || p.stars > 1) { "*const" } else { "*mut" };
+        ty = format!("{kind} {ty}");
+    }
+    ty
+}
+
+pub fn lookup(model: &Model) -> String {
+    let mut names: Vec<(String, String)> = Vec::new();
+    for c in model.commands.iter().filter(|c| c.raw.is_some()) {
+        let module = if by_hand(c) { "hand" } else { "entries" };
+        for name in std::iter::once(&c.name).chain(&c.aliases) {
+            names.push((name.clone(), format!("{module}::{}", c.name)));
+        }
+    }
+    names.sort();
+    let mut text = format!(
+        "{HEADER}//! Entry points by name, sorted.\n\nuse super::{{entries, Entry}};\nuse crate::gl::hand;\n\n\
+         pub static TABLE: [(&str, Entry); {}] = [\n",
+        names.len()
+    );
+    for (name, path) in &names {
+        text += &format!("(\"{name}\", Entry({path} as *const ())),\n");
+    }
+    text + "];\n"
+}
+
+pub fn advertised(model: &Model) -> String {
+    let mut text = format!(
+        "{HEADER}//! What may be advertised, if the server has it too.\n\n/// Sorted.\npub static EXTENSIONS: [&str; {}] = [\n",
+        model.advertised.len()
+    );
+    let mut names = model.advertised.clone();
+    names.sort();
+    for name in &names {
+        text += &format!("\"{name}\",\n");
+    }
+    text + "];\n"
+}

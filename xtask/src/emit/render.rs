@@ -1,0 +1,120 @@
+//! The renderer's table of the driver's functions, and the commands that follow from their declaration.
+
+use super::client::c_type;
+use super::{is_out, trait_name, trait_params, travelling, HEADER};
+use mgn_spec::{Carry, Class, Command, Direction, Len, Model, Scalar, WireType};
+
+/// Commands of the driver that the renderer's hand-written code needs although they do not travel.
+fn in_driver(c: &Command) -> bool {
+    c.raw.is_some() && !matches!(c.carry, Carry::Refused(_))
+}
+
+pub fn driver(model: &Model) -> String {
+    let mut fields = String::new();
+    let mut loads = String::new();
+    for c in model.commands.iter().filter(|c| in_driver(c)) {
+        let Some(raw) = &c.raw else { continue };
+        let params: Vec<String> = raw.params.iter().map(c_type).collect();
+        let returns = match c_type(&raw.returns).as_str() {
+            "()" => String::new(),
+            ty => format!(" -> {ty}"),
+        };
+        fields += &format!("pub {}: unsafe extern \"C\" fn({}){returns},\n", c.name, params.join(", "));
+        loads += &format!("{}: unsafe {{ core::mem::transmute::<*const (), unsafe extern \"C\" fn({}){returns}>(load(\"{}\")) }},\n", c.name, params.join(", "), c.name);
+    }
+    format!(
+        "{HEADER}//! The local driver's functions.\n#![allow(non_snake_case, clippy::type_complexity, clippy::undocumented_unsafe_blocks, clippy::missing_safety_doc)]\n\n\
+         use core::ffi::c_void;\n\npub struct Gl {{\n{fields}}}\n\n\
+         impl Gl {{\n/// # Safety\n/// `load` gives for each name a function of that name's C type, never null.\n\
+         pub unsafe fn load(load: impl Fn(&str) -> *const ()) -> Box<Gl> {{\nBox::new(Gl {{\n{loads}}})\n}}\n}}\n"
+    )
+}
+
+pub fn execute(model: &Model) -> String {
+    let mut text = format!(
+        "{HEADER}//! Commands that are executed as they come; those that are not call `hand_…`.\n\
+         #![allow(clippy::too_many_arguments, clippy::undocumented_unsafe_blocks, clippy::unnecessary_cast)]\n\n\
+         use crate::names::Class;\nuse crate::renderer::Renderer;\nuse mgn_wire::{{lens, Commands, Data, Fault, Reply, Slice}};\n\n\
+         impl Commands for Renderer {{\nfn next(&mut self) -> &mut dyn Commands {{ unreachable!(\"the renderer is the last stage\") }}\n\n\
+         fn message(&mut self, context: u32) -> Result<(), Fault> {{ self.enter(context) }}\n\n"
+    );
+    for c in travelling(model) {
+        text += &format!("fn {}(&mut self{}) -> Result<(), Fault> {{\n{}}}\n", c.ident, trait_params(c), body(c));
+    }
+    text + "}\n"
+}
+
+fn body(c: &Command) -> String {
+    if c.render_hand || has_data(c) {
+        let mut args: Vec<String> = c.params.iter().map(trait_name).collect();
+        if c.carry == Carry::Sync {
+            args.push("reply".into());
+        }
+        return format!("self.hand_{}({})\n", c.ident, args.join(", "));
+    }
+    let mut prepare = String::from("self.needs_context()?;\n");
+    let mut args = Vec::new();
+    let mut after = String::new();
+    for p in &c.params {
+        let n = &p.name;
+        args.push(match &p.ty {
+            WireType::Scalar(_) => n.clone(),
+            WireType::Name(Class::Sync) => {
+                prepare += &format!("let {n} = self.sync({n});\n");
+                n.clone()
+            }
+            WireType::Name(class) => {
+                prepare += &format!("let {n} = self.name(Class::{class:?}, {n});\n");
+                n.clone()
+            }
+            WireType::Offset => format!("{n} as usize as *const core::ffi::c_void"),
+            WireType::Str => {
+                prepare += &format!("let {n} = {n}.to_c_string()?;\n");
+                format!("{n}.as_ptr().cast()")
+            }
+            WireType::Array { elem, direction: Direction::Out, len, .. } => {
+                prepare += &format!(
+                    "let mut {n} = crate::renderer::out::<{}>({}, {})?;\n",
+                    elem.rust(),
+                    trait_name(p),
+                    least(c, len)
+                );
+                after += &format!("reply.array(&{n}, {});\n", trait_name(p));
+                format!("{n}.as_mut_ptr().cast()")
+            }
+            WireType::Array { elem, class: Some(class), .. } => {
+                debug_assert_eq!(*elem, Scalar::U32);
+                prepare += &format!("let {n} = self.name_array(Class::{class:?}, {n});\n");
+                format!("{n}.as_ref().map_or(core::ptr::null(), |v| v.as_ptr())")
+            }
+            WireType::Array { elem: Scalar::U8 | Scalar::F32, .. } => format!("{n}.as_ptr().cast()"),
+            WireType::Array { .. } => {
+                prepare += &format!("let {n} = {n}.copied();\n");
+                format!("{n}.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()")
+            }
+            WireType::Data => n.clone(),
+        });
+    }
+    let call = format!("unsafe {{ (self.gl.{})({}) }}", c.name, args.join(", "));
+    if c.returns.is_some() {
+        return format!("{prepare}let value = {call};\nreply.value(value);\n{after}Ok(())\n");
+    }
+    format!("{prepare}{call};\n{after}Ok(())\n")
+}
+
+fn has_data(c: &Command) -> bool {
+    c.params.iter().any(|p| p.ty == WireType::Data && !is_out(p))
+}
+
+/// Room that the driver may fill whatever the client asked for.
+fn least(c: &Command, len: &Len) -> String {
+    let arg = |name: &str| {
+        let name = mgn_spec::snake(name);
+        c.params.iter().find(|p| p.name.trim_end_matches('_') == name).map(|p| p.name.clone()).unwrap_or(name)
+    };
+    match len {
+        Len::Const(n) => n.to_string(),
+        Len::Times(name, k) => format!("lens::times({} as i64, {k})", arg(name)),
+        _ => "0".into(),
+    }
+}
