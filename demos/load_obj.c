@@ -1,6 +1,7 @@
 /* Wavefront OBJ: points, normals and polygons; everything else in the file is passed over. */
 #include "load.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,12 +40,13 @@ static char *read_corner(const struct reader *reader, char *text, uint32_t corne
     if (end == text)
         die("%s, line %ld: a face needs point numbers", reader->file, reader->line);
     if (*end == '/') {
-        char *texture = end + 1;
-        strtol(texture, &end, 10);
+        end++;
+        end += strspn(end, "-0123456789");
         if (*end == '/') {
-            char *start = end + 1;
-            normal = strtol(start, &end, 10);
-            has_normal = end != start;
+            end++;
+            has_normal = isdigit((unsigned char)*end) || *end == '-';
+            if (has_normal)
+                normal = strtol(end, &end, 10);
         }
     }
     if (*end && !strchr(" \t\r", *end))
