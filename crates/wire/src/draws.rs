@@ -90,7 +90,8 @@ pub enum Kind {
 }
 
 /// An enabled array of an inline draw, described by `ARRAY_WORDS` words: attribute, kind, size, type, normalized, divisor, stride, buffer, and the offset in
-/// two words. With buffer 0 its elements lie in the draw's `vertices` from `offset` on: element `first` for divisor 0, else element 0.
+/// two words. With buffer 0 its elements lie in the draw's `vertices` from `offset` on: the one that the least index (or `first`) selects for divisor 0,
+/// else element 0. A base vertex counts: if the least index is 5 and the base 10, the first element there is the array's element 15.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Array {
     pub attribute: u8,

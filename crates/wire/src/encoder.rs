@@ -105,18 +105,25 @@ pub enum Data {
     Bytes(*const u8, usize),
     /// An offset into the bound buffer object.
     Offset(u64),
-    /// Room for so many bytes, which the caller writes through `Record::pointer`.
-    Room(usize),
+    /// Pieces to copy one after the other, each padded to 4 bytes.
+    Parts(*const (*const u8, usize), usize),
 }
 
 impl Data {
     pub fn extra_bytes(&self) -> usize {
         match *self {
             Data::Null => 0,
-            Data::Bytes(_, n) | Data::Room(n) => n.next_multiple_of(4),
+            Data::Bytes(_, n) => n.next_multiple_of(4),
+            // SAFETY: whoever made it lends the list until the command is written.
+            Data::Parts(list, n) => unsafe { parts(list, n) }.iter().map(|p| p.1.next_multiple_of(4)).sum(),
             Data::Offset(_) => 8,
         }
     }
+}
+
+unsafe fn parts<'a>(list: *const (*const u8, usize), n: usize) -> &'a [(*const u8, usize)] {
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts(list, n) }
 }
 
 /// A record being written.
@@ -170,26 +177,12 @@ impl Record {
                     self.put(OFFSET);
                     self.put(offset);
                 }
-                Data::Room(bytes) => {
-                    self.put(bytes as u32);
-                    let padded = bytes.next_multiple_of(4);
-                    match &mut self.long {
-                        None => self.at = self.at.wrapping_add(padded),
-                        Some((_, vec)) => vec.resize(vec.len() + padded, 0),
+                Data::Parts(list, n) => {
+                    self.put(data.extra_bytes() as u32);
+                    for &(ptr, bytes) in parts(list, n) {
+                        self.copy(ptr, bytes);
                     }
                 }
-            }
-        }
-    }
-
-    /// Where the last `bytes` bytes (padded) of a `Data::Room` lie, to be filled before `finish`.
-    pub fn pointer(&mut self, bytes: usize) -> *mut u8 {
-        let padded = bytes.next_multiple_of(4);
-        match &mut self.long {
-            None => self.at.wrapping_sub(padded),
-            Some((_, vec)) => {
-                let at = vec.len() - padded;
-                vec.as_mut_ptr().wrapping_add(at)
             }
         }
     }

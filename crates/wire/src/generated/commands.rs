@@ -49,7 +49,7 @@ pub trait Commands {
     fn mgn_destroy_surface(&mut self, id: u32) -> Result<(), Fault> {
         self.next().mgn_destroy_surface(id)
     }
-    /// A draw from the client's memory; `arrays` describes every enabled array, `vertices` holds elements first..first+count of those without a buffer.
+    /// A draw from the client's memory; `arrays` describes every enabled array (`draws::Array`), `vertices` holds elements first..first+count of those without a buffer.
     fn mgn_draw_arrays(
         &mut self,
         mode: u32,
@@ -62,7 +62,7 @@ pub trait Commands {
     ) -> Result<(), Fault> {
         self.next().mgn_draw_arrays(mode, first, count, instances, base_instance, arrays, vertices)
     }
-    /// An indexed draw with the arrays (elements min..=max), the indices, or both from the client's memory.
+    /// An indexed draw with the arrays (indices min..=max), the indices, or both from the client's memory. Null `arrays` are the bound vertex array object's; offset `indices` lie in its element buffer. If an array is inline, so are the indices.
     fn mgn_draw_elements(
         &mut self,
         mode: u32,
