@@ -1,0 +1,30 @@
+//! Where frames go: into the program's window ([`Window`]) or into image files ([`Saver`]).
+//!
+//! Both are a [`Target`] that takes [`Picture`]s. A picture is only borrowed: when `show` returns,
+//! its memory may be used again.
+#![forbid(unsafe_code)]
+
+mod display;
+pub mod encoding;
+mod error;
+mod files;
+mod picture;
+mod window;
+#[cfg(test)]
+mod window_tests;
+
+pub use display::{DisplayInfo, XDisplay};
+pub use error::Error;
+pub use files::{FileFormat, Saver};
+pub use picture::{Picture, Rows, Segment};
+pub use window::Window;
+
+/// Something that takes pictures.
+pub trait Target: Send {
+    /// Shows or keeps `picture` and returns when its memory is no longer needed.
+    ///
+    /// # Errors
+    /// If the target is out of order. It stays usable: it will have said so once and takes further
+    /// pictures in silence.
+    fn show(&mut self, picture: &Picture<'_>) -> Result<(), Error>;
+}

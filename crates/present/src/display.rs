@@ -1,0 +1,262 @@
+//! Our own connection to the X server, and the shared memory it has been given.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use x11rb::connection::{Connection, RequestConnection};
+use x11rb::errors::{ConnectionError, ReplyError};
+use x11rb::protocol::xproto::{ConnectionExt as _, ImageOrder, Setup, VisualClass};
+use x11rb::protocol::{glx, shm, shm::ConnectionExt as _};
+use x11rb::rust_connection::RustConnection;
+
+use crate::picture::Segment;
+use crate::Error;
+
+/// Segments that stay attached. A connection's chunk pool is one segment, large pictures have a few
+/// of their own; beyond this the one used longest ago goes.
+const ATTACHED_MAX: usize = 8;
+
+/// A connection to an X server, apart from the program's own, so that neither sees the other's
+/// errors and events. Windows share one.
+pub struct XDisplay {
+    pub(crate) connection: RustConnection,
+    screen: usize,
+    shared: Mutex<Shared>,
+}
+
+/// How an attempt to use shared memory went.
+pub(crate) enum Attached {
+    /// The X server's name for the segment.
+    Yes(shm::Seg),
+    No,
+}
+
+#[derive(Default)]
+struct Shared {
+    /// Set once the X server has shown that it can or cannot be handed descriptors.
+    works: Option<bool>,
+    attached: HashMap<u64, Attachment>,
+    clock: u64,
+}
+
+struct Attachment {
+    segment: shm::Seg,
+    size: u64,
+    used: u64,
+}
+
+/// What an X server can do, for people to read.
+#[derive(Clone, Debug)]
+pub struct DisplayInfo {
+    /// Its maker's name and release number.
+    pub vendor: String,
+    pub release: u32,
+    /// Width and height of the screen in pixels.
+    pub size: (u16, u16),
+    pub depth: u8,
+    /// The version of its GLX extension, without which programs find no OpenGL for their windows.
+    pub glx: Option<(u32, u32)>,
+    /// Whether it takes shared memory by descriptor.
+    pub shared_memory: bool,
+}
+
+impl XDisplay {
+    /// Connects to `name`, or to what `DISPLAY` says.
+    ///
+    /// # Errors
+    /// [`Error::NoDisplay`].
+    pub fn connect(name: Option<&str>) -> Result<XDisplay, Error> {
+        let (connection, screen) = x11rb::connect(name).map_err(|error| Error::NoDisplay {
+            display: name
+                .map(str::to_owned)
+                .or_else(|| std::env::var("DISPLAY").ok())
+                .unwrap_or_else(|| "(DISPLAY is not set)".into()),
+            why: error.to_string(),
+        })?;
+        Ok(XDisplay {
+            connection,
+            screen,
+            shared: Mutex::default(),
+        })
+    }
+
+    /// Asks the X server what it is.
+    ///
+    /// # Errors
+    /// [`Error::DisplayLost`].
+    pub fn info(&self) -> Result<DisplayInfo, Error> {
+        let setup = self.connection.setup();
+        let screen = &setup.roots[self.screen];
+        Ok(DisplayInfo {
+            vendor: String::from_utf8_lossy(&setup.vendor).into_owned(),
+            release: setup.release_number,
+            size: (screen.width_in_pixels, screen.height_in_pixels),
+            depth: screen.root_depth,
+            glx: self.glx_version()?,
+            shared_memory: self.takes_descriptors(&mut self.shared())?,
+        })
+    }
+
+    fn glx_version(&self) -> Result<Option<(u32, u32)>, Error> {
+        use glx::ConnectionExt as _;
+        if self
+            .connection
+            .extension_information(glx::X11_EXTENSION_NAME)
+            .map_err(lost)?
+            .is_none()
+        {
+            return Ok(None);
+        }
+        match self
+            .connection
+            .glx_query_version(1, 4)
+            .map_err(lost)?
+            .reply()
+        {
+            Ok(reply) => Ok(Some((reply.major_version, reply.minor_version))),
+            Err(ReplyError::X11Error(_)) => Ok(None),
+            Err(ReplyError::ConnectionError(error)) => Err(lost(error)),
+        }
+    }
+
+    /// The visual's red mask and whether pixels are most significant byte first.
+    pub(crate) fn pixel_order(&self, visual: u32) -> (Option<u32>, bool) {
+        let setup: &Setup = self.connection.setup();
+        let red = setup
+            .roots
+            .iter()
+            .flat_map(|screen| &screen.allowed_depths)
+            .flat_map(|depth| &depth.visuals)
+            .find(|v| v.visual_id == visual && v.class == VisualClass::TRUE_COLOR)
+            .map(|v| v.red_mask);
+        (red, setup.image_byte_order == ImageOrder::MSB_FIRST)
+    }
+
+    /// Makes sure that the X server knows this memory, which must hold `length` bytes from the
+    /// segment's offset on.
+    pub(crate) fn attach(&self, segment: &Segment<'_>, length: u64) -> Result<Attached, Error> {
+        let fits = segment
+            .offset
+            .checked_add(length)
+            .is_some_and(|end| end <= segment.size);
+        if !fits || u32::try_from(segment.offset).is_err() {
+            return Ok(Attached::No);
+        }
+        let mut shared = self.shared();
+        shared.clock += 1;
+        let now = shared.clock;
+        if let Some(known) = shared.attached.get_mut(&segment.id) {
+            if known.size == segment.size {
+                known.used = now;
+                return Ok(Attached::Yes(known.segment));
+            }
+        }
+        if !self.takes_descriptors(&mut shared)? {
+            return Ok(Attached::No);
+        }
+        self.detach(&mut shared, segment.id)?;
+        if shared.attached.len() >= ATTACHED_MAX {
+            let oldest = shared
+                .attached
+                .iter()
+                .min_by_key(|(_, a)| a.used)
+                .map(|(id, _)| *id);
+            oldest.map_or(Ok(()), |id| self.detach(&mut shared, id))?;
+        }
+        let Ok(fd) = segment.fd.try_clone_to_owned() else {
+            return Ok(Attached::No);
+        };
+        let name = self
+            .connection
+            .generate_id()
+            .map_err(|e| Error::DisplayLost(e.to_string()))?;
+        let sent = self.connection.shm_attach_fd(name, fd, true);
+        match sent.map(|cookie| cookie.check()) {
+            Ok(Ok(())) => {
+                let attachment = Attachment {
+                    segment: name,
+                    size: segment.size,
+                    used: now,
+                };
+                shared.attached.insert(segment.id, attachment);
+                Ok(Attached::Yes(name))
+            }
+            Ok(Err(ReplyError::X11Error(error))) => {
+                tracing::debug!(
+                    ?error,
+                    "the X server does not take our memory; copying instead"
+                );
+                shared.works = Some(false);
+                Ok(Attached::No)
+            }
+            // A connection that cannot carry descriptors says so here and is not broken by it.
+            Err(ConnectionError::FdPassingFailed) => {
+                shared.works = Some(false);
+                Ok(Attached::No)
+            }
+            Ok(Err(ReplyError::ConnectionError(error))) | Err(error) => Err(lost(error)),
+        }
+    }
+
+    fn detach(&self, shared: &mut Shared, id: u64) -> Result<(), Error> {
+        if let Some(old) = shared.attached.remove(&id) {
+            self.connection
+                .shm_detach(old.segment)
+                .map_err(lost)?
+                .ignore_error();
+        }
+        Ok(())
+    }
+
+    /// Whether the MIT-SHM extension is there in version 1.2, which takes descriptors. It may still
+    /// refuse them, over a forwarded connection for one.
+    fn takes_descriptors(&self, shared: &mut Shared) -> Result<bool, Error> {
+        if let Some(works) = shared.works {
+            return Ok(works);
+        }
+        let present = self
+            .connection
+            .extension_information(shm::X11_EXTENSION_NAME);
+        let works = match present.map_err(lost)? {
+            None => false,
+            Some(_) => match self.connection.shm_query_version().map_err(lost)?.reply() {
+                Ok(version) => (version.major_version, version.minor_version) >= (1, 2),
+                Err(ReplyError::X11Error(_)) => false,
+                Err(ReplyError::ConnectionError(error)) => return Err(lost(error)),
+            },
+        };
+        shared.works = Some(works);
+        Ok(works)
+    }
+
+    /// Stops using shared memory, because the X server turned out not to draw from it.
+    pub(crate) fn give_up_shared_memory(&self) {
+        self.shared().works = Some(false);
+    }
+
+    /// Waits until the X server has done all that was asked of it.
+    pub(crate) fn sync(&self) -> Result<(), Error> {
+        let cookie = self.connection.get_input_focus().map_err(lost)?;
+        cookie
+            .reply()
+            .map(drop)
+            .map_err(|error| Error::DisplayLost(error.to_string()))
+    }
+
+    fn shared(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for XDisplay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("XDisplay")
+            .field("screen", &self.screen)
+            .finish_non_exhaustive()
+    }
+}
+
+pub(crate) fn lost(error: ConnectionError) -> Error {
+    Error::DisplayLost(error.to_string())
+}

@@ -1,0 +1,172 @@
+//! What a target is given.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::os::fd::BorrowedFd;
+
+use crate::Error;
+
+/// Bytes of a pixel: blue, green, red and one that means nothing.
+pub const PIXEL: usize = 4;
+
+/// A frame, as rows of BGRX pixels from the top down.
+#[derive(Clone, Copy, Debug)]
+pub struct Picture<'a> {
+    /// In pixels.
+    pub width: u32,
+    pub height: u32,
+    /// From one row to the next, in bytes; a multiple of a pixel, and no shorter than a row.
+    pub stride: u32,
+    pub pixels: &'a dyn Rows,
+    /// The same bytes in shared memory, where they lie in such.
+    pub segment: Option<Segment<'a>>,
+    /// The surface's number, and that of the frame on it, from 1 on.
+    pub surface: u32,
+    pub frame: u64,
+}
+
+/// Memory that a picture lies in. It may be shared with another process, which may write to it at
+/// any time, so it is copied out and never borrowed.
+pub trait Rows: Sync {
+    /// In bytes.
+    fn len(&self) -> usize;
+
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Copies `into.len()` bytes from `offset` on, which the caller has checked to be inside.
+    fn read(&self, offset: usize, into: &mut [u8]);
+
+    /// The bytes themselves, where nobody else can write to them.
+    fn private(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+impl Rows for Vec<u8> {
+    fn len(&self) -> usize {
+        self.as_slice().len()
+    }
+
+    fn read(&self, offset: usize, into: &mut [u8]) {
+        into.copy_from_slice(&self[offset..offset + into.len()]);
+    }
+
+    fn private(&self) -> Option<&[u8]> {
+        Some(self)
+    }
+}
+
+impl fmt::Debug for dyn Rows + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.len())
+    }
+}
+
+/// A place in a piece of shared memory that can be handed on by its descriptor.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment<'a> {
+    pub fd: BorrowedFd<'a>,
+    /// The same for the same memory, and never used for other memory.
+    pub id: u64,
+    /// Of the whole memory, in bytes.
+    pub size: u64,
+    /// Where the picture's first byte is.
+    pub offset: u64,
+}
+
+impl<'a> Picture<'a> {
+    /// Checks the sizes against each other and against the memory.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let row = u64::from(self.width) * PIXEL as u64;
+        let stride = u64::from(self.stride);
+        let inside = match self.height {
+            0 => true,
+            rows => (stride * u64::from(rows - 1)).saturating_add(row) <= self.pixels.len() as u64,
+        };
+        if stride < row || self.stride as usize % PIXEL != 0 || !inside {
+            return Err(Error::BadPicture {
+                width: self.width,
+                height: self.height,
+                stride: self.stride,
+                bytes: self.pixels.len(),
+            });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn row_bytes(&self) -> usize {
+        self.width as usize * PIXEL
+    }
+
+    /// Rows `first..first + count` without gaps between them. Borrowed where they are so already;
+    /// `scratch` holds them otherwise.
+    pub(crate) fn packed<'s>(
+        &'s self,
+        first: usize,
+        count: usize,
+        scratch: &'s mut Vec<u8>,
+    ) -> Cow<'s, [u8]> {
+        let (row, stride) = (self.row_bytes(), self.stride as usize);
+        if stride == row {
+            if let Some(bytes) = self.pixels.private() {
+                return Cow::Borrowed(&bytes[first * row..(first + count) * row]);
+            }
+        }
+        scratch.resize(count * row, 0);
+        if stride == row {
+            self.pixels.read(first * row, scratch);
+        } else {
+            for (n, into) in scratch.chunks_exact_mut(row.max(1)).enumerate() {
+                self.pixels.read((first + n) * stride, into);
+            }
+        }
+        Cow::Borrowed(scratch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picture(width: u32, height: u32, stride: u32, pixels: &Vec<u8>) -> Picture<'_> {
+        Picture {
+            width,
+            height,
+            stride,
+            pixels,
+            segment: None,
+            surface: 1,
+            frame: 1,
+        }
+    }
+
+    #[test]
+    fn sizes_are_checked() {
+        let pixels = vec![0; 40];
+        assert!(picture(3, 3, 12, &pixels).check().is_ok());
+        assert!(
+            picture(2, 3, 16, &pixels).check().is_ok(),
+            "the last row needs no gap behind it"
+        );
+        assert!(picture(0, 0, 0, &pixels).check().is_ok());
+        assert!(picture(4, 3, 12, &pixels).check().is_err());
+        assert!(picture(3, 4, 12, &pixels).check().is_err());
+        assert!(picture(2, 3, 14, &pixels).check().is_err());
+        assert!(picture(u32::MAX, u32::MAX, u32::MAX, &pixels)
+            .check()
+            .is_err());
+    }
+
+    #[test]
+    fn rows_are_packed() {
+        let pixels: Vec<u8> = (0..40).collect();
+        let mut scratch = Vec::new();
+        let gaps = picture(2, 3, 16, &pixels);
+        let expected: Vec<u8> = (16..24).chain(32..40).collect();
+        assert_eq!(*gaps.packed(1, 2, &mut scratch), expected);
+        let tight = picture(2, 3, 8, &pixels);
+        assert_eq!(*tight.packed(1, 2, &mut scratch), pixels[8..24]);
+    }
+}
