@@ -6650,6 +6650,33 @@ pub unsafe extern "C" fn glTexGenxOES(coord: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glTexGenxvOES(coord: u32, pname: u32, params: *const i32) {
     refused("glTexGenxvOES");
 }
+pub unsafe extern "C" fn glTexImage2DMultisample(
+    target: u32,
+    samples: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+    fixedsamplelocations: u8,
+) {
+    unsafe {
+        let cx = context();
+        cx.enc.gl_tex_image2d_multisample(target, samples, internalformat, width, height, fixedsamplelocations);
+    }
+}
+pub unsafe extern "C" fn glTexImage3DMultisample(
+    target: u32,
+    samples: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    fixedsamplelocations: u8,
+) {
+    unsafe {
+        let cx = context();
+        cx.enc.gl_tex_image3d_multisample(target, samples, internalformat, width, height, depth, fixedsamplelocations);
+    }
+}
 pub unsafe extern "C" fn glTexParameterIiv(target: u32, pname: u32, params: *const i32) {
     unsafe {
         let cx = context();

@@ -1,0 +1,87 @@
+//! glGetError, exactly: errors that the client finds travel in their place, and the answer is local when nothing that can fail is unacknowledged.
+
+use super::context;
+use crate::context::Context;
+use mgn_wire::{gl, ops};
+
+/// What is known of a context's error.
+#[derive(Default)]
+pub struct ErrorState {
+    /// An error that a round trip or a finished frame reported and the program has not asked for.
+    reported: u32,
+}
+
+impl Context {
+    /// Raises an error in its place in the stream.
+    #[cold]
+    pub fn set_error(&mut self, code: u32) {
+        if self.gl.in_begin() {
+            self.gl.immediate.pending_error.get_or_insert(code);
+            return;
+        }
+        // SAFETY: the context's own encoder.
+        unsafe { self.enc.mgn_set_error(code) };
+        self.enc.fallible = true;
+    }
+
+    /// A command that isn't allowed between glBegin and glEnd.
+    #[cold]
+    pub fn illegal_in_begin<T: Default>(&mut self) -> T {
+        self.set_error(gl::GL_INVALID_OPERATION);
+        T::default()
+    }
+
+    /// A round trip (or, before another command that can fail, a finished frame) brought the context's error.
+    pub fn error_reported(&mut self, code: u32) {
+        self.enc.fallible = false;
+        if code != 0 && self.gl.errors.reported == 0 {
+            self.gl.errors.reported = code;
+        }
+    }
+}
+
+pub unsafe extern "C" fn glGetError() -> u32 {
+    // SAFETY: the only reference in use, to the thread's own context.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if cx.enc.fallible || cx.gl.errors.reported != 0 {
+            cx.enc.mgn_get_error(1);
+            let mut answer = cx.answer(ops::MGN_GET_ERROR);
+            let mut code = 0;
+            answer.array(&raw mut code);
+            cx.gl.errors.reported = 0;
+            cx.enc.fallible = false;
+            return code;
+        }
+        gl::GL_NO_ERROR
+    }
+}
+
+pub unsafe extern "C" fn glFlush() {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        cx.enc.mgn_flush();
+        cx.present_front();
+        cx.flush();
+    }
+}
+
+pub unsafe extern "C" fn glFinish() {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        cx.present_front();
+        cx.enc.mgn_finish();
+        cx.answer(ops::MGN_FINISH);
+    }
+}

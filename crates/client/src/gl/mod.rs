@@ -1,0 +1,131 @@
+//! OpenGL's entry points: what each does before its command travels, or instead.
+//!
+//! Most entry points are generated (`generated/entries.rs`); the rest are written by hand in the modules below, one a subject. All of them work on the
+//! calling thread's context, which is never null: without a context they work on one that has no room and answers nothing.
+
+pub mod arrays;
+mod buffers;
+mod errors;
+mod gets;
+mod images;
+pub mod immediate;
+mod lists;
+mod names;
+mod objects;
+pub mod pixels;
+mod strings;
+mod tracked;
+
+use crate::context::Context;
+use crate::generated::lookup::TABLE;
+use arrays::Arrays;
+use core::ffi::c_void;
+use immediate::Immediate;
+use mgn_state::State;
+use mgn_wire::hello::ContextInfo;
+use std::sync::Arc;
+
+pub use errors::ErrorState;
+pub use names::Shared;
+pub use tracked::{values, Tracked};
+
+/// Entry points written by hand, for the look-up table.
+pub mod hand {
+    pub use super::arrays::entries::*;
+    pub use super::buffers::*;
+    pub use super::errors::{glFinish, glFlush, glGetError};
+    pub use super::gets::*;
+    pub use super::images::*;
+    pub use super::immediate::entries::*;
+    pub use super::lists::*;
+    pub use super::objects::*;
+    pub use super::strings::*;
+}
+
+/// What the client knows of a context's OpenGL.
+pub struct GlState {
+    pub immediate: Immediate,
+    pub errors: ErrorState,
+    pub arrays: Arrays,
+    pub state: State,
+    pub strings: strings::Strings,
+    pub pixels: images::PixelState,
+    pub lists: lists::Lists,
+    /// Names of vertex array objects, framebuffers and others that contexts don't share.
+    pub own: names::Own,
+    /// Names and contents that the share group has in common.
+    pub shared: Arc<Shared>,
+    /// `hello::api`: compatibility, core, ES 1 or ES 2 and up.
+    pub api: u32,
+}
+
+impl GlState {
+    /// The state of a new context that shares its objects with whoever else holds `shared`.
+    pub fn new(info: &ContextInfo, api: u32, shared: Arc<Shared>) -> GlState {
+        GlState {
+            immediate: Immediate::new(),
+            errors: ErrorState::default(),
+            arrays: Arrays::new(),
+            state: State::new(info, api),
+            strings: strings::Strings::new(info, api),
+            pixels: images::PixelState::default(),
+            lists: lists::Lists::default(),
+            own: names::Own::default(),
+            shared,
+            api,
+        }
+    }
+
+    /// Whether the program is between glBegin and glEnd.
+    #[inline(always)]
+    pub fn in_begin(&self) -> bool {
+        self.immediate.is_inside()
+    }
+
+    /// Whether vertex arrays and images may lie in the program's memory, and names need not be generated.
+    pub fn is_compat(&self) -> bool {
+        self.api == mgn_wire::hello::api::COMPAT
+    }
+}
+
+/// The calling thread's context.
+///
+/// # Safety
+/// Not more than one such reference is used at a time; entry points take it first and pass it on.
+#[inline(always)]
+pub unsafe fn context<'a>() -> &'a mut Context {
+    // SAFETY: the word is never null, and a context is current in one thread only.
+    unsafe { &mut *crate::tls::current() }
+}
+
+/// The entry point called `name`.
+pub fn lookup(name: &[u8]) -> Option<*const c_void> {
+    let index = TABLE.binary_search_by(|(n, _)| n.as_bytes().cmp(name)).ok()?;
+    Some(TABLE[index].1 .0.cast())
+}
+
+/// A command that isn't carried: GL_INVALID_OPERATION and, the first time, a line in the log.
+#[cold]
+pub fn refused(name: &'static str) {
+    use std::collections::BTreeSet;
+    use std::sync::Mutex;
+    static SAID: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+    if SAID.lock().unwrap_or_else(|e| e.into_inner()).insert(name) {
+        eprintln!("mgn: the program calls {name}, which Manganese does not carry: it gets GL_INVALID_OPERATION");
+    }
+    // SAFETY: the only reference in use.
+    unsafe { context() }.set_error(mgn_wire::gl::GL_INVALID_OPERATION);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found() {
+        assert!(TABLE.is_sorted_by(|a, b| a.0 < b.0));
+        assert!(lookup(b"glVertex3f").is_some());
+        assert_eq!(lookup(b"glBindTextureEXT"), lookup(b"glBindTextureEXT"));
+        assert!(lookup(b"glNoSuchThing").is_none());
+    }
+}
