@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::os::fd::BorrowedFd;
 
+use mgn_wire::Slice;
+
 use crate::Error;
 
 /// Bytes of a pixel: blue, green, red and one that means nothing.
@@ -27,7 +29,7 @@ pub struct Picture<'a> {
 
 /// Memory that a picture lies in. It may be shared with another process, which may write to it at
 /// any time, so it is copied out and never borrowed.
-pub trait Rows: Sync {
+pub trait Rows {
     /// In bytes.
     fn len(&self) -> usize;
 
@@ -55,6 +57,18 @@ impl Rows for Vec<u8> {
 
     fn private(&self) -> Option<&[u8]> {
         Some(self)
+    }
+}
+
+/// A part of a message.
+impl Rows for Slice<'_, u8> {
+    fn len(&self) -> usize {
+        Slice::len(self)
+    }
+
+    fn read(&self, offset: usize, into: &mut [u8]) {
+        let part = self.part(offset, into.len()).expect("the caller has checked the sizes");
+        into.copy_from_slice(&part.to_vec());
     }
 }
 
