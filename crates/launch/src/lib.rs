@@ -10,6 +10,7 @@
 //! us.
 #![forbid(unsafe_code)]
 
+mod counters;
 mod embedded;
 mod environment;
 mod error;
@@ -23,8 +24,9 @@ mod signals;
 pub mod watch;
 mod xvfb;
 
-pub use embedded::EmbeddedServer;
-pub use environment::{ClientSettings, OnLoss, Present};
+pub use counters::Counters;
+pub use embedded::{EmbeddedServer, READY};
+pub use environment::{ClientSettings, OnLoss, Present, Save};
 pub use error::Error;
 pub use library::{client_library, LIBRARY_FILE};
 pub use run_dir::RunDir;

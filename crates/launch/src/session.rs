@@ -12,7 +12,7 @@ use rustix::process::{pidfd_open, set_child_subreaper, Pid, PidfdFlags};
 use crate::environment::environment;
 use crate::helper::{readable, Helper};
 use crate::signals::Signals;
-use crate::watch::{judge, Seen, Verdict, Watch};
+use crate::watch::{helper_time, judge, processor_time, Alive, Seen, Verdict, Watch};
 use crate::{ClientSettings, EmbeddedServer, Error, RunDir, Xvfb};
 
 /// How long a process that outlives the program has to load our library before it counts as none of
@@ -64,10 +64,11 @@ pub struct Session {
     program: Helper,
     pidfd: std::os::fd::OwnedFd,
     status: Option<(ExitStatus, Instant)>,
+    program_time: Duration,
     watch: Watch,
     signals: Signals,
     // Dropped in this order: the server before its clients' X server, both before their files.
-    _server: Option<EmbeddedServer>,
+    server: Option<EmbeddedServer>,
     xvfb: Option<Xvfb>,
     run: RunDir,
 }
@@ -78,6 +79,10 @@ pub struct Report {
     /// The program's exit status, 128 and the signal's number if one killed it.
     pub status: i32,
     pub verdict: Verdict,
+    /// Processor time of the program and of its children that it waited for.
+    pub program_time: Duration,
+    /// Processor time of the embedded server and its workers.
+    pub server_time: Duration,
     /// Every process that was seen, with its OpenGL libraries.
     pub processes: Vec<Seen>,
 }
@@ -146,9 +151,10 @@ impl Session {
             program,
             pidfd,
             status: None,
+            program_time: Duration::ZERO,
             watch: Watch::new(helpers),
             signals,
-            _server: server,
+            server,
             xvfb,
             run,
         })
@@ -197,6 +203,8 @@ impl Session {
             return Ok(());
         }
         if readable(&self.pidfd, pause).map_err(Error::system("waiting for the program"))? {
+            // Gone once it has been waited for.
+            self.program_time = processor_time(self.program.pid());
             let status = self
                 .program
                 .status()
@@ -208,7 +216,7 @@ impl Session {
         Ok(())
     }
 
-    fn over(&self, now: Instant, alive: crate::watch::Alive) -> bool {
+    fn over(&self, now: Instant, alive: Alive) -> bool {
         match self.status {
             None => false,
             Some(_) if !alive.any || self.signals.last().is_some() => true,
@@ -221,6 +229,11 @@ impl Session {
         Report {
             status: self.status.map_or(0, |(status, _)| exit_code(status)),
             verdict: judge(&processes),
+            program_time: self.program_time,
+            server_time: self
+                .server
+                .as_ref()
+                .map_or(Duration::ZERO, |s| helper_time(s.pid())),
             processes,
         }
     }

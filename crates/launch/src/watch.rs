@@ -245,7 +245,24 @@ struct Process {
     name: String,
     start: u64,
     zombie: bool,
+    /// Its own processor time, and that of children it has waited for.
+    own_time: Duration,
+    children_time: Duration,
 }
+
+/// The processor time of a process that has not been waited for, and of its children that were.
+pub(crate) fn processor_time(pid: u32) -> Duration {
+    read_stat(pid).map_or(Duration::ZERO, |p| p.own_time + p.children_time)
+}
+
+/// The processor time of the helper `pid` and all its processes, living and dead.
+pub(crate) fn helper_time(pid: u32) -> Duration {
+    let members = processes().filter(|p| p.group == pid);
+    members.map(|p| p.own_time + p.children_time).sum()
+}
+
+/// In which times are counted, by Linux's promise to user space on every architecture we run on.
+const TICK: Duration = Duration::from_millis(10);
 
 fn processes() -> impl Iterator<Item = Process> {
     fs::read_dir("/proc")
@@ -253,10 +270,12 @@ fn processes() -> impl Iterator<Item = Process> {
         .flatten()
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
-        .filter_map(|pid| {
-            let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
-            parse_stat(pid, &String::from_utf8_lossy(&stat))
-        })
+        .filter_map(read_stat)
+}
+
+fn read_stat(pid: u32) -> Option<Process> {
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    parse_stat(pid, &String::from_utf8_lossy(&stat))
 }
 
 /// Reads `/proc/PID/stat` (proc_pid_stat(5)). The name stands in parentheses and may hold any
@@ -268,8 +287,16 @@ fn parse_stat(pid: u32, stat: &str) -> Option<Process> {
     let zombie = matches!(fields.next()?, "Z" | "X");
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
-    // State is the third field and the start time the twenty-second.
-    let start = fields.nth(16)?.parse().ok()?;
+    // That was the fifth field; processor times are the fourteenth and on, the start time the
+    // twenty-second.
+    let mut times = fields
+        .by_ref()
+        .skip(8)
+        .take(4)
+        .map(|t| t.parse::<u32>().unwrap_or(0));
+    let mut time = || TICK * (times.next().unwrap_or(0) + times.next().unwrap_or(0));
+    let (own_time, children_time) = (time(), time());
+    let start = fields.nth(4)?.parse().ok()?;
     Some(Process {
         pid,
         parent,
@@ -277,6 +304,8 @@ fn parse_stat(pid: u32, stat: &str) -> Option<Process> {
         name,
         start,
         zombie,
+        own_time,
+        children_time,
     })
 }
 
@@ -356,10 +385,14 @@ mod tests {
 
     #[test]
     fn reads_names_with_parentheses() {
-        let stat = "42 (a) b (c)) S 7 42 42 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 98765 1 2";
+        let stat = "42 (a) b (c)) S 7 42 42 0 -1 4194560 1 2 3 4 50 6 7 8 20 0 1 0 98765 1 2";
         let process = parse_stat(42, stat).unwrap();
         assert_eq!((process.parent, process.group), (7, 42));
         assert_eq!((process.start, process.zombie), (98765, false));
+        assert_eq!(
+            (process.own_time, process.children_time),
+            (TICK * 56, TICK * 15)
+        );
         assert_eq!(process.name, "a) b (c)");
         assert!(parse_stat(1, "1 (x").is_none());
     }

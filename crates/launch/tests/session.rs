@@ -61,12 +61,16 @@ fn gives_the_program_its_environment_and_returns_its_status() {
     let _alone = alone();
     let run = RunDir::create().unwrap();
     let dir = run.path().to_owned();
-    let mut plan = plan("env > $MGN_RUN_DIR/env; readlink $MGN_RUN_DIR/vendor/*.so.0; exit 7");
+    let busy = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done;";
+    let mut plan = plan(&format!(
+        "{busy} env > $MGN_RUN_DIR/env; readlink $MGN_RUN_DIR/vendor/*.so.0; exit 7"
+    ));
     plan.server = fake_server("echo listening on unix:/some/where; cat");
     plan.settings.frames = Some(12);
     let mut session = Session::start(run, plan).unwrap();
     let report = finish(&mut session);
     assert_eq!(report.status, 7);
+    assert!(report.program_time > Duration::ZERO);
     assert_eq!(report.verdict, Verdict::NoGl);
     let env = fs::read_to_string(dir.join("env")).unwrap();
     for line in [
