@@ -4998,18 +4998,6 @@ pub unsafe extern "C" fn glPauseTransformFeedback() {
 pub unsafe extern "C" fn glPixelMapx(map: u32, size: i32, values: *const i32) {
     refused("glPixelMapx");
 }
-pub unsafe extern "C" fn glPixelStoref(pname: u32, param: f32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_pixel_storef(pname, param);
-    }
-}
-pub unsafe extern "C" fn glPixelStorei(pname: u32, param: i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_pixel_storei(pname, param);
-    }
-}
 pub unsafe extern "C" fn glPixelStorex(pname: u32, param: i32) {
     refused("glPixelStorex");
 }

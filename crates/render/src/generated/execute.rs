@@ -79,14 +79,29 @@ impl Commands for Renderer {
     fn mgn_flush(&mut self) -> Result<(), Fault> {
         self.hand_mgn_flush()
     }
+    fn mgn_get_compressed_tex_image_to(&mut self, target: u32, level: i32, offset: u64) -> Result<(), Fault> {
+        self.hand_mgn_get_compressed_tex_image_to(target, level, offset)
+    }
     fn mgn_get_error(&mut self, code_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_mgn_get_error(code_count, reply)
+    }
+    fn mgn_get_pixel_map_to(&mut self, map: u32, type_: u32, offset: u64) -> Result<(), Fault> {
+        self.hand_mgn_get_pixel_map_to(map, type_, offset)
+    }
+    fn mgn_get_polygon_stipple_to(&mut self, offset: u64) -> Result<(), Fault> {
+        self.hand_mgn_get_polygon_stipple_to(offset)
+    }
+    fn mgn_get_tex_image_to(&mut self, target: u32, level: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
+        self.hand_mgn_get_tex_image_to(target, level, format, type_, offset)
     }
     fn mgn_make_current(&mut self, draw: u32, read: u32) -> Result<(), Fault> {
         self.hand_mgn_make_current(draw, read)
     }
     fn mgn_present_front(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         self.hand_mgn_present_front(surface, frame, want)
+    }
+    fn mgn_read_pixels_to(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
+        self.hand_mgn_read_pixels_to(x, y, width, height, format, type_, offset)
     }
     fn mgn_resize_surface(&mut self, id: u32, width: u32, height: u32) -> Result<(), Fault> {
         self.hand_mgn_resize_surface(id, width, height)
@@ -2571,15 +2586,8 @@ impl Commands for Renderer {
         reply.array(&equation, equation_count);
         Ok(())
     }
-    fn gl_get_compressed_tex_image(
-        &mut self,
-        target: u32,
-        level: i32,
-        pixels: Data<'_>,
-        bytes: u64,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.hand_gl_get_compressed_tex_image(target, level, pixels, bytes, reply)
+    fn gl_get_compressed_tex_image(&mut self, target: u32, level: i32, extent_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.hand_gl_get_compressed_tex_image(target, level, extent_count, reply)
     }
     fn gl_get_doublei_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
@@ -3430,11 +3438,10 @@ impl Commands for Renderer {
         level: i32,
         format: u32,
         type_: u32,
-        pixels: Data<'_>,
-        bytes: u64,
+        extent_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.hand_gl_get_tex_image(target, level, format, type_, pixels, bytes, reply)
+        self.hand_gl_get_tex_image(target, level, format, type_, extent_count, reply)
     }
     fn gl_get_tex_level_parameterfv(
         &mut self,
@@ -6359,19 +6366,8 @@ impl Commands for Renderer {
         unsafe { (self.gl.glReadBufferNV)(mode) };
         Ok(())
     }
-    fn gl_read_pixels(
-        &mut self,
-        x: i32,
-        y: i32,
-        width: i32,
-        height: i32,
-        format: u32,
-        type_: u32,
-        pixels: Data<'_>,
-        bytes: u64,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.hand_gl_read_pixels(x, y, width, height, format, type_, pixels, bytes, reply)
+    fn gl_read_pixels(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.hand_gl_read_pixels(x, y, width, height, format, type_, reply)
     }
     fn gl_readn_pixels(
         &mut self,
@@ -6381,12 +6377,10 @@ impl Commands for Renderer {
         height: i32,
         format: u32,
         type_: u32,
-        size: i32,
-        pixels: Data<'_>,
-        bytes: u64,
+        fits: u8,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.hand_gl_readn_pixels(x, y, width, height, format, type_, size, pixels, bytes, reply)
+        self.hand_gl_readn_pixels(x, y, width, height, format, type_, fits, reply)
     }
     fn gl_rectd(&mut self, x1: f64, y1: f64, x2: f64, y2: f64) -> Result<(), Fault> {
         self.needs_context()?;
@@ -7118,7 +7112,9 @@ impl Commands for Renderer {
         height: i32,
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
-        self.hand_gl_tex_image2d_multisample(target, samples, internalformat, width, height, fixedsamplelocations)
+        self.needs_context()?;
+        unsafe { (self.gl.glTexImage2DMultisample)(target, samples, internalformat, width, height, fixedsamplelocations) };
+        Ok(())
     }
     fn gl_tex_image3d(
         &mut self,
@@ -7160,7 +7156,9 @@ impl Commands for Renderer {
         depth: i32,
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
-        self.hand_gl_tex_image3d_multisample(target, samples, internalformat, width, height, depth, fixedsamplelocations)
+        self.needs_context()?;
+        unsafe { (self.gl.glTexImage3DMultisample)(target, samples, internalformat, width, height, depth, fixedsamplelocations) };
+        Ok(())
     }
     fn gl_tex_image3does(
         &mut self,

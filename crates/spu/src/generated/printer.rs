@@ -135,9 +135,28 @@ impl<W: Write> Commands for Print<W> {
         self.line("mgnFlush", &[]);
         self.next.mgn_flush()
     }
+    fn mgn_get_compressed_tex_image_to(&mut self, target: u32, level: i32, offset: u64) -> Result<(), Fault> {
+        self.line("mgnGetCompressedTexImageTo", &[Show::from(target as i64), Show::from(level as i64), Show::from(offset as i64)]);
+        self.next.mgn_get_compressed_tex_image_to(target, level, offset)
+    }
     fn mgn_get_error(&mut self, code_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("mgnGetError", &[Show::Out(code_count)]);
         self.next.mgn_get_error(code_count, reply)
+    }
+    fn mgn_get_pixel_map_to(&mut self, map: u32, type_: u32, offset: u64) -> Result<(), Fault> {
+        self.line("mgnGetPixelMapTo", &[Show::from(map as i64), Show::Enum(type_), Show::from(offset as i64)]);
+        self.next.mgn_get_pixel_map_to(map, type_, offset)
+    }
+    fn mgn_get_polygon_stipple_to(&mut self, offset: u64) -> Result<(), Fault> {
+        self.line("mgnGetPolygonStippleTo", &[Show::from(offset as i64)]);
+        self.next.mgn_get_polygon_stipple_to(offset)
+    }
+    fn mgn_get_tex_image_to(&mut self, target: u32, level: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
+        self.line(
+            "mgnGetTexImageTo",
+            &[Show::from(target as i64), Show::from(level as i64), Show::from(format as i64), Show::Enum(type_), Show::from(offset as i64)],
+        );
+        self.next.mgn_get_tex_image_to(target, level, format, type_, offset)
     }
     fn mgn_make_current(&mut self, draw: u32, read: u32) -> Result<(), Fault> {
         self.line("mgnMakeCurrent", &[Show::from(draw as i64), Show::from(read as i64)]);
@@ -146,6 +165,21 @@ impl<W: Write> Commands for Print<W> {
     fn mgn_present_front(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         self.line("mgnPresentFront", &[Show::from(surface as i64), Show::from(frame as i64), Show::from(want as i64)]);
         self.next.mgn_present_front(surface, frame, want)
+    }
+    fn mgn_read_pixels_to(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
+        self.line(
+            "mgnReadPixelsTo",
+            &[
+                Show::from(x as i64),
+                Show::from(y as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::from(format as i64),
+                Show::Enum(type_),
+                Show::from(offset as i64),
+            ],
+        );
+        self.next.mgn_read_pixels_to(x, y, width, height, format, type_, offset)
     }
     fn mgn_resize_surface(&mut self, id: u32, width: u32, height: u32) -> Result<(), Fault> {
         self.line("mgnResizeSurface", &[Show::from(id as i64), Show::from(width as i64), Show::from(height as i64)]);
@@ -3070,16 +3104,9 @@ impl<W: Write> Commands for Print<W> {
         self.line("glGetClipPlanefOES", &[Show::Enum(plane), Show::Out(equation_count)]);
         self.next.gl_get_clip_planef_oes(plane, equation_count, reply)
     }
-    fn gl_get_compressed_tex_image(
-        &mut self,
-        target: u32,
-        level: i32,
-        pixels: Data<'_>,
-        bytes: u64,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.line("glGetCompressedTexImage", &[Show::Enum(target), Show::from(level as i64), Show::Data(pixels), Show::from(bytes as i64)]);
-        self.next.gl_get_compressed_tex_image(target, level, pixels, bytes, reply)
+    fn gl_get_compressed_tex_image(&mut self, target: u32, level: i32, extent_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetCompressedTexImage", &[Show::Enum(target), Show::from(level as i64), Show::Out(extent_count)]);
+        self.next.gl_get_compressed_tex_image(target, level, extent_count, reply)
     }
     fn gl_get_doublei_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glGetDoublei_v", &[Show::Enum(target), Show::from(index as i64), Show::Out(data_count)]);
@@ -3696,22 +3723,14 @@ impl<W: Write> Commands for Print<W> {
         level: i32,
         format: u32,
         type_: u32,
-        pixels: Data<'_>,
-        bytes: u64,
+        extent_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.line(
             "glGetTexImage",
-            &[
-                Show::Enum(target),
-                Show::from(level as i64),
-                Show::Enum(format),
-                Show::Enum(type_),
-                Show::Data(pixels),
-                Show::from(bytes as i64),
-            ],
+            &[Show::Enum(target), Show::from(level as i64), Show::Enum(format), Show::Enum(type_), Show::Out(extent_count)],
         );
-        self.next.gl_get_tex_image(target, level, format, type_, pixels, bytes, reply)
+        self.next.gl_get_tex_image(target, level, format, type_, extent_count, reply)
     }
     fn gl_get_tex_level_parameterfv(
         &mut self,
@@ -6686,18 +6705,7 @@ impl<W: Write> Commands for Print<W> {
         self.line("glReadBufferNV", &[Show::Enum(mode)]);
         self.next.gl_read_buffer_nv(mode)
     }
-    fn gl_read_pixels(
-        &mut self,
-        x: i32,
-        y: i32,
-        width: i32,
-        height: i32,
-        format: u32,
-        type_: u32,
-        pixels: Data<'_>,
-        bytes: u64,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
+    fn gl_read_pixels(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line(
             "glReadPixels",
             &[
@@ -6707,11 +6715,9 @@ impl<W: Write> Commands for Print<W> {
                 Show::from(height as i64),
                 Show::Enum(format),
                 Show::Enum(type_),
-                Show::Data(pixels),
-                Show::from(bytes as i64),
             ],
         );
-        self.next.gl_read_pixels(x, y, width, height, format, type_, pixels, bytes, reply)
+        self.next.gl_read_pixels(x, y, width, height, format, type_, reply)
     }
     fn gl_readn_pixels(
         &mut self,
@@ -6721,9 +6727,7 @@ impl<W: Write> Commands for Print<W> {
         height: i32,
         format: u32,
         type_: u32,
-        size: i32,
-        pixels: Data<'_>,
-        bytes: u64,
+        fits: u8,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.line(
@@ -6735,12 +6739,10 @@ impl<W: Write> Commands for Print<W> {
                 Show::from(height as i64),
                 Show::Enum(format),
                 Show::Enum(type_),
-                Show::from(size as i64),
-                Show::Data(pixels),
-                Show::from(bytes as i64),
+                Show::from(fits as i64),
             ],
         );
-        self.next.gl_readn_pixels(x, y, width, height, format, type_, size, pixels, bytes, reply)
+        self.next.gl_readn_pixels(x, y, width, height, format, type_, fits, reply)
     }
     fn gl_rectd(&mut self, x1: f64, y1: f64, x2: f64, y2: f64) -> Result<(), Fault> {
         self.line("glRectd", &[Show::from(x1 as f64), Show::from(y1 as f64), Show::from(x2 as f64), Show::from(y2 as f64)]);

@@ -87,9 +87,25 @@ pub trait Commands {
     fn mgn_flush(&mut self) -> Result<(), Fault> {
         self.next().mgn_flush()
     }
+    /// glGetCompressedTexImage into the bound pixel pack buffer, laid out by the pixel store state.
+    fn mgn_get_compressed_tex_image_to(&mut self, target: u32, level: i32, offset: u64) -> Result<(), Fault> {
+        self.next().mgn_get_compressed_tex_image_to(target, level, offset)
+    }
     /// Takes the context's error, as glGetError does.
     fn mgn_get_error(&mut self, code_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().mgn_get_error(code_count, reply)
+    }
+    /// glGetPixelMap of values of `type` (GL_FLOAT, GL_UNSIGNED_INT or GL_UNSIGNED_SHORT) into the bound pixel pack buffer.
+    fn mgn_get_pixel_map_to(&mut self, map: u32, type_: u32, offset: u64) -> Result<(), Fault> {
+        self.next().mgn_get_pixel_map_to(map, type_, offset)
+    }
+    /// glGetPolygonStipple into the bound pixel pack buffer, laid out by the pixel store state.
+    fn mgn_get_polygon_stipple_to(&mut self, offset: u64) -> Result<(), Fault> {
+        self.next().mgn_get_polygon_stipple_to(offset)
+    }
+    /// glGetTexImage into the bound pixel pack buffer, laid out by the pixel store state.
+    fn mgn_get_tex_image_to(&mut self, target: u32, level: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
+        self.next().mgn_get_tex_image_to(target, level, format, type_, offset)
     }
     /// Binds the message's context to its default framebuffers; 0 is none.
     fn mgn_make_current(&mut self, draw: u32, read: u32) -> Result<(), Fault> {
@@ -98,6 +114,10 @@ pub trait Commands {
     /// Shows the front buffer after a flush.
     fn mgn_present_front(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         self.next().mgn_present_front(surface, frame, want)
+    }
+    /// glReadPixels into the bound pixel pack buffer, laid out by the pixel store state.
+    fn mgn_read_pixels_to(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
+        self.next().mgn_read_pixels_to(x, y, width, height, format, type_, offset)
     }
     /// Follows a window's size; comes before the first command of the next frame.
     fn mgn_resize_surface(&mut self, id: u32, width: u32, height: u32) -> Result<(), Fault> {
@@ -1802,15 +1822,8 @@ pub trait Commands {
     fn gl_get_clip_planef_oes(&mut self, plane: u32, equation_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_clip_planef_oes(plane, equation_count, reply)
     }
-    fn gl_get_compressed_tex_image(
-        &mut self,
-        target: u32,
-        level: i32,
-        pixels: Data<'_>,
-        bytes: u64,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.next().gl_get_compressed_tex_image(target, level, pixels, bytes, reply)
+    fn gl_get_compressed_tex_image(&mut self, target: u32, level: i32, extent_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_get_compressed_tex_image(target, level, extent_count, reply)
     }
     fn gl_get_doublei_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_doublei_v(target, index, data_count, reply)
@@ -2260,11 +2273,10 @@ pub trait Commands {
         level: i32,
         format: u32,
         type_: u32,
-        pixels: Data<'_>,
-        bytes: u64,
+        extent_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.next().gl_get_tex_image(target, level, format, type_, pixels, bytes, reply)
+        self.next().gl_get_tex_image(target, level, format, type_, extent_count, reply)
     }
     fn gl_get_tex_level_parameterfv(
         &mut self,
@@ -3919,19 +3931,8 @@ pub trait Commands {
     fn gl_read_buffer_nv(&mut self, mode: u32) -> Result<(), Fault> {
         self.next().gl_read_buffer_nv(mode)
     }
-    fn gl_read_pixels(
-        &mut self,
-        x: i32,
-        y: i32,
-        width: i32,
-        height: i32,
-        format: u32,
-        type_: u32,
-        pixels: Data<'_>,
-        bytes: u64,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.next().gl_read_pixels(x, y, width, height, format, type_, pixels, bytes, reply)
+    fn gl_read_pixels(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_read_pixels(x, y, width, height, format, type_, reply)
     }
     fn gl_readn_pixels(
         &mut self,
@@ -3941,12 +3942,10 @@ pub trait Commands {
         height: i32,
         format: u32,
         type_: u32,
-        size: i32,
-        pixels: Data<'_>,
-        bytes: u64,
+        fits: u8,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.next().gl_readn_pixels(x, y, width, height, format, type_, size, pixels, bytes, reply)
+        self.next().gl_readn_pixels(x, y, width, height, format, type_, fits, reply)
     }
     fn gl_rectd(&mut self, x1: f64, y1: f64, x2: f64, y2: f64) -> Result<(), Fault> {
         self.next().gl_rectd(x1, y1, x2, y2)

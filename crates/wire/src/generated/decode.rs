@@ -87,10 +87,38 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.mgn_flush()
         }
+        ops::MGN_GET_COMPRESSED_TEX_IMAGE_TO => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.u64()?;
+            body.end()?;
+            to.mgn_get_compressed_tex_image_to(p0, p1, p2)
+        }
         ops::MGN_GET_ERROR => {
             let p0 = body.count()?;
             body.end()?;
             to.mgn_get_error(p0, reply)
+        }
+        ops::MGN_GET_PIXEL_MAP_TO => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u64()?;
+            body.end()?;
+            to.mgn_get_pixel_map_to(p0, p1, p2)
+        }
+        ops::MGN_GET_POLYGON_STIPPLE_TO => {
+            let p0 = body.u64()?;
+            body.end()?;
+            to.mgn_get_polygon_stipple_to(p0)
+        }
+        ops::MGN_GET_TEX_IMAGE_TO => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.u32()?;
+            let p3 = body.u32()?;
+            let p4 = body.u64()?;
+            body.end()?;
+            to.mgn_get_tex_image_to(p0, p1, p2, p3, p4)
         }
         ops::MGN_MAKE_CURRENT => {
             let p0 = body.u32()?;
@@ -104,6 +132,17 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p2 = body.u32()?;
             body.end()?;
             to.mgn_present_front(p0, p1, p2)
+        }
+        ops::MGN_READ_PIXELS_TO => {
+            let p0 = body.i32()?;
+            let p1 = body.i32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.u32()?;
+            let p5 = body.u32()?;
+            let p6 = body.u64()?;
+            body.end()?;
+            to.mgn_read_pixels_to(p0, p1, p2, p3, p4, p5, p6)
         }
         ops::MGN_RESIZE_SURFACE => {
             let p0 = body.u32()?;
@@ -2667,10 +2706,9 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
         ops::GL_GET_COMPRESSED_TEX_IMAGE => {
             let p0 = body.u32()?;
             let p1 = body.i32()?;
-            let p2 = body.data()?;
-            let p3 = body.u64()?;
+            let p2 = body.count()?;
             body.end()?;
-            to.gl_get_compressed_tex_image(p0, p1, p2, p3, reply)
+            to.gl_get_compressed_tex_image(p0, p1, p2, reply)
         }
         ops::GL_GET_DOUBLEI_V => {
             let p0 = body.u32()?;
@@ -3315,10 +3353,9 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p1 = body.i32()?;
             let p2 = body.u32()?;
             let p3 = body.u32()?;
-            let p4 = body.data()?;
-            let p5 = body.u64()?;
+            let p4 = body.count()?;
             body.end()?;
-            to.gl_get_tex_image(p0, p1, p2, p3, p4, p5, reply)
+            to.gl_get_tex_image(p0, p1, p2, p3, p4, reply)
         }
         ops::GL_GET_TEX_LEVEL_PARAMETERFV => {
             let p0 = body.u32()?;
@@ -6235,10 +6272,8 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p3 = body.i32()?;
             let p4 = body.u32()?;
             let p5 = body.u32()?;
-            let p6 = body.data()?;
-            let p7 = body.u64()?;
             body.end()?;
-            to.gl_read_pixels(p0, p1, p2, p3, p4, p5, p6, p7, reply)
+            to.gl_read_pixels(p0, p1, p2, p3, p4, p5, reply)
         }
         ops::GL_READN_PIXELS => {
             let p0 = body.i32()?;
@@ -6247,11 +6282,9 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p3 = body.i32()?;
             let p4 = body.u32()?;
             let p5 = body.u32()?;
-            let p6 = body.i32()?;
-            let p7 = body.data()?;
-            let p8 = body.u64()?;
+            let p6 = body.u32()? as u8;
             body.end()?;
-            to.gl_readn_pixels(p0, p1, p2, p3, p4, p5, p6, p7, p8, reply)
+            to.gl_readn_pixels(p0, p1, p2, p3, p4, p5, p6, reply)
         }
         ops::GL_RECTD => {
             let p0 = body.f64()?;

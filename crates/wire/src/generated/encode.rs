@@ -144,11 +144,51 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn mgn_get_compressed_tex_image_to(&mut self, target: u32, level: i32, offset: u64) {
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::MGN_GET_COMPRESSED_TEX_IMAGE_TO) | 5 << 16);
+            put(p, 4, target);
+            put(p, 8, level);
+            put(p, 12, offset);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn mgn_get_error(&mut self, code: u32) {
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::MGN_GET_ERROR) | 2 << 16);
             put(p, 4, code);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn mgn_get_pixel_map_to(&mut self, map: u32, type_: u32, offset: u64) {
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::MGN_GET_PIXEL_MAP_TO) | 5 << 16);
+            put(p, 4, map);
+            put(p, 8, type_);
+            put(p, 12, offset);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn mgn_get_polygon_stipple_to(&mut self, offset: u64) {
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::MGN_GET_POLYGON_STIPPLE_TO) | 3 << 16);
+            put(p, 4, offset);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn mgn_get_tex_image_to(&mut self, target: u32, level: i32, format: u32, type_: u32, offset: u64) {
+        unsafe {
+            let p = self.room(28);
+            put(p, 0, u32::from(ops::MGN_GET_TEX_IMAGE_TO) | 7 << 16);
+            put(p, 4, target);
+            put(p, 8, level);
+            put(p, 12, format);
+            put(p, 16, type_);
+            put(p, 20, offset);
         }
     }
     #[inline(always)]
@@ -168,6 +208,20 @@ impl Encoder {
             put(p, 4, surface);
             put(p, 8, frame);
             put(p, 12, want);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn mgn_read_pixels_to(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, offset: u64) {
+        unsafe {
+            let p = self.room(36);
+            put(p, 0, u32::from(ops::MGN_READ_PIXELS_TO) | 9 << 16);
+            put(p, 4, x);
+            put(p, 8, y);
+            put(p, 12, width);
+            put(p, 16, height);
+            put(p, 20, format);
+            put(p, 24, type_);
+            put(p, 28, offset);
         }
     }
     #[inline(always)]
@@ -4508,16 +4562,15 @@ impl Encoder {
             put(p, 8, equation);
         }
     }
-    #[inline]
-    pub unsafe fn gl_get_compressed_tex_image(&mut self, target: u32, level: i32, pixels: Data, bytes: u64) {
+    #[inline(always)]
+    pub unsafe fn gl_get_compressed_tex_image(&mut self, target: u32, level: i32, extent: u32) {
         self.fallible = true;
         unsafe {
-            let mut r = self.record(ops::GL_GET_COMPRESSED_TEX_IMAGE, 24 + pixels.extra_bytes());
-            r.put(target);
-            r.put(level);
-            r.data(pixels);
-            r.put(bytes);
-            r.finish(self);
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_GET_COMPRESSED_TEX_IMAGE) | 4 << 16);
+            put(p, 4, target);
+            put(p, 8, level);
+            put(p, 12, extent);
         }
     }
     #[inline(always)]
@@ -5531,18 +5584,17 @@ impl Encoder {
             put(p, 12, params);
         }
     }
-    #[inline]
-    pub unsafe fn gl_get_tex_image(&mut self, target: u32, level: i32, format: u32, type_: u32, pixels: Data, bytes: u64) {
+    #[inline(always)]
+    pub unsafe fn gl_get_tex_image(&mut self, target: u32, level: i32, format: u32, type_: u32, extent: u32) {
         self.fallible = true;
         unsafe {
-            let mut r = self.record(ops::GL_GET_TEX_IMAGE, 32 + pixels.extra_bytes());
-            r.put(target);
-            r.put(level);
-            r.put(format);
-            r.put(type_);
-            r.data(pixels);
-            r.put(bytes);
-            r.finish(self);
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::GL_GET_TEX_IMAGE) | 6 << 16);
+            put(p, 4, target);
+            put(p, 8, level);
+            put(p, 12, format);
+            put(p, 16, type_);
+            put(p, 20, extent);
         }
     }
     #[inline(always)]
@@ -10099,48 +10151,33 @@ impl Encoder {
             put(p, 4, mode);
         }
     }
-    #[inline]
-    pub unsafe fn gl_read_pixels(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, pixels: Data, bytes: u64) {
+    #[inline(always)]
+    pub unsafe fn gl_read_pixels(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32) {
         self.fallible = true;
         unsafe {
-            let mut r = self.record(ops::GL_READ_PIXELS, 40 + pixels.extra_bytes());
-            r.put(x);
-            r.put(y);
-            r.put(width);
-            r.put(height);
-            r.put(format);
-            r.put(type_);
-            r.data(pixels);
-            r.put(bytes);
-            r.finish(self);
+            let p = self.room(28);
+            put(p, 0, u32::from(ops::GL_READ_PIXELS) | 7 << 16);
+            put(p, 4, x);
+            put(p, 8, y);
+            put(p, 12, width);
+            put(p, 16, height);
+            put(p, 20, format);
+            put(p, 24, type_);
         }
     }
-    #[inline]
-    pub unsafe fn gl_readn_pixels(
-        &mut self,
-        x: i32,
-        y: i32,
-        width: i32,
-        height: i32,
-        format: u32,
-        type_: u32,
-        size: i32,
-        pixels: Data,
-        bytes: u64,
-    ) {
+    #[inline(always)]
+    pub unsafe fn gl_readn_pixels(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, fits: u8) {
         self.fallible = true;
         unsafe {
-            let mut r = self.record(ops::GL_READN_PIXELS, 44 + pixels.extra_bytes());
-            r.put(x);
-            r.put(y);
-            r.put(width);
-            r.put(height);
-            r.put(format);
-            r.put(type_);
-            r.put(size);
-            r.data(pixels);
-            r.put(bytes);
-            r.finish(self);
+            let p = self.room(32);
+            put(p, 0, u32::from(ops::GL_READN_PIXELS) | 8 << 16);
+            put(p, 4, x);
+            put(p, 8, y);
+            put(p, 12, width);
+            put(p, 16, height);
+            put(p, 20, format);
+            put(p, 24, type_);
+            put(p, 28, u32::from(fits));
         }
     }
     #[inline(always)]
