@@ -1,0 +1,71 @@
+# Everything a checkout can do. `make demo` and `make test` install what they miss, through apt-get.
+#
+#   make build     the mgn command, the client library and the demos, optimised
+#   make demo      run iso_demo and glxgears through a server; pictures in target/demo
+#   make test      all tests
+#   make bench     measure, against direct rendering
+#   make lint      formatting, clippy, licences
+#   make install   into PREFIX (/usr/local), under DESTDIR
+#   make clean     remove what was built
+
+SHELL := /bin/bash
+PREFIX ?= /usr/local
+DESTDIR ?=
+CARGO ?= $(shell command -v cargo || echo $(HOME)/.cargo/bin/cargo)
+export CARGO
+
+TARGET := target
+LIBRARY := libmgn_client.so
+
+.PHONY: all build demo test bench lint install clean programs deps-build deps-demo deps-test registry
+
+all: build
+
+deps-build:
+	@scripts/deps.sh build
+deps-demo:
+	@scripts/deps.sh demo
+deps-test:
+	@scripts/deps.sh test
+
+build: deps-build
+	"$(CARGO)" build --release --locked -p mgn-cli -p mgn-client -p mgn-bench
+	$(MAKE) -C demos OUT=$(CURDIR)/$(TARGET)/demos
+
+# The C programs of the tests.
+programs: deps-test
+	$(MAKE) -C demos OUT=$(CURDIR)/$(TARGET)/demos
+	$(MAKE) -C tests/conformance OUT=$(CURDIR)/$(TARGET)/conformance
+	$(MAKE) -C tests/shim OUT=$(CURDIR)/$(TARGET)/shim
+
+registry: deps-test
+	scripts/registry.sh
+
+demo: deps-demo build
+	$(MAKE) -C tests/shim OUT=$(CURDIR)/$(TARGET)/shim
+	scripts/demo.sh
+
+test: deps-test registry programs
+	scripts/test.sh
+
+bench: deps-demo build
+	"$(CARGO)" run --release --locked -p mgn-bench
+
+lint:
+	"$(CARGO)" fmt --all --check
+	"$(CARGO)" clippy --workspace --all-targets --locked -- -D warnings
+	"$(CARGO)" deny --locked check
+
+install: build
+	install -Dm755 $(TARGET)/release/mgn "$(DESTDIR)$(PREFIX)/bin/mgn"
+	install -Dm755 $(TARGET)/release/$(LIBRARY) "$(DESTDIR)$(PREFIX)/lib/manganese/$(LIBRARY)"
+	rm -rf $(TARGET)/pages
+	$(TARGET)/release/mgn pages --man $(TARGET)/pages/man --completions $(TARGET)/pages/completions
+	install -d "$(DESTDIR)$(PREFIX)/share/man/man1"
+	install -m644 $(TARGET)/pages/man/*.1 "$(DESTDIR)$(PREFIX)/share/man/man1/"
+	install -Dm644 $(TARGET)/pages/completions/mgn.bash "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/mgn"
+	install -Dm644 $(TARGET)/pages/completions/_mgn "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_mgn"
+	install -Dm644 $(TARGET)/pages/completions/mgn.fish "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/mgn.fish"
+
+clean:
+	rm -rf $(TARGET)

@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# Installs, through apt-get, what `make` needs and this machine lacks, saying what and why.
+#
+# usage: scripts/deps.sh build|demo|test
+#
+# What is there already is left alone, however it came there. Exits with 1 and one clear message
+# where something is missing that cannot be installed.
+set -euo pipefail
+
+goal=${1:-}
+case $goal in
+build | demo | test) ;;
+*)
+    echo "usage: $0 build|demo|test" >&2
+    exit 2
+    ;;
+esac
+
+# The oldest Rust that builds this; Debian 13 has it.
+rust_wanted=1.85
+
+packages=()
+needs=()
+
+# want PACKAGE WHY CHECK...: notes PACKAGE as missing if the check fails.
+want() {
+    local package=$1 why=$2
+    shift 2
+    if ! "$@" >/dev/null 2>&1; then
+        packages+=("$package")
+        needs+=("$package  ($why)")
+    fi
+}
+
+have() { command -v "$1"; }
+header() { have gcc && echo "#include <$1>" | gcc -E -x c - -o /dev/null; }
+library() { PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -F "$1 "; }
+# Mesa's drivers are one library since 24.2 and a file each before.
+mesa_driver() { compgen -G '/usr/lib/*/dri/swrast_dri.so' || compgen -G '/usr/lib/*/libgallium-*.so' || compgen -G '/usr/lib*/dri/swrast_dri.so'; }
+pip() { python3 -m pip --version; }
+
+rust_version() { "${CARGO:-cargo}" --version 2>/dev/null | sed -n 's/^cargo \([0-9]*\.[0-9]*\).*/\1/p' || true; }
+at_least() { [ -n "$1" ] && [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
+packaged_rust() { apt-cache policy cargo 2>/dev/null | sed -n 's/^ *Candidate: \([0-9]*\.[0-9]*\).*/\1/p' || true; }
+
+rust_is_there() { at_least "$(rust_version)" $rust_wanted; }
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif [ -t 0 ]; then
+        sudo "$@"
+    else
+        sudo -n "$@"
+    fi
+}
+
+apt() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y "$@" </dev/null; }
+
+can_install() {
+    have apt-get >/dev/null || return 1
+    [ "$(id -u)" -eq 0 ] && return 0
+    have sudo >/dev/null || return 1
+    [ -t 0 ] || sudo -n true 2>/dev/null
+}
+
+want gcc "C compiler for the demos and for libraries in C" have gcc
+want libc6-dev "headers of the C library" header stdio.h
+want cmake "builds the JPEG library" have cmake
+want nasm "makes the JPEG library fast" have nasm
+want libgl-dev "headers of OpenGL" header GL/glx.h
+want libegl-dev "headers of EGL" header EGL/egl.h
+want libx11-dev "headers of X11" header X11/Xlib.h
+if [ "$goal" != build ]; then
+    want libgl1 "the system's OpenGL library, GLVND" library libGL.so.1
+    want libglx-mesa0 "OpenGL for X, to compare with" library libGLX_mesa.so.0
+    want libegl1 "the system's EGL library" library libEGL.so.1
+    want libegl-mesa0 "EGL, with which the server renders" library libEGL_mesa.so.0
+    want libgl1-mesa-dri "Mesa's drivers, one of which needs no graphics card" mesa_driver
+    want xvfb "X server without a screen" have Xvfb
+    want mesa-utils "glxgears" have glxgears
+fi
+if [ "$goal" = test ]; then
+    want glmark2-x11 "a program to compare pictures of" have glmark2
+    want python3-pip "fetches the registry of OpenGL" pip
+fi
+if ! rust_is_there; then
+    # The package's version is known only after an update where the lists are empty.
+    if [ -z "$(packaged_rust)" ] && can_install; then
+        apt update || true
+    fi
+    if at_least "$(packaged_rust)" $rust_wanted; then
+        packages+=(cargo rustfmt)
+        needs+=("cargo  (Rust's build tool)")
+    fi
+fi
+
+if [ ${#packages[@]} -gt 0 ]; then
+    echo "Missing:" >&2
+    printf '  %s\n' "${needs[@]}" >&2
+    if ! can_install; then
+        echo "Please run as root: apt-get install ${packages[*]}" >&2
+        exit 1
+    fi
+    echo "Installing: apt-get install ${packages[*]}" >&2
+    if ! apt install --no-install-recommends "${packages[@]}"; then
+        # The lists may be empty or old.
+        apt update || true
+        if ! apt install --no-install-recommends "${packages[@]}"; then
+            echo "apt-get could not install ${packages[*]}; see its message above. Is there a network?" >&2
+            exit 1
+        fi
+    fi
+    hash -r
+fi
+
+if ! rust_is_there; then
+    found=$(rust_version)
+    echo "cargo ${found:-(none)} is here and $rust_wanted or newer is needed, which this system's packages lack." >&2
+    echo "Get it from https://rustup.rs:" >&2
+    echo "  curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal -c rustfmt" >&2
+    exit 1
+fi

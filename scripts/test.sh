@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# What `make test` runs once everything it needs is there. The comparison with direct rendering is
+# one of the workspace's tests (tests/harness).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cargo=${CARGO:-cargo}
+
+# The command and the client library as well as the tests, in one go.
+"$cargo" build --workspace --all-targets --locked
+"$cargo" test --workspace --locked --no-fail-fast
+# Formatting what is generated is part of generating it.
+if command -v rustfmt >/dev/null; then
+    "$cargo" xtask generate --check
+else
+    echo "skipped: cargo xtask generate --check, for want of rustfmt"
+fi
