@@ -1,0 +1,40 @@
+//! Connections between processes: ordered messages with credits, over shared memory, unix sockets
+//! or TCP, or into a file or nowhere.
+//!
+//! A message is written once, into memory that the transport owns ([`Sender::reserve`],
+//! [`Sender::commit`]), and read where it lies ([`Receiver::recv`]). What the receiver holds it
+//! has not yet paid for: when it holds everything, the sender waits. Nothing here knows what the
+//! bytes mean.
+//!
+//! Servers [`Listener::bind`] and give each [`Incoming`] client an answer; clients [`connect`]. The
+//! server decides about sizes ([`Config`]). Over shared memory the server creates and seals all
+//! memory, and each end treats whatever it reads there as hostile.
+
+mod address;
+mod block;
+mod config;
+mod connect;
+mod connection;
+mod error;
+pub mod file;
+mod handshake;
+mod listener;
+mod message;
+mod null;
+mod peer;
+mod shm;
+mod stream;
+#[cfg(test)]
+mod testing;
+mod token;
+mod wait;
+
+pub use address::{Address, Transport};
+pub use config::Config;
+pub use connect::connect;
+pub use connection::{Connection, Receiver, Reservation, Sender};
+pub use error::Error;
+pub use listener::{Incoming, Listener};
+pub use message::{Message, Segment};
+pub use mgn_sys::peer::Credentials;
+pub use token::Token;

@@ -18,7 +18,12 @@ pub fn runnable() -> Option<usize> {
 
 /// The fourth field of `/proc/loadavg` is `runnable/all`.
 fn parse_loadavg(text: &str) -> Option<usize> {
-    text.split_whitespace().nth(3)?.split_once('/')?.0.parse().ok()
+    text.split_whitespace()
+        .nth(3)?
+        .split_once('/')?
+        .0
+        .parse()
+        .ok()
 }
 
 #[cfg(test)]

@@ -9,5 +9,6 @@ pub mod futex;
 pub mod memory;
 pub mod passing;
 pub mod peer;
+pub mod tcp;
 
 pub use memory::{Mapping, Protection};

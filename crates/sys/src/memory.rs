@@ -13,8 +13,7 @@ use rustix::mm::{MapFlags, ProtFlags};
 /// `/proc/PID/maps`. Pages are taken from the system when they are first touched, and all of it is
 /// gone when the last descriptor and the last mapping are.
 pub fn create(name: &str, size: usize) -> io::Result<OwnedFd> {
-    let fd =
-        rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    let fd = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     rustix::fs::ftruncate(&fd, size as u64)?;
     rustix::fs::fcntl_add_seals(&fd, size_seals())?;
     Ok(fd)
@@ -80,7 +79,11 @@ impl Mapping {
             rustix::mm::mmap(ptr::null_mut(), len, flags, MapFlags::SHARED, fd.as_fd(), 0)?
         };
         let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Mapping { base, len, protection })
+        Ok(Mapping {
+            base,
+            len,
+            protection,
+        })
     }
 
     pub fn as_ptr(&self) -> *mut u8 {
@@ -97,7 +100,10 @@ impl Mapping {
 
     /// A pointer to `len` bytes at `offset`. Panics where they are not all inside the mapping.
     pub fn range(&self, offset: usize, len: usize) -> *mut u8 {
-        assert!(offset <= self.len && len <= self.len - offset, "range outside the mapping");
+        assert!(
+            offset <= self.len && len <= self.len - offset,
+            "range outside the mapping"
+        );
         // SAFETY: the offset is inside the mapping or one past its end.
         unsafe { self.base.as_ptr().add(offset) }
     }
@@ -105,7 +111,9 @@ impl Mapping {
     /// The shared 32-bit word at `offset`. Panics where that is outside, unaligned, or the mapping
     /// is read only.
     pub fn word(&self, offset: usize) -> &AtomicU32 {
-        let pointer = self.atomic(offset, size_of::<AtomicU32>()).cast::<AtomicU32>();
+        let pointer = self
+            .atomic(offset, size_of::<AtomicU32>())
+            .cast::<AtomicU32>();
         // SAFETY: `atomic` checked that an aligned word lies inside the writable mapping, which
         // lives as long as `self`; other processes are expected to access it atomically, and any
         // value is a valid u32.
@@ -114,14 +122,19 @@ impl Mapping {
 
     /// The shared 64-bit word at `offset`; panics as [`Mapping::word`] does.
     pub fn long(&self, offset: usize) -> &AtomicU64 {
-        let pointer = self.atomic(offset, size_of::<AtomicU64>()).cast::<AtomicU64>();
+        let pointer = self
+            .atomic(offset, size_of::<AtomicU64>())
+            .cast::<AtomicU64>();
         // SAFETY: as for `word`.
         unsafe { &*pointer }
     }
 
     fn atomic(&self, offset: usize, size: usize) -> *mut u8 {
         assert!(offset % size == 0, "unaligned atomic");
-        assert!(self.protection == Protection::ReadWrite, "atomic in a read-only mapping");
+        assert!(
+            self.protection == Protection::ReadWrite,
+            "atomic in a read-only mapping"
+        );
         self.range(offset, size)
     }
 }
@@ -165,6 +178,8 @@ mod tests {
     #[should_panic(expected = "outside the mapping")]
     fn words_outside_are_caught() {
         let fd = create("test", 4096).unwrap();
-        Mapping::new(&fd, 4096, Protection::ReadWrite).unwrap().word(4096);
+        Mapping::new(&fd, 4096, Protection::ReadWrite)
+            .unwrap()
+            .word(4096);
     }
 }

@@ -67,7 +67,10 @@ pub fn recv(
         }
         if got.flags.contains(ReturnFlags::CTRUNC) {
             fds.truncate(before);
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "too many descriptors"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "too many descriptors",
+            ));
         }
         return Ok(got.bytes);
     }

@@ -15,9 +15,16 @@ pub struct Credentials {
 
 /// Asks the kernel who is at the other end of a unix socket.
 pub fn credentials(socket: impl AsFd) -> io::Result<Credentials> {
-    let mut found = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut found = libc::ucred {
+        pid: 0,
+        uid: 0,
+        gid: 0,
+    };
     option(&socket, libc::SO_PEERCRED, &mut found)?;
-    Ok(Credentials { pid: found.pid.max(0) as u32, uid: found.uid })
+    Ok(Credentials {
+        pid: found.pid.max(0) as u32,
+        uid: found.uid,
+    })
 }
 
 pub fn own_uid() -> u32 {
@@ -49,11 +56,14 @@ pub fn ended(pidfd: impl AsFd) -> bool {
 
 fn ready(fd: impl AsFd, wanted: PollFlags) -> bool {
     let mut fds = [PollFd::new(&fd, wanted)];
-    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let now = Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     matches!(rustix::event::poll(&mut fds, Some(&now)), Ok(1..))
-        && fds[0].revents().intersects(
-            wanted | PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL,
-        )
+        && fds[0]
+            .revents()
+            .intersects(wanted | PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
 }
 
 fn option<T>(socket: impl AsFd, name: libc::c_int, value: &mut T) -> io::Result<()> {
@@ -84,7 +94,13 @@ mod tests {
     fn a_pair_is_oneself() {
         let (left, right) = UnixStream::pair().unwrap();
         let who = credentials(&left).unwrap();
-        assert_eq!(who, Credentials { pid: std::process::id(), uid: own_uid() });
+        assert_eq!(
+            who,
+            Credentials {
+                pid: std::process::id(),
+                uid: own_uid()
+            }
+        );
         let pidfd = pidfd(&left).unwrap();
         assert!(!ended(&pidfd));
         assert!(!hung_up(&left));

@@ -1,0 +1,191 @@
+//! Where a server is found.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::net::Ipv6Addr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use crate::Error;
+
+/// `unix:/path`, `unix:@name` (Linux's abstract names), or `tcp:HOST:PORT`, where an IPv6 host is
+/// written in brackets.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Address {
+    Unix(PathBuf),
+    Abstract(String),
+    Tcp { host: String, port: u16 },
+}
+
+/// The longest name that fits `sockaddr_un`, its zero byte counted.
+const UNIX_MAX: usize = 108;
+
+impl FromStr for Address {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Address, Error> {
+        let wrong = |why| Error::Address {
+            text: text.into(),
+            why,
+        };
+        if let Some(name) = text.strip_prefix("unix:") {
+            if name.len() >= UNIX_MAX {
+                return Err(wrong("the name of a unix socket has at most 107 bytes"));
+            }
+            if name.contains('\0') {
+                return Err(wrong("a name cannot contain a zero byte"));
+            }
+            return match name.strip_prefix('@') {
+                Some("") => Err(wrong("a name is missing after unix:@")),
+                Some(name) => Ok(Address::Abstract(name.into())),
+                None if name.is_empty() => Err(wrong("a path is missing after unix:")),
+                None => Ok(Address::Unix(PathBuf::from(OsStr::from_bytes(
+                    name.as_bytes(),
+                )))),
+            };
+        }
+        let Some(rest) = text.strip_prefix("tcp:") else {
+            return Err(wrong(
+                "it should be unix:/path, unix:@name or tcp:HOST:PORT",
+            ));
+        };
+        let (host, port) = rest
+            .rsplit_once(':')
+            .ok_or(wrong("the port is missing; write tcp:HOST:PORT"))?;
+        let port = port
+            .parse()
+            .map_err(|_| wrong("the port is not a number up to 65535"))?;
+        let host = match host.strip_prefix('[') {
+            Some(inner) => {
+                let inner = inner.strip_suffix(']').ok_or(wrong("the ] is missing"))?;
+                let bare = inner.split_once('%').map_or(inner, |(bare, _zone)| bare);
+                bare.parse::<Ipv6Addr>()
+                    .map_err(|_| wrong("what stands in brackets is no IPv6 address"))?;
+                inner
+            }
+            None if host.contains(':') => {
+                return Err(wrong(
+                    "write an IPv6 address in brackets, as in tcp:[::1]:7000",
+                ))
+            }
+            None if host.is_empty() => {
+                return Err(wrong("the host is missing; write tcp:HOST:PORT"))
+            }
+            None => host,
+        };
+        Ok(Address::Tcp {
+            host: host.into(),
+            port,
+        })
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Unix(path) => write!(out, "unix:{}", path.display()),
+            Address::Abstract(name) => write!(out, "unix:@{name}"),
+            Address::Tcp { host, port } if host.contains(':') => {
+                write!(out, "tcp:[{host}]:{port}")
+            }
+            Address::Tcp { host, port } => write!(out, "tcp:{host}:{port}"),
+        }
+    }
+}
+
+/// How the bytes travel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// Shared memory; a unix socket carries the handshake and shows that the peer lives.
+    Shm,
+    Unix,
+    Tcp,
+    /// Fills chunks and throws them away.
+    Null,
+    /// Records the messages in this file.
+    File(PathBuf),
+}
+
+impl FromStr for Transport {
+    type Err = Error;
+
+    /// `shm`, `unix`, `tcp`, `null`, `file:PATH`.
+    fn from_str(text: &str) -> Result<Transport, Error> {
+        Ok(match text {
+            "shm" => Transport::Shm,
+            "unix" => Transport::Unix,
+            "tcp" => Transport::Tcp,
+            "null" => Transport::Null,
+            _ => match text.strip_prefix("file:") {
+                Some(path) if !path.is_empty() => Transport::File(path.into()),
+                _ => {
+                    return Err(Error::Address {
+                        text: text.into(),
+                        why: "a transport is shm, unix, tcp, null or file:PATH",
+                    })
+                }
+            },
+        })
+    }
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Transport::Shm => out.write_str("shm"),
+            Transport::Unix => out.write_str("unix"),
+            Transport::Tcp => out.write_str("tcp"),
+            Transport::Null => out.write_str("null"),
+            Transport::File(path) => write!(out, "file:{}", path.display()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_come_back_as_written() {
+        for text in [
+            "unix:/run/mgn.sock",
+            "unix:relative",
+            "unix:@mgn",
+            "tcp:localhost:7000",
+            "tcp:127.0.0.1:0",
+            "tcp:[::1]:65535",
+            "tcp:[fe80::1%eth0]:1",
+        ] {
+            assert_eq!(text.parse::<Address>().unwrap().to_string(), text);
+        }
+        for text in ["shm", "unix", "tcp", "null", "file:/tmp/a b"] {
+            assert_eq!(text.parse::<Transport>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn mistakes_are_explained() {
+        for (text, hint) in [
+            ("", "tcp:HOST:PORT"),
+            ("http:localhost:1", "tcp:HOST:PORT"),
+            ("unix:", "path is missing"),
+            ("unix:@", "name is missing"),
+            ("tcp:localhost", "port"),
+            ("tcp::7", "host"),
+            ("tcp:a:70000", "65535"),
+            ("tcp:a:-1", "65535"),
+            ("tcp:::1:7000", "brackets"),
+            ("tcp:[::1:7000", "]"),
+            ("tcp:[localhost]:1", "IPv6"),
+        ] {
+            let message = text.parse::<Address>().unwrap_err().to_string();
+            assert!(message.contains(hint), "{text}: {message}");
+        }
+        assert!(format!("unix:/{}", "x".repeat(107))
+            .parse::<Address>()
+            .is_err());
+        assert!("file:".parse::<Transport>().is_err());
+        assert!("udp".parse::<Transport>().is_err());
+    }
+}

@@ -1,0 +1,172 @@
+//! Private memory for messages that travel through sockets and files.
+
+use std::alloc::{alloc_zeroed, dealloc, handle_alloc_error, Layout};
+use std::ptr::{self, NonNull};
+use std::sync::Mutex;
+
+/// Where a message's first byte is aligned to, in chunks of every kind.
+pub(crate) const ALIGN: usize = 64;
+
+/// Room kept in front of a message for its frame header.
+pub(crate) const HEAD: usize = ALIGN;
+
+/// Zeroed heap memory, 64-byte aligned, reached through raw pointers because messages in one part
+/// of it are read while another part is being filled.
+#[derive(Debug)]
+pub(crate) struct Block {
+    base: NonNull<u8>,
+    size: usize,
+}
+
+// SAFETY: a block owns its memory, which belongs to no thread.
+unsafe impl Send for Block {}
+// SAFETY: through a shared reference it only gives raw pointers, whose users argue for themselves.
+unsafe impl Sync for Block {}
+
+impl Block {
+    pub(crate) fn new(size: usize) -> Block {
+        let layout = Block::layout(size);
+        // SAFETY: the layout's size is not zero.
+        let base = unsafe { alloc_zeroed(layout) };
+        match NonNull::new(base) {
+            Some(base) => Block { base, size },
+            None => handle_alloc_error(layout),
+        }
+    }
+
+    fn layout(size: usize) -> Layout {
+        Layout::from_size_align(size.max(1), ALIGN).expect("sizes are checked against limits")
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// A pointer to `len` bytes at `offset`. Panics where they are not all inside.
+    pub(crate) fn range(&self, offset: usize, len: usize) -> *mut u8 {
+        assert!(
+            offset <= self.size && len <= self.size - offset,
+            "range outside the block"
+        );
+        // SAFETY: inside the allocation or one past its end.
+        unsafe { self.base.as_ptr().add(offset) }
+    }
+
+    /// Copies bytes within the block or into another one; the ranges are checked.
+    pub(crate) fn copy_to(&self, from: usize, into: &Block, at: usize, len: usize) {
+        // SAFETY: both ranges are inside their blocks, `copy` allows overlap, and the caller, who
+        // holds the blocks it fills, is the only one who writes to the target range.
+        unsafe { ptr::copy(self.range(from, len), into.range(at, len), len) }
+    }
+
+    /// Copies bytes out; the range is checked.
+    pub(crate) fn read(&self, offset: usize, into: &mut [u8]) {
+        let from = self.range(offset, into.len());
+        // SAFETY: the source is inside the block and initialised; `into` is another's memory.
+        unsafe { ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) }
+    }
+
+    /// The bytes at `offset` for the one thread that fills or sends this part of the block.
+    pub(crate) fn bytes_mut(&mut self, offset: usize, len: usize) -> &mut [u8] {
+        let start = self.range(offset, len);
+        // SAFETY: the range is inside the block, initialised (zeroed at birth), and borrowed
+        // exclusively with the block.
+        unsafe { std::slice::from_raw_parts_mut(start, len) }
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this same layout.
+        unsafe { dealloc(self.base.as_ptr(), Block::layout(self.size)) }
+    }
+}
+
+/// Blocks for outgoing messages, reused last in first out so that they stay in the cache.
+#[derive(Debug)]
+pub(crate) struct Stock {
+    chunk: usize,
+    max: usize,
+    spare: Mutex<Vec<Block>>,
+}
+
+/// Chunks kept for reuse; more may be lent at once.
+const KEPT: usize = 4;
+
+impl Stock {
+    /// Blocks carry messages of up to `chunk` bytes, or up to `max` in blocks of their own.
+    pub(crate) fn new(chunk: usize, max: usize) -> Stock {
+        Stock {
+            chunk,
+            max: max.max(chunk),
+            spare: Mutex::new(Vec::new()),
+        }
+    }
+
+    pub(crate) fn max(&self) -> usize {
+        self.max
+    }
+
+    /// A block with [`HEAD`] bytes, at least `len` bytes for a message, and padding behind it. Gives
+    /// the block and the capacity of its message part.
+    pub(crate) fn take(&self, len: usize) -> (Block, usize) {
+        let mut spare = self
+            .spare
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        let fit = |block: &Block| block.size() >= HEAD + len.next_multiple_of(ALIGN);
+        let found = spare.iter().rposition(fit).map(|at| spare.remove(at));
+        drop(spare);
+        let block =
+            found.unwrap_or_else(|| Block::new(HEAD + len.max(self.chunk).next_multiple_of(ALIGN)));
+        let capacity = (block.size() - HEAD).min(self.max);
+        (block, capacity)
+    }
+
+    pub(crate) fn give(&self, block: Block) {
+        let mut spare = self
+            .spare
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        let large = |block: &Block| block.size() > HEAD + self.chunk.next_multiple_of(ALIGN);
+        if large(&block) {
+            // One long message's block is kept: the longest of late.
+            spare.retain(|other| !large(other));
+            spare.insert(0, block);
+        } else if spare.len() < KEPT {
+            spare.push(block);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stock_reuses_chunks_and_one_large_block() {
+        let stock = Stock::new(1000, 10_000);
+        let (first, capacity) = stock.take(10);
+        assert_eq!(capacity, 1024);
+        assert_eq!(first.range(HEAD, 1000) as usize % ALIGN, 0);
+        let place = first.range(0, 1);
+        stock.give(first);
+        let (again, _) = stock.take(1000);
+        assert_eq!(again.range(0, 1), place);
+        let (large, capacity) = stock.take(10_000);
+        assert_eq!(capacity, 10_000);
+        stock.give(large);
+        stock.give(again);
+        assert_eq!(
+            stock.take(1).0.range(0, 1),
+            place,
+            "small ones are preferred for small messages"
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "outside the block")]
+    fn ranges_are_checked() {
+        Block::new(64).range(60, 5);
+    }
+}

@@ -1,0 +1,257 @@
+//! The client's way to a server.
+
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+use std::{io, path::Path};
+
+use mgn_sys::passing;
+use mgn_sys::peer::{self, Credentials};
+use rustix::event::{PollFd, PollFlags};
+use socket2::{Domain, SockAddr, SockRef, Socket, TcpKeepalive, Type};
+
+use crate::handshake::{Agreed, ClientSide, Step};
+use crate::peer::Peer;
+use crate::wait::{poll, Deadline};
+use crate::{file, null, shm, stream, Address, Connection, Error, Token, Transport};
+
+/// Connects to the server at `address` and gives the connection and the server's welcome.
+///
+/// `opening` is for the server's application (at most 64 KiB); it is sent after the server has
+/// proved that it knows the token, where there is one. TCP always needs one. `timeout` covers
+/// everything until the welcome. For [`Transport::Null`] and [`Transport::File`] there is no
+/// server: the address is not looked at and the welcome is empty.
+///
+/// # Errors
+/// [`Error::Unreachable`], [`Error::TimedOut`], [`Error::Auth`], [`Error::Refused`] with the server's
+/// reason, [`Error::Version`], [`Error::NotManganese`], and the like.
+pub fn connect(
+    address: &Address,
+    transport: Transport,
+    token: Option<&Token>,
+    opening: &[u8],
+    timeout: Duration,
+) -> Result<(Connection, Vec<u8>), Error> {
+    let tcp = matches!(address, Address::Tcp { .. });
+    match &transport {
+        Transport::Null => return Ok((null::connection()?, Vec::new())),
+        Transport::File(path) => return Ok((file::connection(path, opening)?, Vec::new())),
+        Transport::Tcp if !tcp => return Err(mismatch(address, "tcp needs a tcp: address")),
+        Transport::Shm | Transport::Unix if tcp => {
+            return Err(mismatch(address, "shm and unix need a unix: address"))
+        }
+        Transport::Tcp if token.is_none() => {
+            return Err(Error::Auth("a connection by TCP needs a token".into()))
+        }
+        _ => {}
+    }
+    let deadline = Deadline::after(Some(timeout));
+    let socket = dial(address, &deadline)?;
+    let server = format!("the server at {address}");
+    let credentials = if tcp {
+        None
+    } else {
+        Some(check_owner(&socket, &server)?)
+    };
+
+    let mut fds = Vec::new();
+    let side = ClientSide::new(&transport, token, opening, &server)?;
+    let Agreed { sizes, welcome } = talk(side, &socket, &mut fds, &server, &deadline)?;
+    if tcp {
+        tune_tcp(socket.as_fd(), sizes.silence());
+    }
+    let peer = Arc::new(Peer::new(socket, tcp, server, false).with_silence(sizes.silence()));
+    let connection = match transport {
+        Transport::Shm => shm::client(peer, credentials, &sizes, fds)?,
+        _ => stream::client(peer, credentials, &sizes),
+    };
+    Ok((connection, welcome))
+}
+
+/// A connected socket that does not block.
+fn dial(address: &Address, deadline: &Deadline) -> Result<OwnedFd, Error> {
+    let unreachable = |source| Error::Unreachable {
+        address: address.to_string(),
+        source,
+    };
+    let Address::Tcp { host, port } = address else {
+        return dial_unix(address, deadline).map_err(|error| match error.kind() {
+            io::ErrorKind::TimedOut => timed_out(address),
+            _ => unreachable(error),
+        });
+    };
+    let mut last = io::ErrorKind::NotFound.into();
+    for place in (host.as_str(), *port)
+        .to_socket_addrs()
+        .map_err(unreachable)?
+    {
+        let left = deadline.left(Duration::MAX).max(Duration::from_millis(1));
+        match TcpStream::connect_timeout(&place, left) {
+            Ok(stream) => {
+                stream.set_nodelay(true).map_err(unreachable)?;
+                stream.set_nonblocking(true).map_err(unreachable)?;
+                return Ok(stream.into());
+            }
+            Err(error) => last = error,
+        }
+        if deadline.passed() {
+            return Err(timed_out(address));
+        }
+    }
+    Err(unreachable(last))
+}
+
+fn dial_unix(address: &Address, deadline: &Deadline) -> io::Result<OwnedFd> {
+    let place = unix_address(address)?;
+    let socket = Socket::new(Domain::UNIX, Type::STREAM.nonblocking(), None)?;
+    loop {
+        match socket.connect(&place) {
+            Ok(()) => return Ok(socket.into()),
+            // The server's queue is full.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                if deadline.passed() {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+                thread::sleep(deadline.left(Duration::from_millis(5)));
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// The socket address of a unix address, in the file system or abstract.
+pub(crate) fn unix_address(address: &Address) -> io::Result<SockAddr> {
+    match address {
+        Address::Unix(path) => SockAddr::unix(path),
+        Address::Abstract(name) => SockAddr::unix(Path::new(&format!("\0{name}"))),
+        Address::Tcp { .. } => Err(io::ErrorKind::InvalidInput.into()),
+    }
+}
+
+/// A server of another user could see everything that is drawn.
+fn check_owner(socket: &OwnedFd, server: &str) -> Result<Credentials, Error> {
+    let found =
+        peer::credentials(socket).map_err(Error::io(format!("cannot tell who runs {server}")))?;
+    match found.uid == peer::own_uid() || found.uid == 0 {
+        true => Ok(found),
+        false => Err(Error::Auth(format!(
+            "{server} belongs to another user (uid {})",
+            found.uid
+        ))),
+    }
+}
+
+/// Carries the handshake's bytes to and fro; descriptors that come along are added to `fds`.
+fn talk(
+    mut side: ClientSide<'_>,
+    socket: &OwnedFd,
+    fds: &mut Vec<OwnedFd>,
+    server: &str,
+    deadline: &Deadline,
+) -> Result<Agreed, Error> {
+    let failed = || Error::io(format!("talking to {server}"));
+    // A server that refuses at once may have closed already: its reason can still be read.
+    let send = |bytes: &[u8]| match send_all(socket.as_fd(), bytes, &[], deadline) {
+        Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+            Err(Error::TimedOut(format!("connecting to {server}")))
+        }
+        _ => Ok(()),
+    };
+    send(&side.start())?;
+    let mut buffer = vec![0; 16 << 10];
+    loop {
+        let want = side.wants().min(buffer.len());
+        let got = match passing::recv(socket, &mut buffer[..want], fds, false) {
+            Ok(0) => return Err(Error::Closed(server.into())),
+            Ok(got) => got,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                if !wait(socket.as_fd(), PollFlags::IN, deadline).map_err(failed())? {
+                    return Err(Error::TimedOut(format!("connecting to {server}")));
+                }
+                continue;
+            }
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
+                return Err(Error::Closed(server.into()))
+            }
+            Err(error) => return Err(failed()(error)),
+        };
+        if fds.len() > shm::DESCRIPTORS {
+            return Err(Error::PeerMisbehaved(
+                "it sends descriptors that nobody wants",
+            ));
+        }
+        match side.receive(&buffer[..got])? {
+            Step::More => {}
+            Step::Send(bytes) => send(&bytes)?,
+            Step::Done(agreed) => return Ok(agreed),
+        }
+    }
+}
+
+/// Sends everything, with descriptors along the first byte. TimedOut when it does not go in time.
+pub(crate) fn send_all(
+    socket: BorrowedFd<'_>,
+    mut bytes: &[u8],
+    mut fds: &[BorrowedFd<'_>],
+    deadline: &Deadline,
+) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match passing::send(socket, bytes, fds, false) {
+            Ok(sent) => {
+                bytes = &bytes[sent..];
+                fds = &[];
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                if !wait(socket, PollFlags::OUT, deadline)? {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// False when the deadline passes first.
+fn wait(socket: BorrowedFd<'_>, wanted: PollFlags, deadline: &Deadline) -> io::Result<bool> {
+    loop {
+        let left = deadline.left(Duration::from_secs(60));
+        if poll(&mut [PollFd::new(&socket, wanted)], left)? > 0 {
+            return Ok(true);
+        }
+        if deadline.passed() {
+            return Ok(false);
+        }
+    }
+}
+
+/// Lets a dead machine show on an idle connection. One with bytes under way is watched by
+/// [`Peer::silent`]. Buffer sizes are left to the kernel, which adapts them to the path.
+pub(crate) fn tune_tcp(socket: BorrowedFd<'_>, silence: Duration) {
+    let second = Duration::from_secs(1);
+    let keepalive = TcpKeepalive::new()
+        .with_time((silence / 2).max(second))
+        .with_interval((silence / 8).max(second))
+        .with_retries(4);
+    let socket = SockRef::from(&socket);
+    if let Err(error) = socket
+        .set_tcp_keepalive(&keepalive)
+        .and(socket.set_tcp_nodelay(true))
+    {
+        tracing::debug!("cannot set TCP options: {error}");
+    }
+}
+
+fn mismatch(address: &Address, why: &'static str) -> Error {
+    Error::Address {
+        text: address.to_string(),
+        why,
+    }
+}
+
+fn timed_out(address: &Address) -> Error {
+    Error::TimedOut(format!("connecting to {address}"))
+}

@@ -1,0 +1,89 @@
+//! What can go wrong with a connection, each as one sentence for the person who reads it.
+
+use std::io;
+use std::path::PathBuf;
+
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The other end closed the connection or died. Says who that was.
+    #[error("{0} has closed the connection or ended")]
+    Closed(String),
+
+    #[error("timed out while {0}")]
+    TimedOut(String),
+
+    /// The other end's own words on why it does not want us.
+    #[error("refused: {0}")]
+    Refused(String),
+
+    #[error("not authenticated: {0}")]
+    Auth(String),
+
+    /// The other end broke the protocol; the connection is of no further use.
+    #[error("the other end broke the protocol: {0}")]
+    PeerMisbehaved(&'static str),
+
+    #[error("{0} does not speak Manganese's protocol")]
+    NotManganese(String),
+
+    #[error("the two ends speak different versions of the protocol: {ours} here, {theirs} there; use the same release of Manganese on both")]
+    Version { ours: u16, theirs: u16 },
+
+    #[error("{doing}: {source}")]
+    Io { doing: String, source: io::Error },
+
+    #[error("nothing listens at {address}: {source}")]
+    Unreachable { address: String, source: io::Error },
+
+    #[error("{0} is in use by a running server")]
+    InUse(String),
+
+    #[error("{text:?} is no address: {why}")]
+    Address { text: String, why: &'static str },
+
+    #[error("{0}")]
+    Token(String),
+
+    /// A message longer than this direction of the connection carries.
+    #[error("a message of {len} bytes is longer than the connection's limit of {max}")]
+    TooLong { len: usize, max: usize },
+
+    /// Every chunk is held by a reservation that nobody commits or drops.
+    #[error("all {0} chunks of the connection are held by unfinished reservations")]
+    NoSpace(usize),
+
+    /// A transport that nobody answers on (null, file) was asked to wait for a message.
+    #[error("this transport has nobody at its other end")]
+    NoPeer,
+
+    #[error("{path}: {why}", path = path.display())]
+    BadRecording { path: PathBuf, why: String },
+
+    /// The caller asked for something that makes no sense.
+    #[error("{0}")]
+    Misuse(&'static str),
+}
+
+impl Error {
+    pub(crate) fn io(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
+        let doing = doing.into();
+        move |source| Error::Io { doing, source }
+    }
+
+    /// A copy to report again: the source of an I/O error is reduced to its kind and text.
+    pub(crate) fn again(&self) -> Error {
+        match self {
+            Error::Closed(who) => Error::Closed(who.clone()),
+            Error::PeerMisbehaved(what) => Error::PeerMisbehaved(what),
+            Error::Io { doing, source } => Error::Io {
+                doing: doing.clone(),
+                source: io::Error::new(source.kind(), source.to_string()),
+            },
+            other => Error::Io {
+                doing: "using a broken connection".into(),
+                source: io::Error::other(other.to_string()),
+            },
+        }
+    }
+}

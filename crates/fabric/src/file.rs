@@ -1,0 +1,352 @@
+//! Recording messages to a file, and reading them back.
+//!
+//! ```text
+//! recording := "MGNREC\0" version:u8  opening  message*     integers little-endian
+//! opening   := length:u32  bytes
+//! message   := length:u32  bytes
+//! ```
+//!
+//! A message is written at once, so a program that is killed leaves everything it sent.
+
+use std::fs::File;
+use std::io::{self, BufReader, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::block::{Block, Stock, HEAD};
+use crate::config::{Config, Sizes};
+use crate::connection::{Connection, Place, Room, SendEnd};
+use crate::handshake::OPENING_MAX;
+use crate::message::{Filled, Owner};
+use crate::null::Silence;
+use crate::{Error, Message};
+
+const MAGIC: [u8; 8] = *b"MGNREC\0\x01";
+
+/// The longest message that a recording may hold.
+const LONGEST: usize = 1 << 30;
+
+/// A message's length in front of it.
+const PREFIX: usize = 4;
+
+pub(crate) fn connection(path: &Path, opening: &[u8]) -> Result<Connection, Error> {
+    let sizes = Sizes::new(&Config::default())?;
+    let doing = || format!("cannot record to {}", path.display());
+    let mut file = File::create(path).map_err(Error::io(doing()))?;
+    let mut head = MAGIC.to_vec();
+    head.extend((opening.len() as u32).to_le_bytes());
+    head.extend(opening);
+    file.write_all(&head).map_err(Error::io(doing()))?;
+    let recorder = Recorder {
+        path: path.into(),
+        stock: Stock::new(sizes.chunk as usize, sizes.message_max as usize),
+        out: Mutex::new(Out {
+            file,
+            len: head.len() as u64,
+            failed: None,
+        }),
+        owner: std::process::id(),
+    };
+    Ok(Connection::new(recorder, Silence, None))
+}
+
+struct Recorder {
+    path: PathBuf,
+    stock: Stock,
+    out: Mutex<Out>,
+    /// A forked child must not write into its parent's recording.
+    owner: u32,
+}
+
+struct Out {
+    file: File,
+    /// Bytes up to the end of the last whole message.
+    len: u64,
+    failed: Option<Error>,
+}
+
+impl SendEnd for Recorder {
+    fn reserve(&self, len: usize) -> Result<Room, Error> {
+        let (block, capacity) = self.stock.take(len);
+        Ok(Room {
+            ptr: block.range(HEAD, capacity),
+            capacity,
+            place: Place::Heap(block),
+        })
+    }
+
+    fn commit(&self, room: &mut Room, used: usize) -> Result<(), Error> {
+        let Place::Heap(block) = &mut room.place else {
+            return Err(Error::Misuse("nothing is left of this reservation"));
+        };
+        if self.owner != std::process::id() {
+            return Err(Error::Misuse(
+                "a recording belongs to the process that began it",
+            ));
+        }
+        let bytes = block.bytes_mut(HEAD - PREFIX, PREFIX + used);
+        bytes[..PREFIX].copy_from_slice(&(used as u32).to_le_bytes());
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = &out.failed {
+            return Err(error.again());
+        }
+        match out.file.write_all(bytes) {
+            Ok(()) => {
+                out.len += bytes.len() as u64;
+                Ok(())
+            }
+            Err(source) => {
+                // What was written of the message goes, so that the recording can be played.
+                let _ = out.file.set_len(out.len);
+                let doing = format!("cannot record to {}", self.path.display());
+                let error = Error::Io { doing, source };
+                out.failed = Some(error.again());
+                Err(error)
+            }
+        }
+    }
+
+    fn cancel(&self, place: Place) {
+        if let Place::Heap(block) = place {
+            self.stock.give(block);
+        }
+    }
+
+    fn close(&self) {}
+
+    fn max(&self) -> usize {
+        self.stock.max()
+    }
+
+    fn waited(&self) -> u64 {
+        0
+    }
+}
+
+/// Reads a recording. Nothing in it is believed: a length only counts as far as bytes follow.
+pub struct Player<R = BufReader<File>> {
+    path: PathBuf,
+    input: R,
+    opening: Vec<u8>,
+    messages: u64,
+}
+
+impl Player {
+    pub fn open(path: &Path) -> Result<Player, Error> {
+        let doing = || format!("cannot read the recording {}", path.display());
+        let file = File::open(path).map_err(Error::io(doing()))?;
+        if file.metadata().map_err(Error::io(doing()))?.is_dir() {
+            return Err(Error::BadRecording {
+                path: path.into(),
+                why: "it is a directory".into(),
+            });
+        }
+        Player::new(BufReader::with_capacity(64 << 10, file), path)
+    }
+}
+
+impl<R: Read> Player<R> {
+    /// Plays from any source; `path` is for messages to people.
+    pub fn new(input: R, path: &Path) -> Result<Player<R>, Error> {
+        let mut player = Player {
+            path: path.into(),
+            input,
+            opening: Vec::new(),
+            messages: 0,
+        };
+        let mut magic = [0; 8];
+        if player.fill(&mut magic)? < magic.len() || magic[..7] != MAGIC[..7] {
+            return Err(player.bad("it is no recording made by Manganese"));
+        }
+        if magic[7] != MAGIC[7] {
+            let (theirs, ours) = (magic[7], MAGIC[7]);
+            return Err(player.bad(format!(
+                "it is a recording of version {theirs}; this program reads version {ours}"
+            )));
+        }
+        let len = player
+            .length()?
+            .ok_or_else(|| player.bad("it ends in its opening"))?;
+        if len > OPENING_MAX {
+            return Err(player.bad("its opening is too long"));
+        }
+        let mut opening = vec![0; len];
+        if player.fill(&mut opening)? < len {
+            return Err(player.bad("it ends in its opening"));
+        }
+        player.opening = opening;
+        Ok(player)
+    }
+
+    /// What the recorded client said first.
+    pub fn opening(&self) -> &[u8] {
+        &self.opening
+    }
+
+    /// The next message; None at the end of the recording.
+    ///
+    /// # Errors
+    /// [`Error::BadRecording`] where it ends in the middle of a message or a length is impossible.
+    pub fn next_message(&mut self) -> Result<Option<Message>, Error> {
+        let number = self.messages + 1;
+        let cut =
+            |player: &Player<R>| player.bad(format!("it ends in the middle of message {number}"));
+        let Some(len) = self.length()? else {
+            return Ok(None);
+        };
+        if len > LONGEST {
+            return Err(self.bad(format!("message {number} has an impossible length")));
+        }
+        let mut block = Block::new(len.min(1 << 20));
+        let mut got = 0;
+        while got < len {
+            if got == block.size() {
+                let larger = Block::new((2 * got).min(len));
+                block.copy_to(0, &larger, 0, got);
+                block = larger;
+            }
+            let room = block.size() - got;
+            let read = self.fill(block.bytes_mut(got, room))?;
+            got += read;
+            if read < room {
+                return Err(cut(self));
+            }
+        }
+        self.messages = number;
+        let pointer = block.range(0, len);
+        let _filled = Arc::new(Filled::new(block, None));
+        Ok(Some(Message::new(pointer, len, Owner::Heap { _filled })))
+    }
+
+    /// A length, or None at the end of the file.
+    fn length(&mut self) -> Result<Option<usize>, Error> {
+        let mut bytes = [0; PREFIX];
+        match self.fill(&mut bytes)? {
+            0 => Ok(None),
+            PREFIX => Ok(Some(u32::from_le_bytes(bytes) as usize)),
+            _ => Err(self.bad(format!(
+                "it ends in the middle of message {}",
+                self.messages + 1
+            ))),
+        }
+    }
+
+    /// Reads until `into` is full or the file ends; gives the bytes read.
+    fn fill(&mut self, into: &mut [u8]) -> Result<usize, Error> {
+        let mut got = 0;
+        while got < into.len() {
+            match self.input.read(&mut into[got..]) {
+                Ok(0) => break,
+                Ok(read) => got += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(source) => return Err(self.unreadable(source)),
+            }
+        }
+        Ok(got)
+    }
+
+    fn unreadable(&self, source: io::Error) -> Error {
+        let doing = format!("cannot read the recording {}", self.path.display());
+        Error::Io { doing, source }
+    }
+
+    fn bad(&self, why: impl Into<String>) -> Error {
+        Error::BadRecording {
+            path: self.path.clone(),
+            why: why.into(),
+        }
+    }
+}
+
+impl<R> std::fmt::Debug for Player<R> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Player")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn record(path: &Path, messages: &[&[u8]]) {
+        let (sender, mut receiver) = connection(path, b"hello").unwrap().split();
+        for message in messages {
+            sender.send(message).unwrap();
+        }
+        assert!(receiver.recv(Some(Duration::ZERO)).unwrap().is_none());
+        assert!(matches!(receiver.recv(None), Err(Error::NoPeer)));
+    }
+
+    #[test]
+    fn plays_what_was_recorded() {
+        let folder = crate::testing::Folder::new();
+        let path = folder.path().join("recording");
+        let long = vec![7; 256 << 10];
+        record(&path, &[b"one", b"", &long]);
+        let mut player = Player::open(&path).unwrap();
+        assert_eq!(player.opening(), b"hello");
+        for expected in [&b"one"[..], b"", &long] {
+            assert_eq!(player.next_message().unwrap().unwrap().to_vec(), expected);
+        }
+        assert!(player.next_message().unwrap().is_none());
+    }
+
+    #[test]
+    fn every_truncation_is_an_end_or_an_error() {
+        let folder = crate::testing::Folder::new();
+        let path = folder.path().join("recording");
+        record(&path, &[b"one", b"three"]);
+        let whole = std::fs::read(&path).unwrap();
+        for len in 0..whole.len() {
+            let play = || -> Result<usize, Error> {
+                let mut player = Player::new(&whole[..len], &path)?;
+                let mut messages = 0;
+                while player.next_message()?.is_some() {
+                    messages += 1;
+                }
+                Ok(messages)
+            };
+            match len {
+                17 => assert_eq!(play().unwrap(), 0),
+                24 => assert_eq!(play().unwrap(), 1),
+                _ => {
+                    let message = play().unwrap_err().to_string();
+                    assert!(message.contains("recording"), "{len}: {message}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_huge_length_allocates_nothing_huge() {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(0u32.to_le_bytes());
+        bytes.extend((LONGEST as u32).to_le_bytes());
+        bytes.extend([0; 100]);
+        let mut player = Player::new(&bytes[..], Path::new("x")).unwrap();
+        assert!(player
+            .next_message()
+            .unwrap_err()
+            .to_string()
+            .contains("message 1"));
+        let error = Player::new(&b"#!/bin/sh\nexit"[..], Path::new("x")).unwrap_err();
+        assert!(error.to_string().contains("no recording"));
+        let error = Player::new(&b"MGNREC\0\x09rest"[..], Path::new("x")).unwrap_err();
+        assert!(error.to_string().contains("version 9"));
+    }
+
+    #[test]
+    fn a_full_disk_is_one_clear_error() {
+        let error = connection(Path::new("/dev/full"), b"")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("/dev/full") && error.contains("No space"),
+            "{error}"
+        );
+        assert!(connection(Path::new("/no/such/folder/x"), b"").is_err());
+    }
+}

@@ -1,0 +1,136 @@
+//! How two ends agree to talk, before anything else is sent.
+//!
+//! ```text
+//! client: hello     magic, version, transport, nonce, whether it has a token, length of opening
+//! server: challenge magic, version, nonce, whether it wants a token, proof      or a refusal
+//! client: answer    proof, opening
+//! server: verdict   sizes and welcome                                           or a refusal
+//! ```
+//!
+//! A proof is a MAC, keyed with the token, over everything that was said, so the token itself never
+//! travels, an old answer cannot be sent again, and each end knows that the other one has it. The
+//! bytes that follow are not protected: a token keeps strangers out, it does not hide anything.
+//!
+//! Nothing here does I/O: [`ServerSide`] and [`ClientSide`] are told what came and say what to send
+//! and how many bytes they want next, so that they never read what belongs to the connection.
+
+mod client;
+mod server;
+
+pub(crate) use client::{Agreed, ClientSide, Step};
+pub(crate) use server::{accepted, forbidden, refused, Progress, ServerSide};
+
+use crate::token::Token;
+use crate::{Error, Transport};
+
+/// The version of everything in this crate that two processes must agree on.
+pub(crate) const VERSION: u16 = 1;
+
+const MAGIC: [u8; 8] = *b"\x93MGNFAB\n";
+
+/// The longest opening, which the server takes before it knows the client.
+pub(crate) const OPENING_MAX: usize = 64 << 10;
+/// The longest welcome.
+pub(crate) const WELCOME_MAX: usize = 4 << 20;
+/// The longest reason for a refusal.
+const REASON_MAX: usize = 4 << 10;
+
+const NONCE: usize = 32;
+const PROOF: usize = 32;
+
+/// magic, version u16, transport u8, has token u8, opening length u32, nonce
+const HELLO: usize = 8 + 2 + 1 + 1 + 4 + NONCE;
+/// magic, version u16, refusal u8, wants token u8, length of reason u32, nonce, proof
+const CHALLENGE: usize = 8 + 2 + 1 + 1 + 4 + NONCE + PROOF;
+/// refusal u8, 3 zero bytes, length of reason or of the welcome u32
+const VERDICT: usize = 8;
+
+/// Why a server refuses, so that the client can tell what to say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Refusal {
+    /// The application's own reason.
+    Application = 1,
+    Auth = 2,
+    Protocol = 3,
+}
+
+impl Refusal {
+    fn error(code: u8, reason: String) -> Error {
+        match code {
+            2 => Error::Auth(reason),
+            _ => Error::Refused(reason),
+        }
+    }
+}
+
+pub(crate) fn code(transport: &Transport) -> u8 {
+    match transport {
+        Transport::Shm => 1,
+        Transport::Unix => 2,
+        Transport::Tcp => 3,
+        Transport::Null | Transport::File(_) => 0,
+    }
+}
+
+pub(crate) fn transport(code: u8) -> Option<Transport> {
+    match code {
+        1 => Some(Transport::Shm),
+        2 => Some(Transport::Unix),
+        3 => Some(Transport::Tcp),
+        _ => None,
+    }
+}
+
+/// Everything both ends have said when a proof is made.
+struct Transcript<'a> {
+    hello: &'a [u8; HELLO],
+    server_nonce: &'a [u8; NONCE],
+    opening: &'a [u8],
+}
+
+impl Transcript<'_> {
+    /// What the server shows. It comes first, so that a client tells an impostor nothing.
+    fn server_proof(&self, token: &Token) -> blake3::Hash {
+        self.proof(token, b"mgn fabric server")
+    }
+
+    fn client_proof(&self, token: &Token) -> blake3::Hash {
+        self.proof(token, b"mgn fabric client")
+    }
+
+    fn proof(&self, token: &Token, role: &[u8; 17]) -> blake3::Hash {
+        let mut mac = blake3::Hasher::new_keyed(token.key());
+        mac.update(role)
+            .update(self.hello)
+            .update(self.server_nonce)
+            .update(self.opening);
+        mac.finalize()
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]))
+}
+
+fn half(bytes: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes(std::array::from_fn(|i| bytes[at + i]))
+}
+
+/// A reason as text fit for a terminal: it comes from an end that may not be ours.
+fn reason(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes)
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}
+
+fn truncated(text: &str) -> &[u8] {
+    let mut end = text.len().min(REASON_MAX);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text[..end].as_bytes()
+}
+
+#[cfg(test)]
+mod tests;

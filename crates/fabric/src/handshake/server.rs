@@ -1,0 +1,217 @@
+//! The server's side of the handshake.
+
+use super::*;
+use crate::config::Sizes;
+use crate::token::random;
+
+/// A client that has connected and not yet shown who it is.
+pub(crate) struct ServerSide {
+    token: Option<Token>,
+    /// Transports that may be used on this socket.
+    allowed: &'static [Transport],
+    state: State,
+    buffer: Vec<u8>,
+}
+
+enum State {
+    Hello,
+    Answer {
+        hello: [u8; HELLO],
+        transport: Transport,
+        nonce: [u8; NONCE],
+    },
+    Over,
+}
+
+#[derive(Debug)]
+pub(crate) enum Progress {
+    /// More bytes are needed.
+    More,
+    /// Send these, then go on.
+    Send(Vec<u8>),
+    /// Authenticated, and waits for the application's verdict.
+    Done {
+        transport: Transport,
+        opening: Vec<u8>,
+    },
+    /// Send these, if any, and close. The text is for the log.
+    Fail(Vec<u8>, String),
+}
+
+impl ServerSide {
+    pub(crate) fn new(token: Option<Token>, allowed: &'static [Transport]) -> ServerSide {
+        ServerSide {
+            token,
+            allowed,
+            state: State::Hello,
+            buffer: Vec::new(),
+        }
+    }
+
+    /// How many more bytes may be read; 0 when it is over.
+    pub(crate) fn wants(&self) -> usize {
+        let whole = match &self.state {
+            State::Hello => HELLO,
+            State::Answer { hello, .. } => PROOF + word(hello, 12) as usize,
+            State::Over => 0,
+        };
+        whole.saturating_sub(self.buffer.len())
+    }
+
+    /// Takes bytes that came, no more than [`ServerSide::wants`].
+    pub(crate) fn receive(&mut self, bytes: &[u8]) -> Progress {
+        debug_assert!(bytes.len() <= self.wants());
+        self.buffer.extend_from_slice(bytes);
+        // Whoever speaks something else altogether is told so at its first bytes.
+        let start = self.buffer.len().min(MAGIC.len());
+        if matches!(self.state, State::Hello) && self.buffer[..start] != MAGIC[..start] {
+            self.state = State::Over;
+            return Progress::Fail(Vec::new(), "it does not speak our protocol".into());
+        }
+        if self.wants() > 0 {
+            return Progress::More;
+        }
+        let buffer = std::mem::take(&mut self.buffer);
+        match std::mem::replace(&mut self.state, State::Over) {
+            State::Hello => match <[u8; HELLO]>::try_from(buffer) {
+                Ok(hello) => self.hello(hello),
+                Err(_) => Progress::Fail(Vec::new(), "its hello is too long".into()),
+            },
+            State::Answer {
+                hello,
+                transport,
+                nonce,
+            } => self.answer(&hello, transport, &nonce, buffer),
+            State::Over => Progress::Fail(Vec::new(), "it spoke after the end".into()),
+        }
+    }
+
+    fn hello(&mut self, hello: [u8; HELLO]) -> Progress {
+        let version = half(&hello, 8);
+        if version != VERSION {
+            let why = format!("the server speaks version {VERSION}, the client {version}");
+            return fail(Refusal::Protocol, why);
+        }
+        let transport = transport(hello[10]).filter(|wanted| self.allowed.contains(wanted));
+        let Some(transport) = transport else {
+            let allowed: Vec<_> = self.allowed.iter().map(Transport::to_string).collect();
+            let why = format!("only {} is served at this address", allowed.join(" or "));
+            return fail(Refusal::Protocol, why);
+        };
+        if word(&hello, 12) as usize > OPENING_MAX {
+            return fail(Refusal::Protocol, "the opening is too long".into());
+        }
+        if self.token.is_some() && hello[11] == 0 {
+            return fail(
+                Refusal::Auth,
+                "the server wants a token and none was given".into(),
+            );
+        }
+        let mut nonce = [0; NONCE];
+        random(&mut nonce);
+        let proof = self.token.as_ref().map(|token| {
+            let transcript = Transcript {
+                hello: &hello,
+                server_nonce: &nonce,
+                opening: b"",
+            };
+            *transcript.server_proof(token).as_bytes()
+        });
+        let challenge = challenge(
+            None,
+            self.token.is_some(),
+            0,
+            &nonce,
+            &proof.unwrap_or_default(),
+        );
+        self.state = State::Answer {
+            hello,
+            transport,
+            nonce,
+        };
+        Progress::Send(challenge)
+    }
+
+    fn answer(
+        &self,
+        hello: &[u8; HELLO],
+        transport: Transport,
+        nonce: &[u8; NONCE],
+        mut answer: Vec<u8>,
+    ) -> Progress {
+        let opening = answer.split_off(PROOF);
+        if let Some(token) = &self.token {
+            let transcript = Transcript {
+                hello,
+                server_nonce: nonce,
+                opening: &opening,
+            };
+            let shown = blake3::Hash::from_slice(&answer).ok();
+            // Hashes compare in constant time.
+            if shown != Some(transcript.client_proof(token)) {
+                let why = "the token is not the server's";
+                return Progress::Fail(verdict(Some(Refusal::Auth), why), why.into());
+            }
+        }
+        Progress::Done { transport, opening }
+    }
+}
+
+/// The verdict that lets a client in.
+pub(crate) fn accepted(sizes: &Sizes, welcome: &[u8]) -> Result<Vec<u8>, Error> {
+    if welcome.len() > WELCOME_MAX {
+        return Err(Error::TooLong {
+            len: welcome.len(),
+            max: WELCOME_MAX,
+        });
+    }
+    let mut bytes = vec![0; 4];
+    bytes.extend((welcome.len() as u32).to_le_bytes());
+    bytes.extend(sizes.encode());
+    bytes.extend(welcome);
+    Ok(bytes)
+}
+
+/// The verdict that sends a client away for the application's reason.
+pub(crate) fn refused(why: &str) -> Vec<u8> {
+    verdict(Some(Refusal::Application), why)
+}
+
+/// What a client hears that may not even begin.
+pub(crate) fn forbidden(why: &str) -> Vec<u8> {
+    match fail(Refusal::Auth, why.into()) {
+        Progress::Fail(bytes, _) => bytes,
+        _ => Vec::new(),
+    }
+}
+
+fn verdict(refusal: Option<Refusal>, why: &str) -> Vec<u8> {
+    let mut bytes = vec![refusal.map_or(0, |refusal| refusal as u8), 0, 0, 0];
+    bytes.extend((truncated(why).len() as u32).to_le_bytes());
+    bytes.extend(truncated(why));
+    bytes
+}
+
+fn fail(refusal: Refusal, why: String) -> Progress {
+    let reason = truncated(&why);
+    let mut bytes = challenge(Some(refusal), false, reason.len(), &[0; NONCE], &[0; PROOF]);
+    bytes.extend(reason);
+    Progress::Fail(bytes, why)
+}
+
+fn challenge(
+    refusal: Option<Refusal>,
+    wants_token: bool,
+    reason: usize,
+    nonce: &[u8; NONCE],
+    proof: &[u8; PROOF],
+) -> Vec<u8> {
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend(VERSION.to_le_bytes());
+    bytes.push(refusal.map_or(0, |refusal| refusal as u8));
+    bytes.push(wants_token.into());
+    bytes.extend((reason as u32).to_le_bytes());
+    bytes.extend(nonce);
+    bytes.extend(proof);
+    bytes
+}

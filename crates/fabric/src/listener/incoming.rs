@@ -1,0 +1,142 @@
+//! A client that waits for the server's decision.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mgn_sys::passing;
+use mgn_sys::peer::{self, Credentials};
+use socket2::SockRef;
+
+use crate::config::{Config, Sizes};
+use crate::connect::{send_all, tune_tcp};
+use crate::handshake::{self, OPENING_MAX};
+use crate::peer::Peer;
+use crate::wait::Deadline;
+use crate::{shm, stream, Connection, Error, Transport};
+
+/// How long a client may take to read its welcome.
+const WELCOME_TIME: Duration = Duration::from_secs(10);
+
+/// The layout of the handoff's bytes.
+const HANDOFF: u8 = 1;
+
+/// A client that has connected and shown who it is. Let it in with [`Incoming::accept`], send it
+/// away with [`Incoming::refuse`], or give it to another process with [`Incoming::into_handoff`].
+#[derive(Debug)]
+pub struct Incoming {
+    socket: OwnedFd,
+    transport: Transport,
+    opening: Vec<u8>,
+}
+
+impl Incoming {
+    pub(super) fn new(socket: OwnedFd, transport: Transport, opening: Vec<u8>) -> Incoming {
+        Incoming {
+            socket,
+            transport,
+            opening,
+        }
+    }
+
+    /// What the client said first.
+    pub fn opening(&self) -> &[u8] {
+        &self.opening
+    }
+
+    /// What the client wants to use: shm, unix or tcp.
+    pub fn transport(&self) -> &Transport {
+        &self.transport
+    }
+
+    /// The client's process, for shm and unix.
+    pub fn peer(&self) -> Option<Credentials> {
+        match self.transport {
+            Transport::Tcp => None,
+            _ => peer::credentials(&self.socket).ok(),
+        }
+    }
+
+    /// Whether the client has hung up meanwhile.
+    pub fn is_gone(&self) -> bool {
+        peer::hung_up(&self.socket)
+    }
+
+    /// The client as a socket and bytes, for another process (see `mgn_sys::passing`) to make an
+    /// `Incoming` of again. This process must then close its copy, or the client would not notice
+    /// the other one's end.
+    pub fn into_handoff(self) -> (OwnedFd, Vec<u8>) {
+        let mut meta = vec![HANDOFF, handshake::code(&self.transport)];
+        meta.extend(&self.opening);
+        (self.socket, meta)
+    }
+
+    /// The opposite of [`Incoming::into_handoff`].
+    pub fn from_handoff(socket: OwnedFd, meta: &[u8]) -> Result<Incoming, Error> {
+        let wrong = Error::Misuse("a handed-over client comes with bytes that make no sense");
+        match meta {
+            [HANDOFF, code, opening @ ..] if opening.len() <= OPENING_MAX => {
+                let transport = handshake::transport(*code).ok_or(wrong)?;
+                Ok(Incoming {
+                    socket,
+                    transport,
+                    opening: opening.to_vec(),
+                })
+            }
+            _ => Err(wrong),
+        }
+    }
+
+    /// Sends the client away; its `connect` fails with [`Error::Refused`] and this reason.
+    pub fn refuse(self, why: &str) {
+        // Whoever does not read the reason does not get it.
+        let _ = passing::send(&self.socket, &handshake::refused(why), &[], false);
+    }
+
+    /// Lets the client in, with a welcome of at most 4 MiB for its application.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] where the client has gone, [`Error::Misuse`] for impossible sizes.
+    pub fn accept(self, welcome: &[u8], config: &Config) -> Result<Connection, Error> {
+        let sizes = Sizes::new(config)?;
+        let credentials = self.peer();
+        let tcp = self.transport == Transport::Tcp;
+        let name = name(&self.socket, &self.transport);
+        let memory = match self.transport {
+            Transport::Shm => Some(shm::create(&sizes)?),
+            _ => None,
+        };
+        let fds: Vec<_> = memory.iter().flatten().map(|fd| fd.as_fd()).collect();
+        let bytes = handshake::accepted(&sizes, welcome)?;
+        let deadline = Deadline::after(Some(WELCOME_TIME));
+        let sent = send_all(self.socket.as_fd(), &bytes, &fds, &deadline);
+        if tcp {
+            tune_tcp(self.socket.as_fd(), sizes.silence());
+        }
+        let peer = Peer::new(self.socket, tcp, name, true).with_silence(sizes.silence());
+        sent.map_err(|error| peer.failed("welcoming", error))?;
+        let peer = Arc::new(peer);
+        match memory {
+            Some(memory) => shm::server(peer, credentials, &sizes, memory),
+            None => Ok(stream::server(peer, credentials, &sizes)),
+        }
+    }
+}
+
+/// Who is at the other end, for people.
+pub(super) fn name(socket: &OwnedFd, transport: &Transport) -> String {
+    match transport {
+        Transport::Tcp => match SockRef::from(socket)
+            .peer_addr()
+            .ok()
+            .and_then(|a| a.as_socket())
+        {
+            Some(place) => format!("the client at {place}"),
+            None => "the client".into(),
+        },
+        _ => match peer::credentials(socket) {
+            Ok(found) if found.pid > 0 => format!("the client (process {})", found.pid),
+            _ => "the client".into(),
+        },
+    }
+}

@@ -1,0 +1,161 @@
+//! A received message.
+
+use std::fmt;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+
+use crate::block::Block;
+use crate::shm::{Lane, Memory};
+use crate::stream::Home;
+
+/// A received message, in place. Dropping it, in any order and on any thread, lets the sender use
+/// its memory again.
+///
+/// Over shared memory the sender can go on changing the bytes: so they are reached by raw pointer
+/// only, and what is to be checked must be copied first.
+pub struct Message {
+    start: *const u8,
+    len: usize,
+    owner: Owner,
+}
+
+pub(crate) enum Owner {
+    Heap {
+        _filled: Arc<Filled>,
+    },
+    Shared {
+        lane: Arc<Lane>,
+        /// Which of the lane's counters takes the release.
+        counter: u32,
+        /// Set for messages outside the pool.
+        region: Option<Arc<Memory>>,
+        offset: u32,
+    },
+}
+
+/// Shared memory in which a message lies, for handing on to a process that can map it.
+#[derive(Debug)]
+pub struct Segment<'a> {
+    pub fd: BorrowedFd<'a>,
+    /// The same for all messages in the same memory, and different for all other memory of this
+    /// direction of the connection.
+    pub id: u64,
+    /// Bytes in the whole segment.
+    pub size: usize,
+    /// Of the message in the segment.
+    pub offset: usize,
+}
+
+impl Message {
+    pub(crate) fn new(start: *const u8, len: usize, owner: Owner) -> Message {
+        Message { start, len, owner }
+    }
+
+    /// The message's first byte, at least 8-byte aligned (64 over shared memory). Valid until the
+    /// message is dropped.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.start
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// A private copy of the message.
+    pub fn to_vec(&self) -> Vec<u8> {
+        let mut copy = Vec::with_capacity(self.len);
+        self.copy_range(0, self.len, &mut copy);
+        copy
+    }
+
+    /// Appends a copy of `len` bytes from `offset` to `into`. Panics where the message is shorter.
+    pub fn copy_range(&self, offset: usize, len: usize, into: &mut Vec<u8>) {
+        assert!(
+            offset <= self.len && len <= self.len - offset,
+            "range outside the message"
+        );
+        into.reserve(len);
+        // SAFETY: the source range is inside the message, whose memory stays mapped while `self`
+        // lives; the target was just reserved and is initialised by the copy. A peer that writes at
+        // the same time can only make the copied values arbitrary.
+        unsafe {
+            let end = into.as_mut_ptr().add(into.len());
+            std::ptr::copy_nonoverlapping(self.start.add(offset), end, len);
+            into.set_len(into.len() + len);
+        }
+    }
+
+    /// The shared memory that the message lies in; None over other transports.
+    pub fn segment(&self) -> Option<Segment<'_>> {
+        match &self.owner {
+            Owner::Heap { .. } => None,
+            Owner::Shared {
+                lane,
+                region,
+                offset,
+                ..
+            } => {
+                let memory = region.as_ref().unwrap_or(lane.pool());
+                Some(Segment {
+                    fd: memory.fd.as_fd(),
+                    id: memory.id,
+                    size: memory.map.len(),
+                    offset: *offset as usize,
+                })
+            }
+        }
+    }
+}
+
+impl Drop for Message {
+    fn drop(&mut self) {
+        if let Owner::Shared { lane, counter, .. } = &self.owner {
+            lane.release(*counter);
+        }
+    }
+}
+
+// SAFETY: the memory is kept by the owner, belongs to no thread, and is only reached by raw pointer
+// or copied.
+unsafe impl Send for Message {}
+// SAFETY: as for Send; nothing can be changed through a shared reference.
+unsafe impl Sync for Message {}
+
+impl fmt::Debug for Message {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Message").field("len", &self.len).finish()
+    }
+}
+
+/// A block with received bytes, which goes back to where it came from when its last message is
+/// dropped.
+pub(crate) struct Filled {
+    block: Option<Block>,
+    /// Where that is, and whether it is the block of a long message.
+    home: Option<(Arc<Home>, bool)>,
+}
+
+impl Filled {
+    pub(crate) fn new(block: Block, home: Option<(Arc<Home>, bool)>) -> Filled {
+        Filled {
+            block: Some(block),
+            home,
+        }
+    }
+
+    pub(crate) fn block(&self) -> &Block {
+        self.block.as_ref().expect("taken only on drop")
+    }
+}
+
+impl Drop for Filled {
+    fn drop(&mut self) {
+        if let (Some(block), Some((home, large))) = (self.block.take(), &self.home) {
+            home.give(block, *large);
+        }
+    }
+}

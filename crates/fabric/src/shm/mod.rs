@@ -1,0 +1,128 @@
+//! Shared memory: chunks that the sender fills and the receiver reads in place.
+//!
+//! The server makes three sealed pieces of memory and passes them to the client: control words for
+//! both directions, and a pool of chunks for each. [`lane`] is the protocol between the two ends of
+//! one direction, [`pool`] the writer's private bookkeeping, [`region`] memory for long messages.
+
+mod lane;
+mod pool;
+mod receiver;
+mod region;
+mod sender;
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use mgn_sys::peer::Credentials;
+use mgn_sys::{memory, Mapping, Protection};
+
+pub(crate) use lane::{Lane, Memory};
+
+use crate::config::Sizes;
+use crate::connection::Connection;
+use crate::peer::Peer;
+use crate::Error;
+use receiver::ShmReceiver;
+use sender::ShmSender;
+
+/// Descriptors that a client gets with the welcome: control, to the server, to the client.
+pub(crate) const DESCRIPTORS: usize = 3;
+
+/// The server's side: makes the memory.
+pub(crate) fn create(sizes: &Sizes) -> Result<[OwnedFd; DESCRIPTORS], Error> {
+    let make = |name: &str, bytes: usize| {
+        memory::create(name, bytes).map_err(Error::io(format!(
+            "cannot make {bytes} bytes of shared memory"
+        )))
+    };
+    Ok([
+        make("mgn-control", control_bytes(sizes))?,
+        make("mgn-to-server", sizes.pool(sizes.to_server))?,
+        make("mgn-to-client", sizes.pool(sizes.to_client))?,
+    ])
+}
+
+pub(crate) fn server(
+    peer: Arc<Peer>,
+    credentials: Option<Credentials>,
+    sizes: &Sizes,
+    fds: [OwnedFd; DESCRIPTORS],
+) -> Result<Connection, Error> {
+    let (to_server, to_client) = lanes(sizes, fds, Protection::Read, Protection::ReadWrite)?;
+    let large = Some(sizes.large_max);
+    let sender = ShmSender::new(
+        to_client,
+        peer.clone(),
+        sizes.chunk,
+        sizes.message_max,
+        large,
+    );
+    let receiver = ShmReceiver::new(to_server, peer, sizes.chunk, sizes.message_max, None);
+    Ok(Connection::new(sender, receiver, credentials))
+}
+
+pub(crate) fn client(
+    peer: Arc<Peer>,
+    credentials: Option<Credentials>,
+    sizes: &Sizes,
+    fds: Vec<OwnedFd>,
+) -> Result<Connection, Error> {
+    let fds = <[OwnedFd; DESCRIPTORS]>::try_from(fds)
+        .map_err(|_| Error::PeerMisbehaved("the shared memory did not come with the welcome"))?;
+    let expected = [
+        control_bytes(sizes),
+        sizes.pool(sizes.to_server),
+        sizes.pool(sizes.to_client),
+    ];
+    for (fd, expected) in fds.iter().zip(expected) {
+        if !memory::sealed_size(fd.as_fd()).is_ok_and(|size| size == expected) {
+            return Err(Error::PeerMisbehaved(
+                "the shared memory is unsealed or of the wrong size",
+            ));
+        }
+    }
+    let (to_server, to_client) = lanes(sizes, fds, Protection::ReadWrite, Protection::Read)?;
+    let sender = ShmSender::new(
+        to_server,
+        peer.clone(),
+        sizes.chunk,
+        sizes.message_max,
+        None,
+    );
+    let large = Some(sizes.large_max);
+    let receiver = ShmReceiver::new(to_client, peer, sizes.chunk, sizes.message_max, large);
+    Ok(Connection::new(sender, receiver, credentials))
+}
+
+fn control_bytes(sizes: &Sizes) -> usize {
+    Lane::bytes(sizes.to_server) + Lane::bytes(sizes.to_client)
+}
+
+/// Both directions, each pool mapped as this end needs it.
+fn lanes(
+    sizes: &Sizes,
+    [control, to_server, to_client]: [OwnedFd; DESCRIPTORS],
+    server_pool: Protection,
+    client_pool: Protection,
+) -> Result<(Arc<Lane>, Arc<Lane>), Error> {
+    let map = |fd: &OwnedFd, bytes: usize, protection| {
+        Mapping::new(fd, bytes, protection).map_err(Error::io(format!(
+            "cannot map {bytes} bytes of shared memory"
+        )))
+    };
+    let control = Arc::new(map(&control, control_bytes(sizes), Protection::ReadWrite)?);
+    let pool = |fd: OwnedFd, chunks: u32, protection, id| {
+        Ok::<_, Error>(Memory {
+            map: map(&fd, sizes.pool(chunks), protection)?,
+            fd,
+            id,
+        })
+    };
+    let to_server = pool(to_server, sizes.to_server, server_pool, 1)?;
+    let to_client = pool(to_client, sizes.to_client, client_pool, 2)?;
+    let second = Lane::bytes(sizes.to_server);
+    Ok((
+        Arc::new(Lane::new(control.clone(), 0, sizes.to_server, to_server)),
+        Arc::new(Lane::new(control, second, sizes.to_client, to_client)),
+    ))
+}

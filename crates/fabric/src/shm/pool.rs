@@ -1,0 +1,227 @@
+//! The writer's private book of its chunks.
+
+use std::collections::VecDeque;
+
+use crate::block::ALIGN;
+
+/// Part of a chunk, from `offset` to the chunk's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) chunk: u32,
+    pub(crate) offset: u32,
+}
+
+/// Which chunks are whose. A chunk is in exactly one of four states: *free*; *held* by one
+/// reservation; *open*, partly filled and held by nobody; *flying*, to be free when the reader has
+/// released all its messages.
+///
+/// Chunks are reused as early as possible, so that a stream touches few of them and those stay in
+/// the cache.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    chunk: u32,
+    /// Messages sent in each chunk so far, modulo 2^32.
+    sent: Vec<u32>,
+    free: Vec<u32>,
+    open: Vec<Span>,
+    flying: VecDeque<u32>,
+}
+
+/// Open chunks kept; of more, the fullest is given up.
+const OPEN: usize = 2;
+
+impl Pool {
+    pub(crate) fn new(chunk: u32, chunks: u32) -> Pool {
+        Pool {
+            chunk,
+            sent: vec![0; chunks as usize],
+            free: (0..chunks).rev().collect(),
+            open: Vec::new(),
+            flying: VecDeque::new(),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.sent.len()
+    }
+
+    /// Takes room for `len` bytes, which is at most a chunk. `released` tells how many messages of
+    /// a chunk the reader has released.
+    pub(crate) fn take(&mut self, len: u32, released: impl Fn(u32) -> u32) -> Option<Span> {
+        let room = |span: &Span| self.chunk - span.offset >= len;
+        if let Some(at) = self.open.iter().rposition(room) {
+            return Some(self.open.remove(at));
+        }
+        let chunk = self
+            .oldest(&released)
+            .or_else(|| self.free.pop())
+            .or_else(|| {
+                self.close_open(&released);
+                self.any(&released)
+            })?;
+        Some(Span { chunk, offset: 0 })
+    }
+
+    /// Counts a message committed in a held chunk.
+    pub(crate) fn commit(&mut self, chunk: u32) {
+        let sent = &mut self.sent[chunk as usize];
+        *sent = sent.wrapping_add(1);
+    }
+
+    /// Ends a reservation, whose rest may serve another.
+    pub(crate) fn give(&mut self, rest: Span, released: impl Fn(u32) -> u32) {
+        if rest.offset == 0 {
+            self.free.push(rest.chunk);
+            return;
+        }
+        // The reader's counter is only looked at for chunks that are done with: its cache line is
+        // the reader's, and fetching it costs as much as sending a short message.
+        let mut done = Some(rest).filter(|rest| self.chunk - rest.offset < ALIGN as u32);
+        if done.is_none() {
+            self.open.push(rest);
+            if self.open.len() > OPEN {
+                let fullest = (0..self.open.len()).max_by_key(|at| self.open[*at].offset);
+                done = fullest.map(|at| self.open.remove(at));
+            }
+        }
+        if let Some(Span { chunk, .. }) = done {
+            match self.all_released(chunk, released) {
+                true => self.free.push(chunk),
+                false => self.flying.push_back(chunk),
+            }
+        }
+    }
+
+    /// Whether reservations hold every chunk, so that no reader can give any back.
+    pub(crate) fn all_held(&self) -> bool {
+        self.free.is_empty() && self.open.is_empty() && self.flying.is_empty()
+    }
+
+    fn all_released(&self, chunk: u32, released: impl Fn(u32) -> u32) -> bool {
+        released(chunk) == self.sent[chunk as usize]
+    }
+
+    fn oldest(&mut self, released: impl Fn(u32) -> u32) -> Option<u32> {
+        let chunk = *self.flying.front()?;
+        self.all_released(chunk, released)
+            .then(|| self.flying.pop_front())?
+    }
+
+    fn any(&mut self, released: impl Fn(u32) -> u32) -> Option<u32> {
+        let at = self
+            .flying
+            .iter()
+            .position(|chunk| self.all_released(*chunk, &released))?;
+        self.flying.remove(at)
+    }
+
+    fn close_open(&mut self, released: impl Fn(u32) -> u32) {
+        // Emptied ones first, so that `any` finds them early.
+        while let Some(span) = self.open.pop() {
+            match self.all_released(span.chunk, &released) {
+                true => self.flying.push_front(span.chunk),
+                false => self.flying.push_back(span.chunk),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHUNK: u32 = 4096;
+
+    #[test]
+    fn a_stream_cycles_through_few_chunks() {
+        let mut pool = Pool::new(CHUNK, 32);
+        let mut released = vec![0; 32];
+        let mut used = std::collections::BTreeSet::new();
+        for _ in 0..1000 {
+            let span = pool.take(CHUNK, |chunk| released[chunk as usize]).unwrap();
+            assert_eq!(span.offset, 0);
+            used.insert(span.chunk);
+            pool.commit(span.chunk);
+            pool.give(
+                Span {
+                    offset: CHUNK,
+                    ..span
+                },
+                |chunk| released[chunk as usize],
+            );
+            released[span.chunk as usize] += 1;
+        }
+        assert!(used.len() <= 2, "{used:?}");
+    }
+
+    #[test]
+    fn small_messages_share_a_chunk() {
+        let mut pool = Pool::new(CHUNK, 2);
+        let mut offset = 0;
+        for _ in 0..CHUNK / 64 {
+            let span = pool.take(8, |_| 0).unwrap();
+            assert_eq!((span.chunk, span.offset), (0, offset));
+            pool.commit(span.chunk);
+            offset += 64;
+            pool.give(Span { offset, ..span }, |_| 0);
+        }
+        assert_eq!(
+            pool.take(8, |_| 0),
+            Some(Span {
+                chunk: 1,
+                offset: 0
+            })
+        );
+    }
+
+    #[test]
+    fn everything_comes_back_in_any_order() {
+        let mut pool = Pool::new(CHUNK, 4);
+        let mut released = [0; 4];
+        for round in 0..100 {
+            let mut spans = Vec::new();
+            while let Some(span) = pool.take(2000, |chunk| released[chunk as usize]) {
+                pool.commit(span.chunk);
+                let rest = Span {
+                    offset: span.offset + 1024,
+                    ..span
+                };
+                spans.push(span.chunk);
+                if round % 2 == 0 {
+                    pool.give(rest, |chunk| released[chunk as usize]);
+                } else {
+                    pool.give(
+                        Span {
+                            offset: CHUNK,
+                            ..rest
+                        },
+                        |chunk| released[chunk as usize],
+                    );
+                }
+            }
+            assert!(spans.len() >= 4);
+            assert!(!pool.all_held());
+            let middle = spans.len() / (1 + round % 3);
+            spans.rotate_left(middle % 4);
+            for chunk in spans {
+                released[chunk as usize] += 1;
+            }
+        }
+    }
+
+    #[test]
+    fn held_chunks_are_nobody_elses() {
+        let mut pool = Pool::new(CHUNK, 2);
+        let first = pool.take(1, |_| 0).unwrap();
+        let second = pool.take(1, |_| 0).unwrap();
+        assert_ne!(first.chunk, second.chunk);
+        assert!(pool.all_held());
+        assert_eq!(pool.take(1, |_| 0), None);
+        pool.give(first, |_| 0);
+        assert_eq!(
+            pool.take(1, |_| 0),
+            Some(first),
+            "unused, so it starts anew"
+        );
+    }
+}

@@ -1,0 +1,167 @@
+//! The reading end of a lane.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::lane::{Descriptor, Lane, IN_REGION};
+use super::region::Known;
+use crate::connection::ReceiveEnd;
+use crate::message::Owner;
+use crate::peer::Peer;
+use crate::wait::{Deadline, Spinner, PULSE};
+use crate::{Error, Message};
+
+pub(crate) struct ShmReceiver {
+    lane: Arc<Lane>,
+    peer: Arc<Peer>,
+    chunk: u32,
+    message_max: u32,
+    /// Set on the end that takes messages longer than a chunk.
+    regions: Option<Known>,
+    large_max: u32,
+    /// Number of the next message, our own count.
+    next: u64,
+    spinner: Spinner,
+    broken: Option<&'static str>,
+}
+
+impl ShmReceiver {
+    pub(crate) fn new(
+        lane: Arc<Lane>,
+        peer: Arc<Peer>,
+        chunk: u32,
+        message_max: u32,
+        large_max: Option<u32>,
+    ) -> ShmReceiver {
+        ShmReceiver {
+            lane,
+            peer,
+            chunk,
+            message_max,
+            regions: large_max.map(Known::new),
+            large_max: large_max.unwrap_or(0),
+            next: 0,
+            spinner: Spinner::default(),
+            broken: None,
+        }
+    }
+
+    fn take(&mut self) -> Result<Option<Message>, Error> {
+        if let Some(what) = self.broken {
+            return Err(Error::PeerMisbehaved(what));
+        }
+        let Some(found) = self.lane.take(self.next) else {
+            return Ok(None);
+        };
+        self.next += 1;
+        let message = match found.place & IN_REGION {
+            0 => self.in_chunk(found),
+            _ => self.in_region(found),
+        };
+        if let Err(Error::PeerMisbehaved(what)) = message {
+            self.broken = Some(what);
+        }
+        message.map(Some)
+    }
+
+    fn in_chunk(&self, found: Descriptor) -> Result<Message, Error> {
+        let Descriptor {
+            place: chunk,
+            offset,
+            len,
+        } = found;
+        if chunk >= self.lane.chunks() {
+            return Err(Error::PeerMisbehaved(
+                "a message lies in a chunk that is not there",
+            ));
+        }
+        if offset > self.chunk || len > self.chunk - offset || offset % 64 != 0 {
+            return Err(Error::PeerMisbehaved("a message reaches beyond its chunk"));
+        }
+        if len > self.message_max {
+            return Err(Error::PeerMisbehaved("a message is longer than was agreed"));
+        }
+        let start = chunk as usize * self.chunk as usize + offset as usize;
+        let pointer = self.lane.pool().map.range(start, len as usize);
+        let owner = Owner::Shared {
+            lane: self.lane.clone(),
+            counter: chunk,
+            region: None,
+            offset: start as u32,
+        };
+        Ok(Message::new(pointer, len as usize, owner))
+    }
+
+    fn in_region(&mut self, found: Descriptor) -> Result<Message, Error> {
+        let Descriptor {
+            place,
+            offset: id,
+            len,
+        } = found;
+        let slot = place & !IN_REGION;
+        let Some(regions) = &mut self.regions else {
+            return Err(Error::PeerMisbehaved(
+                "only the server sends messages in regions",
+            ));
+        };
+        let memory = regions.find(slot, id, &self.peer)?.clone();
+        if len as usize > memory.map.len() || len > self.large_max {
+            return Err(Error::PeerMisbehaved("a message reaches beyond its region"));
+        }
+        let pointer = memory.map.as_ptr();
+        let owner = Owner::Shared {
+            lane: self.lane.clone(),
+            counter: self.lane.region_counter(slot as usize),
+            region: Some(memory),
+            offset: 0,
+        };
+        Ok(Message::new(pointer, len as usize, owner))
+    }
+}
+
+impl ReceiveEnd for ShmReceiver {
+    fn recv(&mut self, timeout: Option<Duration>) -> Result<Option<Message>, Error> {
+        if let Some(message) = self.take()? {
+            return Ok(Some(message));
+        }
+        let deadline = Deadline::after(timeout);
+        let mut last_look = Instant::now();
+        loop {
+            let (lane, next) = (&self.lane, self.next);
+            // A closed writer has put all it ever will: so look for that first.
+            let closed = lane.writer_closed();
+            if lane.is_there(next) {
+                // The next step takes it.
+            } else if closed {
+                return Err(self.peer.closed());
+            } else if deadline.passed() {
+                return Ok(None);
+            } else if !self
+                .spinner
+                .spin(|| lane.is_there(next) || lane.writer_closed())
+            {
+                self.spinner.sleeping();
+                lane.reader_sleep(deadline.left(PULSE), || {
+                    lane.is_there(next) || lane.writer_closed()
+                });
+                self.spinner.woke();
+                if last_look.elapsed() >= PULSE {
+                    last_look = Instant::now();
+                    // Dead first, then empty: whatever it sent before is there by then.
+                    if self.peer.gone() && !lane.is_there(next) {
+                        return Err(self.peer.closed());
+                    }
+                }
+            }
+            if let Some(message) = self.take()? {
+                return Ok(Some(message));
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        if self.peer.ours() {
+            self.lane.close_reader();
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! The writing end of a lane.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::lane::{Descriptor, Lane, IN_REGION, SLOTS};
+use super::pool::{Pool, Span};
+use super::region::Regions;
+use crate::block::ALIGN;
+use crate::connection::{Place, Room, SendEnd};
+use crate::peer::Peer;
+use crate::wait::{Spinner, PULSE};
+use crate::Error;
+
+/// How long reservations of this process may hold all chunks before that is called an error.
+const HELD_TOO_LONG: Duration = Duration::from_secs(10);
+
+pub(crate) struct ShmSender {
+    lane: Arc<Lane>,
+    peer: Arc<Peer>,
+    chunk: u32,
+    /// The longest message in a chunk, and the longest at all.
+    message_max: usize,
+    max: usize,
+    book: Mutex<Book>,
+    /// Held by the one thread that waits on the shared word; others that wait queue up here.
+    turn: Mutex<Spinner>,
+    waited: AtomicU64,
+}
+
+/// What only the writer knows. Nothing in it is ever read back from shared memory.
+struct Book {
+    /// Messages put so far.
+    put: u64,
+    /// Messages that the reader had taken when last asked.
+    taken: u64,
+    pool: Pool,
+    regions: Option<Regions>,
+}
+
+impl ShmSender {
+    /// `large_max` is set on the end that may make memory for longer messages.
+    pub(crate) fn new(
+        lane: Arc<Lane>,
+        peer: Arc<Peer>,
+        chunk: u32,
+        message_max: u32,
+        large_max: Option<u32>,
+    ) -> ShmSender {
+        ShmSender {
+            chunk,
+            message_max: message_max as usize,
+            max: large_max.unwrap_or(message_max) as usize,
+            book: Mutex::new(Book {
+                put: 0,
+                taken: 0,
+                pool: Pool::new(chunk, lane.chunks()),
+                regions: large_max.map(Regions::new),
+            }),
+            turn: Mutex::new(Spinner::default()),
+            waited: AtomicU64::new(0),
+            lane,
+            peer,
+        }
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        // A thread that panicked here was refused by an assertion before it changed anything.
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn try_reserve(&self, len: usize) -> Result<Option<Room>, Error> {
+        let mut book = self.book();
+        if len > self.message_max {
+            let regions = book
+                .regions
+                .as_mut()
+                .ok_or(Error::TooLong { len, max: self.max })?;
+            let found = regions.take(len, &self.lane, &self.peer)?;
+            return Ok(found.map(|(slot, ptr, size)| Room {
+                ptr,
+                capacity: size.min(self.max),
+                place: Place::Region { slot },
+            }));
+        }
+        let span = book
+            .pool
+            .take(len as u32, |chunk| self.lane.released(chunk));
+        Ok(span.map(|span| self.room(span)))
+    }
+
+    fn room(&self, span: Span) -> Room {
+        let capacity = (self.chunk - span.offset) as usize;
+        let start = span.chunk as usize * self.chunk as usize + span.offset as usize;
+        Room {
+            ptr: self.lane.pool().map.range(start, capacity),
+            capacity: capacity.min(self.message_max),
+            place: Place::Chunk {
+                chunk: span.chunk,
+                offset: span.offset,
+            },
+        }
+    }
+
+    /// Sends a message if the ring has a slot for it.
+    fn try_put(&self, room: &mut Room, used: usize) -> Result<Option<()>, Error> {
+        let mut book = self.book();
+        if book.put - book.taken >= SLOTS {
+            book.taken = self.lane.taken(book.put)?;
+            if book.put - book.taken >= SLOTS {
+                return Ok(None);
+            }
+        }
+        let message = match room.place {
+            Place::Chunk { chunk, offset } => {
+                book.pool.commit(chunk);
+                Descriptor {
+                    place: chunk,
+                    offset,
+                    len: used as u32,
+                }
+            }
+            Place::Region { slot } => {
+                let regions = book.regions.as_mut().ok_or(SPENT)?;
+                let id = regions.commit(slot);
+                Descriptor {
+                    place: IN_REGION | slot as u32,
+                    offset: id,
+                    len: used as u32,
+                }
+            }
+            Place::Heap(_) | Place::Spent => return Err(SPENT),
+        };
+        self.lane.put(book.put, message);
+        book.put += 1;
+        drop(book);
+        match room.place {
+            Place::Chunk { chunk, offset } => {
+                let end = (offset as usize + used)
+                    .next_multiple_of(ALIGN)
+                    .min(self.chunk as usize);
+                *room = self.room(Span {
+                    chunk,
+                    offset: end as u32,
+                });
+            }
+            _ => {
+                room.place = Place::Spent;
+                room.capacity = 0;
+            }
+        }
+        Ok(Some(()))
+    }
+
+    /// Repeats `attempt` until it gives something, the peer is gone, or nothing can come back.
+    fn wait<T>(&self, mut attempt: impl FnMut() -> Result<Option<T>, Error>) -> Result<T, Error> {
+        let start = Instant::now();
+        let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last_look = start;
+        let mut held_since = None;
+        let result = loop {
+            let mut found = None;
+            let mut ready = || match attempt() {
+                Ok(None) => false,
+                other => {
+                    found = Some(other);
+                    true
+                }
+            };
+            if !turn.spin(&mut ready) && !self.lane.reader_closed() {
+                turn.sleeping();
+                self.lane.writer_sleep(PULSE, ready);
+                turn.woke();
+            }
+            if let Some(found) = found {
+                break found.map(|found| found.expect("attempts that give nothing go on"));
+            }
+            if self.lane.reader_closed() {
+                break Err(self.peer.closed());
+            }
+            if last_look.elapsed() >= PULSE {
+                last_look = Instant::now();
+                if self.peer.gone() {
+                    break Err(self.peer.closed());
+                }
+                let all_held = self.book().pool.all_held();
+                let since = *held_since.get_or_insert(last_look);
+                if !all_held {
+                    held_since = None;
+                } else if since.elapsed() >= HELD_TOO_LONG {
+                    break Err(Error::NoSpace(self.book().pool.len()));
+                }
+            }
+        };
+        drop(turn);
+        self.waited
+            .fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        result
+    }
+}
+
+const SPENT: Error = Error::Misuse("nothing is left of this reservation");
+
+impl SendEnd for ShmSender {
+    fn reserve(&self, len: usize) -> Result<Room, Error> {
+        if self.lane.reader_closed() {
+            return Err(self.peer.closed());
+        }
+        match self.try_reserve(len)? {
+            Some(room) => Ok(room),
+            None => self.wait(|| self.try_reserve(len)),
+        }
+    }
+
+    fn commit(&self, room: &mut Room, used: usize) -> Result<(), Error> {
+        if self.lane.reader_closed() {
+            return Err(self.peer.closed());
+        }
+        match self.try_put(room, used)? {
+            Some(()) => Ok(()),
+            None => self.wait(|| self.try_put(room, used)),
+        }
+    }
+
+    fn cancel(&self, place: Place) {
+        if !self.peer.ours() {
+            return;
+        }
+        match place {
+            Place::Chunk { chunk, offset } => {
+                self.book()
+                    .pool
+                    .give(Span { chunk, offset }, |chunk| self.lane.released(chunk));
+            }
+            Place::Region { slot } => {
+                if let Some(regions) = &mut self.book().regions {
+                    regions.cancel(slot);
+                }
+            }
+            Place::Heap(_) | Place::Spent => return,
+        }
+        // Another thread of this process may wait for just that.
+        self.lane.wake_writer();
+    }
+
+    fn close(&self) {
+        if self.peer.ours() {
+            self.lane.close_writer();
+        }
+    }
+
+    fn max(&self) -> usize {
+        self.max
+    }
+
+    fn waited(&self) -> u64 {
+        self.waited.load(Ordering::Relaxed)
+    }
+}

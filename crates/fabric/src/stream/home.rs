@@ -1,0 +1,161 @@
+//! Buffers for received messages, and their way back.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::block::Block;
+
+/// The receiver's memory. Buffers are made when first needed, never more than were agreed, and come
+/// back when their last message is dropped.
+#[derive(Debug)]
+pub(crate) struct Home {
+    buffer: usize,
+    most: usize,
+    large_most: usize,
+    state: Mutex<State>,
+    came_back: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    spare: Vec<Block>,
+    made: usize,
+    /// Blocks of long messages, kept for the next such.
+    large_spare: Vec<Block>,
+    /// Bytes of long messages that have not come back.
+    large_out: usize,
+}
+
+/// Long messages' blocks kept.
+const LARGE_KEPT: usize = 2;
+
+impl Home {
+    /// Lends up to `pool` bytes in buffers of `buffer` bytes, at least two of them, and for longer
+    /// messages up to `large_most` bytes more.
+    pub(crate) fn new(buffer: usize, pool: usize, large_most: usize) -> Home {
+        Home {
+            buffer,
+            most: (pool / buffer).max(2),
+            large_most,
+            state: Mutex::default(),
+            came_back: Condvar::new(),
+        }
+    }
+
+    pub(crate) fn buffer(&self) -> usize {
+        self.buffer
+    }
+
+    /// A buffer; None while all are lent, after waiting for `timeout`.
+    pub(crate) fn take(&self, timeout: Duration) -> Option<Block> {
+        self.wait(timeout, |state| {
+            if let Some(block) = state.spare.pop() {
+                return Some(block);
+            }
+            (state.made < self.most).then(|| {
+                state.made += 1;
+                Block::new(self.buffer)
+            })
+        })
+    }
+
+    /// Memory for a message of `len` bytes, more than a buffer holds: a block that was used before
+    /// and is large enough, or a small one to begin with. None while too much is lent.
+    pub(crate) fn take_large(&self, len: usize, timeout: Duration) -> Option<Block> {
+        self.wait(timeout, |state| {
+            if state.large_out > 0 && state.large_out + len > self.large_most {
+                return None;
+            }
+            let fit = state
+                .large_spare
+                .iter()
+                .position(|block| block.size() >= len);
+            let block = match fit {
+                Some(at) => state.large_spare.swap_remove(at),
+                None => Block::new(self.buffer),
+            };
+            state.large_out += block.size();
+            Some(block)
+        })
+    }
+
+    /// A block twice as long, at most `len`, with the first `used` bytes of `block`.
+    pub(crate) fn grow(&self, block: Block, used: usize, len: usize) -> Block {
+        let larger = Block::new((block.size() * 2).min(len));
+        block.copy_to(0, &larger, 0, used);
+        let mut state = self.state();
+        state.large_out += larger.size() - block.size();
+        larger
+    }
+
+    pub(crate) fn give(&self, block: Block, large: bool) {
+        let mut state = self.state();
+        if large {
+            state.large_out -= block.size();
+            state.large_spare.push(block);
+            if state.large_spare.len() > LARGE_KEPT {
+                state.large_spare.remove(0);
+            }
+        } else {
+            state.spare.push(block);
+        }
+        drop(state);
+        self.came_back.notify_one();
+    }
+
+    fn wait<T>(
+        &self,
+        timeout: Duration,
+        mut attempt: impl FnMut(&mut State) -> Option<T>,
+    ) -> Option<T> {
+        let mut found = None;
+        let waiting = self
+            .came_back
+            .wait_timeout_while(self.state(), timeout, |state| {
+                found = attempt(state);
+                found.is_none()
+            });
+        drop(waiting);
+        found
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lends_no_more_than_agreed() {
+        let home = Home::new(1000, 2500, 5000);
+        let first = home.take(Duration::ZERO).unwrap();
+        let _second = home.take(Duration::ZERO).unwrap();
+        assert!(home.take(Duration::from_millis(1)).is_none());
+        home.give(first, false);
+        assert!(home.take(Duration::ZERO).is_some());
+    }
+
+    #[test]
+    fn long_messages_grow_and_are_bounded() {
+        let home = Home::new(1000, 2000, 5000);
+        let mut block = home.take_large(3500, Duration::ZERO).unwrap();
+        while block.size() < 3500 {
+            let size = block.size();
+            block = home.grow(block, size, 3500);
+        }
+        assert_eq!(block.size(), 3500);
+        assert!(
+            home.take_large(3500, Duration::ZERO).is_none(),
+            "7000 would be too many"
+        );
+        let place = block.range(0, 1);
+        home.give(block, true);
+        assert_eq!(
+            home.take_large(3000, Duration::ZERO).unwrap().range(0, 1),
+            place
+        );
+    }
+}

@@ -1,0 +1,321 @@
+//! Reading frames from a socket into buffers where their messages stay.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::event::PollFlags;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, Shutdown};
+
+use super::{frame, parse_header, Home, HEADER};
+use crate::block::{Block, ALIGN};
+use crate::connection::ReceiveEnd;
+use crate::message::{Filled, Owner};
+use crate::peer::{Peer, SILENCE};
+use crate::wait::{Deadline, Spinner, PULSE};
+use crate::{Error, Message};
+
+/// A frame with at least this many bytes to come is completed by reads of exactly those, so that no
+/// part of the next frame has to be moved later.
+const EXACT: usize = 16 << 10;
+
+pub(crate) struct StreamReceiver {
+    peer: Arc<Peer>,
+    max: usize,
+    home: Arc<Home>,
+    /// The buffer being filled: `end` bytes have been received, those before `start` handed out.
+    current: Option<Arc<Filled>>,
+    start: usize,
+    end: usize,
+    /// A message longer than a buffer, on its way.
+    large: Option<Large>,
+    spinner: Spinner,
+    broken: Option<Error>,
+}
+
+struct Large {
+    block: Block,
+    len: usize,
+    got: usize,
+}
+
+/// What has to happen before the next message is there.
+enum Next {
+    Message(Message),
+    /// More bytes of a frame that is this long in all.
+    Bytes(usize),
+    /// The beginning of a message of this many bytes, too long for a buffer.
+    Large(usize),
+}
+
+impl StreamReceiver {
+    /// Messages of up to `usual` bytes share buffers; longer ones, up to `max`, get their own.
+    pub(crate) fn new(peer: Arc<Peer>, usual: u32, max: u32, pool: usize) -> StreamReceiver {
+        // Two of the longest usual messages fit exactly, so a stream of them is never moved.
+        let buffer = (2 * frame(usual as usize))
+            .max(64 << 10)
+            .next_multiple_of(ALIGN);
+        let large_most = 2 * frame(max as usize);
+        StreamReceiver {
+            peer,
+            max: max as usize,
+            home: Arc::new(Home::new(buffer, pool, large_most)),
+            current: None,
+            start: 0,
+            end: 0,
+            large: None,
+            spinner: Spinner::for_calls(),
+            broken: None,
+        }
+    }
+
+    fn next(&mut self) -> Result<Next, Error> {
+        let have = self.end - self.start;
+        let Some(current) = self.current.as_ref().filter(|_| have >= HEADER) else {
+            return Ok(Next::Bytes(HEADER));
+        };
+        let mut bytes = [0; HEADER];
+        current.block().read(self.start, &mut bytes);
+        let len = parse_header(bytes, self.max)?;
+        let frame = frame(len);
+        if frame > self.home.buffer() {
+            return Ok(Next::Large(len));
+        }
+        if have < frame {
+            return Ok(Next::Bytes(frame));
+        }
+        let pointer = current.block().range(self.start + HEADER, len);
+        let owner = Owner::Heap {
+            _filled: current.clone(),
+        };
+        self.start += frame;
+        Ok(Next::Message(Message::new(pointer, len, owner)))
+    }
+
+    /// Sees to it that a frame of `frame` bytes fits between `start` and the buffer's end. False
+    /// when no buffer was to be had in time.
+    fn make_room(&mut self, frame: usize, deadline: &Deadline) -> Result<bool, Error> {
+        let have = self.end - self.start;
+        let size = self.home.buffer();
+        if let Some(current) = &mut self.current {
+            let alone = Arc::get_mut(current).is_some();
+            if alone && (have == 0 || size - self.start < frame) {
+                current
+                    .block()
+                    .copy_to(self.start, current.block(), 0, have);
+                (self.start, self.end) = (0, have);
+                return Ok(true);
+            }
+            // A read into a short rest would not be worth its system call.
+            let enough = if have == 0 {
+                frame.max(size / 8)
+            } else {
+                frame
+            };
+            if size - self.start >= enough {
+                return Ok(true);
+            }
+        }
+        if have == 0 {
+            self.current = None;
+        }
+        let home = self.home.clone();
+        let Some(block) = self.patiently(deadline, |slice| home.take(slice))? else {
+            return Ok(false);
+        };
+        if let Some(old) = &self.current {
+            old.block().copy_to(self.start, &block, 0, have);
+        }
+        self.current = Some(Arc::new(Filled::new(block, Some((home, false)))));
+        (self.start, self.end) = (0, have);
+        Ok(true)
+    }
+
+    /// Turns the buffered beginning of a long message into memory of its own.
+    fn begin_large(&mut self, len: usize, deadline: &Deadline) -> Result<bool, Error> {
+        let home = self.home.clone();
+        let whole = frame(len) - HEADER;
+        let Some(block) = self.patiently(deadline, |slice| home.take_large(whole, slice))? else {
+            return Ok(false);
+        };
+        // Less than a frame of it is here, and all that is here belongs to it.
+        let got = self.end - self.start - HEADER;
+        let mut large = Large { block, len, got: 0 };
+        while large.block.size() < got {
+            large.block = home.grow(large.block, 0, whole);
+        }
+        if let Some(current) = &self.current {
+            current
+                .block()
+                .copy_to(self.start + HEADER, &large.block, 0, got);
+        }
+        large.got = got;
+        self.start = self.end;
+        self.large = Some(large);
+        Ok(true)
+    }
+
+    /// Reads what there is of the long message. The message when it is complete.
+    fn go_on_large(&mut self) -> Result<Option<Message>, Errno> {
+        let Some(mut large) = self.large.take() else {
+            return Ok(None);
+        };
+        let whole = frame(large.len) - HEADER;
+        while large.got < whole {
+            if large.got == large.block.size() {
+                large.block = self.home.grow(large.block, large.got, whole);
+            }
+            let room = large.block.size().min(whole) - large.got;
+            match read(&self.peer, large.block.bytes_mut(large.got, room)) {
+                Ok(got) => large.got += got,
+                Err(error) => {
+                    self.large = Some(large);
+                    return Err(error);
+                }
+            }
+        }
+        let Large { block, len, .. } = large;
+        let pointer = block.range(0, len);
+        let filled = Filled::new(block, Some((self.home.clone(), true)));
+        Ok(Some(Message::new(
+            pointer,
+            len,
+            Owner::Heap {
+                _filled: Arc::new(filled),
+            },
+        )))
+    }
+
+    /// Waits for the application to drop messages. A peer that has gone meanwhile does not matter
+    /// at first: what it sent may still be received.
+    fn patiently(
+        &self,
+        deadline: &Deadline,
+        mut take: impl FnMut(Duration) -> Option<Block>,
+    ) -> Result<Option<Block>, Error> {
+        let start = Instant::now();
+        loop {
+            if let Some(block) = take(deadline.left(PULSE)) {
+                return Ok(Some(block));
+            }
+            if deadline.passed() {
+                return Ok(None);
+            }
+            if start.elapsed() > SILENCE && self.peer.gone() {
+                return Err(self.peer.closed());
+            }
+        }
+    }
+
+    fn step(&mut self, deadline: &Deadline) -> Result<Step, Error> {
+        let read = if self.large.is_some() {
+            match self.go_on_large() {
+                Ok(Some(message)) => return Ok(Step::Done(Some(message))),
+                Ok(None) => Ok(()),
+                Err(error) => Err(error),
+            }
+        } else {
+            let frame = match self.next()? {
+                Next::Message(message) => return Ok(Step::Done(Some(message))),
+                Next::Large(len) => {
+                    return Ok(match self.begin_large(len, deadline)? {
+                        true => Step::Again,
+                        false => Step::Done(None),
+                    })
+                }
+                Next::Bytes(frame) => frame,
+            };
+            if !self.make_room(frame, deadline)? {
+                return Ok(Step::Done(None));
+            }
+            self.fill(frame)
+        };
+        match read {
+            Ok(()) => Ok(Step::Again),
+            Err(Errno::AGAIN) => Ok(Step::Wait),
+            Err(Errno::PIPE) => Err(self.peer.closed()),
+            Err(error) => Err(self.peer.failed("receiving", error.into())),
+        }
+    }
+
+    /// One read into the current buffer, which has room for the frame under way.
+    fn fill(&mut self, frame: usize) -> Result<(), Errno> {
+        let missing = frame - (self.end - self.start);
+        let room = self.home.buffer() - self.end;
+        let want = if missing >= EXACT { missing } else { room };
+        if let Some(current) = &self.current {
+            // SAFETY: the range from `end` on is inside the block and initialised (blocks start
+            // zeroed); no message covers it, messages ending before `end`, and only this receiver,
+            // borrowed exclusively, fills the block.
+            let into = unsafe {
+                std::slice::from_raw_parts_mut(current.block().range(self.end, want), want)
+            };
+            self.end += read(&self.peer, into)?;
+        }
+        Ok(())
+    }
+}
+
+enum Step {
+    /// A message, or none in time.
+    Done(Option<Message>),
+    Again,
+    /// The socket has nothing.
+    Wait,
+}
+
+/// One read that does not wait. The stream's end is reported as EPIPE.
+fn read(peer: &Peer, into: &mut [u8]) -> Result<usize, Errno> {
+    match rustix::net::recv(peer.socket(), into, RecvFlags::DONTWAIT) {
+        Ok((0, _)) => Err(Errno::PIPE),
+        Ok((got, _)) => Ok(got),
+        Err(Errno::INTR) => Err(Errno::AGAIN),
+        Err(error) => Err(error),
+    }
+}
+
+impl ReceiveEnd for StreamReceiver {
+    fn recv(&mut self, timeout: Option<Duration>) -> Result<Option<Message>, Error> {
+        if let Some(error) = &self.broken {
+            return Err(error.again());
+        }
+        let deadline = Deadline::after(timeout);
+        let mut spinner = std::mem::take(&mut self.spinner);
+        let result = loop {
+            let mut step = self.step(&deadline);
+            if matches!(step, Ok(Step::Wait)) && !deadline.passed() {
+                spinner.spin(|| {
+                    step = self.step(&deadline);
+                    !matches!(step, Ok(Step::Wait))
+                });
+            }
+            match step {
+                Ok(Step::Done(message)) => break Ok(message),
+                Ok(Step::Again) => {}
+                Err(error) => break Err(error),
+                Ok(Step::Wait) if deadline.passed() => break Ok(None),
+                Ok(Step::Wait) => {
+                    spinner.sleeping();
+                    let waited = self.peer.wait(PollFlags::IN, Some(&deadline));
+                    spinner.woke();
+                    match waited {
+                        Ok(true) => {}
+                        Ok(false) => break Err(self.peer.closed()),
+                        Err(error) => break Err(self.peer.failed("receiving", error)),
+                    }
+                }
+            }
+        };
+        self.spinner = spinner;
+        if let Err(error) = &result {
+            self.broken = Some(error.again());
+        }
+        result
+    }
+
+    fn close(&mut self) {
+        if self.peer.ours() {
+            let _ = rustix::net::shutdown(self.peer.socket(), Shutdown::Read);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! What unit tests need.
+
+use std::path::{Path, PathBuf};
+
+/// A private folder that is removed when dropped.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Folder {
+        let mut name = [0; 8];
+        crate::token::random(&mut name);
+        let path = std::env::temp_dir().join(format!("mgn-test-{:x}", u64::from_ne_bytes(name)));
+        std::fs::create_dir(&path).unwrap();
+        Folder(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,160 @@
+//! The secret that both ends of a TCP connection share.
+
+use std::fmt::{self, Write as _};
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+use std::str::FromStr;
+
+use crate::Error;
+
+/// 256 random bits, written as 64 hexadecimal digits. Each end proves that it knows them; they are
+/// never sent, and never shown by `Debug`.
+#[derive(Clone)]
+pub struct Token([u8; 32]);
+
+impl Token {
+    pub fn generate() -> Token {
+        let mut bytes = [0; 32];
+        random(&mut bytes);
+        Token(bytes)
+    }
+
+    /// Reads the token from a file that only its owner may read (mode 0600 or stricter).
+    pub fn read(path: &Path) -> Result<Token, Error> {
+        let shown = path.display();
+        let file = fs::File::open(path)
+            .map_err(Error::io(format!("cannot read the token file {shown}")))?;
+        let about = file
+            .metadata()
+            .map_err(Error::io(format!("cannot read the token file {shown}")))?;
+        if !about.is_file() {
+            return Err(Error::Token(format!(
+                "the token file {shown} is no ordinary file"
+            )));
+        }
+        if about.mode() & 0o077 != 0 {
+            return Err(Error::Token(format!(
+                "the token file {shown} can be read by others (mode {:03o}); run chmod 600 on it",
+                about.mode() & 0o777
+            )));
+        }
+        let mut text = String::new();
+        file.take(256)
+            .read_to_string(&mut text)
+            .map_err(Error::io(format!("cannot read the token file {shown}")))?;
+        text.trim().parse().map_err(|_| {
+            Error::Token(format!(
+                "the token file {shown} does not hold 64 hexadecimal digits"
+            ))
+        })
+    }
+
+    /// Writes the token to a new file that only its owner may read.
+    pub fn write(&self, path: &Path) -> Result<(), Error> {
+        let doing = format!("cannot write the token file {}", path.display());
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(path)
+            .map_err(Error::io(doing.clone()))?;
+        let mut text = String::with_capacity(65);
+        for byte in self.0 {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{byte:02x}");
+        }
+        text.push('\n');
+        file.write_all(text.as_bytes()).map_err(Error::io(doing))
+    }
+
+    /// The token in `path`, or a new one written there where no such file is.
+    pub fn read_or_create(path: &Path) -> Result<Token, Error> {
+        match Token::read(path) {
+            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                let token = Token::generate();
+                token.write(path)?;
+                Ok(token)
+            }
+            other => other,
+        }
+    }
+
+    pub(crate) fn key(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl FromStr for Token {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Token, Error> {
+        let wrong = || Error::Token("a token is 64 hexadecimal digits".into());
+        let mut digits = text.chars().map(|digit| digit.to_digit(16));
+        let mut bytes = [0; 32];
+        for byte in &mut bytes {
+            let (high, low) = (digits.next().flatten(), digits.next().flatten());
+            *byte = (high.ok_or_else(wrong)? * 16 + low.ok_or_else(wrong)?) as u8;
+        }
+        match digits.next() {
+            None => Ok(Token(bytes)),
+            Some(_) => Err(wrong()),
+        }
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Token(hidden)")
+    }
+}
+
+/// Fills `bytes` from the system's random source. Without that nothing here can be secret, and
+/// Linux always has it, so its failure ends the process.
+pub(crate) fn random(bytes: &mut [u8]) {
+    getrandom::fill(bytes).expect("the system's random source works");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn written_tokens_come_back_and_stay_private() {
+        let folder = crate::testing::Folder::new();
+        let path = folder.path().join("token");
+        let token = Token::read_or_create(&path).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        assert_eq!(Token::read_or_create(&path).unwrap().key(), token.key());
+        assert!(token.write(&path).is_err(), "never overwrites");
+        assert_eq!(format!("{token:?}"), "Token(hidden)");
+
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        assert!(Token::read(&path)
+            .unwrap_err()
+            .to_string()
+            .contains("chmod 600"));
+    }
+
+    #[test]
+    fn anything_but_64_digits_is_refused() {
+        let folder = crate::testing::Folder::new();
+        let path = folder.path().join("token");
+        for text in [
+            "",
+            "secret",
+            &"a".repeat(63),
+            &"a".repeat(65),
+            &"g".repeat(64),
+        ] {
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+            let message = Token::read(&path).unwrap_err().to_string();
+            assert!(message.contains("64 hexadecimal"), "{message}");
+            assert!(text.is_empty() || !message.contains(text));
+        }
+        assert!("a".repeat(64).parse::<Token>().is_ok());
+    }
+}

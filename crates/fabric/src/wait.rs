@@ -1,0 +1,181 @@
+//! How long a thread spins before it sleeps, and how deadlines are counted.
+
+use std::hint;
+use std::io;
+use std::time::{Duration, Instant};
+
+use mgn_sys::cpu;
+use rustix::event::{PollFd, Timespec};
+
+/// The longest a thread ever spins.
+pub(crate) const SPIN: Duration = Duration::from_micros(20);
+
+/// How often a sleeping thread looks whether its peer still lives.
+pub(crate) const PULSE: Duration = Duration::from_millis(100);
+
+/// For how long a busy machine is left alone before spinning is tried again.
+const CALM: Duration = Duration::from_millis(4);
+
+/// A sleep shorter than this is one that spinning might well have saved.
+const SHORT: Duration = Duration::from_micros(60);
+
+/// Failed spins in a row before some waits go to sleep at once.
+const PATIENCE: u32 = 4;
+
+/// Decides, for one place that waits, whether to spin.
+///
+/// Spinning hands a message over in well under a microsecond where a sleeping thread takes 10 to
+/// 30, but it takes a processor that others may need. So it is bounded to 20 us, never done on one
+/// processor or while more threads want to run than there are processors (looked at only after a
+/// spin that failed, at most every 4 ms), and given up for more and more of the waits while it
+/// keeps failing.
+#[derive(Debug)]
+pub(crate) struct Spinner {
+    /// Looks between two looks at the clock.
+    stride: u32,
+    failures: u32,
+    skip: u32,
+    calm_until: Option<Instant>,
+    slept_at: Option<Instant>,
+}
+
+impl Default for Spinner {
+    fn default() -> Spinner {
+        Spinner {
+            stride: 16,
+            failures: 0,
+            skip: 0,
+            calm_until: None,
+            slept_at: None,
+        }
+    }
+}
+
+impl Spinner {
+    /// For conditions that take a system call to look at.
+    pub(crate) fn for_calls() -> Spinner {
+        Spinner {
+            stride: 1,
+            ..Spinner::default()
+        }
+    }
+
+    /// Spins until `ready` or until it no longer pays. Says whether it was ready.
+    pub(crate) fn spin(&mut self, mut ready: impl FnMut() -> bool) -> bool {
+        if ready() {
+            return true;
+        }
+        if self.skip > 0 {
+            self.skip -= 1;
+            return false;
+        }
+        let start = Instant::now();
+        if let Some(until) = self.calm_until {
+            if start < until {
+                return false;
+            }
+            self.calm_until = None;
+        }
+        loop {
+            for _ in 0..self.stride {
+                hint::spin_loop();
+                if ready() {
+                    self.failures = 0;
+                    return true;
+                }
+            }
+            if start.elapsed() >= SPIN {
+                self.failed(start);
+                return false;
+            }
+        }
+    }
+
+    fn failed(&mut self, now: Instant) {
+        self.failures += 1;
+        if self.failures >= PATIENCE {
+            self.skip = 1 << (self.failures - PATIENCE).min(6);
+        }
+        let cores = cpu::cores();
+        if cores == 1 || cpu::runnable().is_some_and(|runnable| runnable > cores) {
+            self.calm_until = Some(now + CALM);
+        }
+    }
+
+    /// To be called before and after a sleep: short sleeps restore confidence in spinning.
+    pub(crate) fn sleeping(&mut self) {
+        self.slept_at = Some(Instant::now());
+    }
+
+    pub(crate) fn woke(&mut self) {
+        if self.slept_at.take().is_some_and(|at| at.elapsed() < SHORT) {
+            self.failures = 0;
+            self.skip = 0;
+        }
+    }
+}
+
+/// Waits until one of `fds` is ready. Gives how many are, 0 after `timeout`.
+pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Duration) -> io::Result<usize> {
+    let timeout = Timespec {
+        tv_sec: timeout.as_secs().min(1 << 30) as i64,
+        tv_nsec: timeout.subsec_nanos().into(),
+    };
+    match rustix::event::poll(fds, Some(&timeout)) {
+        Err(rustix::io::Errno::INTR) => Ok(0),
+        other => Ok(other?),
+    }
+}
+
+/// The end of a wait, or none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline(Option<Instant>);
+
+impl Deadline {
+    pub(crate) fn after(timeout: Option<Duration>) -> Deadline {
+        // A timeout beyond what the clock can count is none.
+        Deadline(timeout.and_then(|timeout| Instant::now().checked_add(timeout)))
+    }
+
+    pub(crate) fn passed(&self) -> bool {
+        self.0.is_some_and(|end| Instant::now() >= end)
+    }
+
+    /// What is left, at most `slice`.
+    pub(crate) fn left(&self, slice: Duration) -> Duration {
+        self.0.map_or(slice, |end| {
+            end.saturating_duration_since(Instant::now()).min(slice)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spinning_is_bounded_and_fades() {
+        let mut spinner = Spinner::default();
+        let start = Instant::now();
+        for _ in 0..2000 {
+            assert!(!spinner.spin(|| false));
+        }
+        // 2000 spins of 20 us would take 40 ms; fading leaves some 40 of them.
+        assert!(
+            start.elapsed() < Duration::from_millis(35),
+            "{:?}",
+            start.elapsed()
+        );
+        assert!(spinner.spin(|| true));
+    }
+
+    #[test]
+    fn deadlines() {
+        assert!(!Deadline::after(None).passed());
+        assert!(!Deadline::after(Some(Duration::MAX)).passed());
+        assert!(Deadline::after(Some(Duration::ZERO)).passed());
+        let soon = Deadline::after(Some(Duration::from_secs(1)));
+        assert!(soon.left(Duration::from_secs(9)) <= Duration::from_secs(1));
+        assert_eq!(soon.left(Duration::ZERO), Duration::ZERO);
+    }
+}

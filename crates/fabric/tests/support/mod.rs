@@ -1,0 +1,124 @@
+//! Joined connections of every kind.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use mgn_fabric::{connect, Address, Config, Connection, Listener, Token, Transport};
+
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A way to join two ends.
+#[derive(Clone, Debug)]
+pub struct Kind {
+    pub transport: Transport,
+    pub address: &'static str,
+}
+
+pub const SHM: Kind = Kind {
+    transport: Transport::Shm,
+    address: "unix:",
+};
+pub const UNIX: Kind = Kind {
+    transport: Transport::Unix,
+    address: "unix:",
+};
+pub const ABSTRACT: Kind = Kind {
+    transport: Transport::Shm,
+    address: "unix:@",
+};
+pub const TCP4: Kind = Kind {
+    transport: Transport::Tcp,
+    address: "tcp:127.0.0.1:0",
+};
+pub const TCP6: Kind = Kind {
+    transport: Transport::Tcp,
+    address: "tcp:[::1]:0",
+};
+
+impl Kind {
+    pub fn is_shm(&self) -> bool {
+        self.transport == Transport::Shm
+    }
+
+    pub fn token(&self) -> Option<Token> {
+        let token = "0123456789abcdef".repeat(4).parse().unwrap();
+        (self.transport == Transport::Tcp).then_some(token)
+    }
+
+    pub fn listen(&self) -> (Listener, Folder) {
+        let folder = Folder::new();
+        let name = folder.path().file_name().unwrap().to_str().unwrap();
+        let address: Address = match self.address {
+            "unix:" => Address::Unix(folder.path().join("socket")),
+            "unix:@" => Address::Abstract(name.into()),
+            text => text.parse().unwrap(),
+        };
+        (Listener::bind(&address, self.token()).unwrap(), folder)
+    }
+
+    /// Both ends of a connection: the client's and the server's.
+    pub fn join(&self, config: &Config) -> (Connection, Connection) {
+        let (listener, _folder) = self.listen();
+        let address = listener.address().clone();
+        thread::scope(|scope| {
+            let client = scope.spawn(move || {
+                let token = self.token();
+                let transport = self.transport.clone();
+                connect(&address, transport, token.as_ref(), b"opening", PATIENCE).unwrap()
+            });
+            let incoming = listener
+                .accept_timeout(PATIENCE)
+                .unwrap()
+                .expect("a client came");
+            assert_eq!(incoming.opening(), b"opening");
+            assert_eq!(incoming.transport(), &self.transport);
+            let server = incoming.accept(b"welcome", config).unwrap();
+            let (client, welcome) = client.join().unwrap();
+            assert_eq!(welcome, b"welcome");
+            (client, server)
+        })
+    }
+}
+
+/// A private folder that is removed when dropped.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    pub fn new() -> Folder {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("mgn-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Small chunks, so that tests come to every limit.
+pub fn small() -> Config {
+    Config {
+        message_max: 8192,
+        send_pool_bytes: 4 * 8192,
+        recv_pool_bytes: 4 * 8192,
+        large_max: 8 << 20,
+        ..Config::default()
+    }
+}
+
+/// Bytes that differ from message to message and from place to place.
+pub fn pattern(number: usize, len: usize) -> Vec<u8> {
+    (0..len)
+        .map(|at| (number * 31 + at * 7 + at / 251) as u8)
+        .collect()
+}
