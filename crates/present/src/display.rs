@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use mgn_fabric::Segment;
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::errors::{ConnectionError, ReplyError};
 use x11rb::protocol::xproto::{ConnectionExt as _, ImageOrder, Setup, VisualClass};
 use x11rb::protocol::{glx, shm, shm::ConnectionExt as _};
 use x11rb::rust_connection::RustConnection;
 
-use crate::picture::Segment;
 use crate::Error;
 
 /// Segments that stay attached. A connection's chunk pool is one segment, large pictures have a few
@@ -42,7 +42,7 @@ struct Shared {
 
 struct Attachment {
     segment: shm::Seg,
-    size: u64,
+    size: usize,
     used: u64,
 }
 
@@ -135,7 +135,7 @@ impl XDisplay {
 
     /// Makes sure that the X server knows this memory, which must hold `length` bytes from the
     /// segment's offset on.
-    pub(crate) fn attach(&self, segment: &Segment<'_>, length: u64) -> Result<Attached, Error> {
+    pub(crate) fn attach(&self, segment: &Segment<'_>, length: usize) -> Result<Attached, Error> {
         let fits = segment
             .offset
             .checked_add(length)

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::os::fd::BorrowedFd;
 
+use mgn_fabric::Segment;
 use mgn_wire::Slice;
 
 use crate::Error;
@@ -12,7 +12,7 @@ use crate::Error;
 pub const PIXEL: usize = 4;
 
 /// A frame, as rows of BGRX pixels from the top down.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Picture<'a> {
     /// In pixels.
     pub width: u32,
@@ -20,7 +20,8 @@ pub struct Picture<'a> {
     /// From one row to the next, in bytes; a multiple of a pixel, and no shorter than a row.
     pub stride: u32,
     pub pixels: &'a dyn Rows,
-    /// The same bytes in shared memory, where they lie in such.
+    /// Where in shared memory the first pixel is, for pixels that lie in such. Segments shown on one
+    /// [`XDisplay`](crate::XDisplay) must be of one connection, which is what their numbers tell apart.
     pub segment: Option<Segment<'a>>,
     /// The surface's number, and that of the frame on it, from 1 on.
     pub surface: u32,
@@ -67,7 +68,9 @@ impl Rows for Slice<'_, u8> {
     }
 
     fn read(&self, offset: usize, into: &mut [u8]) {
-        let part = self.part(offset, into.len()).expect("the caller has checked the sizes");
+        let part = self
+            .part(offset, into.len())
+            .expect("the caller has checked the sizes");
         into.copy_from_slice(&part.to_vec());
     }
 }
@@ -76,18 +79,6 @@ impl fmt::Debug for dyn Rows + '_ {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes", self.len())
     }
-}
-
-/// A place in a piece of shared memory that can be handed on by its descriptor.
-#[derive(Clone, Copy, Debug)]
-pub struct Segment<'a> {
-    pub fd: BorrowedFd<'a>,
-    /// The same for the same memory, and never used for other memory.
-    pub id: u64,
-    /// Of the whole memory, in bytes.
-    pub size: u64,
-    /// Where the picture's first byte is.
-    pub offset: u64,
 }
 
 impl<'a> Picture<'a> {

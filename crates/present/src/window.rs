@@ -3,6 +3,7 @@
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
+use mgn_fabric::Segment;
 use rustix::fs::{ftruncate, memfd_create, MemfdFlags};
 use rustix::io::pwrite;
 use x11rb::connection::RequestConnection;
@@ -13,7 +14,7 @@ use x11rb::protocol::ErrorKind;
 use x11rb::x11_utils::X11Error;
 
 use crate::display::{lost, Attached};
-use crate::picture::{Picture, Segment, PIXEL};
+use crate::picture::{Picture, PIXEL};
 use crate::{Error, Target, XDisplay};
 
 /// Bytes of a PutImage request before its pixels, when it is one of the long ones.
@@ -175,7 +176,7 @@ impl Window {
     ) -> Result<Put, Error> {
         let total_width = stride / PIXEL;
         // The X server wants the last row to be as long as the others.
-        let length = stride as u64 * u64::from(picture.height);
+        let length = stride * picture.height as usize;
         let sizes = (u16::try_from(total_width), u16::try_from(picture.height));
         let (Ok(total_width), Ok(height)) = sizes else {
             return Ok(Put::Unable);
@@ -224,7 +225,7 @@ impl Window {
         let filled = fill(&own, picture, to.order, &mut self.scratch);
         let put = match filled {
             Ok(()) => {
-                let (id, size) = (own.id, own.size as u64);
+                let (id, size) = (own.id, own.size);
                 let segment = Segment {
                     fd: own.fd.as_fd(),
                     id,

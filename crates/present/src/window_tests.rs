@@ -4,6 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use mgn_fabric::Segment;
 use mgn_launch::{RunDir, Xvfb};
 use rustix::fs::{ftruncate, memfd_create, MemfdFlags};
 use rustix::io::pwrite;
@@ -12,7 +13,7 @@ use x11rb::protocol::xproto::{
     ColormapAlloc, ConnectionExt as _, CreateWindowAux, ImageFormat, VisualClass, WindowClass,
 };
 
-use crate::{Error, Picture, Segment, Target, Window, XDisplay};
+use crate::{Error, Picture, Target, Window, XDisplay};
 
 /// An X server, the program's connection to it, and ours. The environment names one server at a
 /// time.
@@ -127,10 +128,10 @@ fn picture(width: u32, height: u32, stride: u32, pixels: &Vec<u8>) -> Picture<'_
 }
 
 /// Memory for the X server with `pixels` from `offset` on.
-fn memory(pixels: &[u8], offset: u64, size: u64) -> OwnedFd {
+fn memory(pixels: &[u8], offset: usize, size: usize) -> OwnedFd {
     let fd = memfd_create("test", MemfdFlags::CLOEXEC).unwrap();
-    ftruncate(&fd, size).unwrap();
-    assert_eq!(pwrite(&fd, pixels, offset).unwrap(), pixels.len());
+    ftruncate(&fd, size as u64).unwrap();
+    assert_eq!(pwrite(&fd, pixels, offset as u64).unwrap(), pixels.len());
     fd
 }
 
@@ -286,7 +287,7 @@ fn segments_come_and_go() {
     // A place outside the segment is not handed to the X server, which would refuse it.
     let bytes = pixels(64, 48, 0);
     let fd = memory(&bytes, 0, size);
-    for offset in [size - 100, u64::MAX, 1 << 33] {
+    for offset in [size - 100, usize::MAX, 1 << 33] {
         let segment = Some(Segment {
             fd: fd.as_fd(),
             id: 7777,
@@ -334,14 +335,16 @@ fn cost_of_each_way() {
     let Some(desk) = Desk::new() else { return };
     for (width, height) in [(300, 300), (1920, 1080)] {
         let bytes = pixels(width, height, 0);
-        let size = bytes.len() as u64;
+        let size = bytes.len();
         let fd = memory(&bytes, 0, size);
-        let segment = Some(Segment {
-            fd: fd.as_fd(),
-            id: size,
-            size,
-            offset: 0,
-        });
+        let segment = || {
+            Some(Segment {
+                fd: fd.as_fd(),
+                id: size as u64,
+                size,
+                offset: 0,
+            })
+        };
         let window = desk.window(24);
         desk.program
             .connection
@@ -354,17 +357,16 @@ fn cost_of_each_way() {
             .unwrap();
         desk.program.sync().unwrap();
         let mut target = Window::new(&desk.ours, window);
-        let mut time = |name: &str, segment: Option<Segment<'_>>| {
+        for (name, shared) in [("shared", true), ("copied", false)] {
             let start = Instant::now();
             let n = 200;
             for _ in 0..n {
+                let segment = segment().filter(|_| shared);
                 let whole = picture(width, height, width * 4, &bytes);
                 target.show(&Picture { segment, ..whole }).unwrap();
             }
             println!("{width}x{height} {name}: {:?}", start.elapsed() / n);
-        };
-        time("shared", segment);
-        time("copied", None);
+        }
     }
     desk.ours.give_up_shared_memory();
     let bytes = pixels(1920, 1080, 0);
