@@ -82,6 +82,7 @@ if [ "$goal" != build ]; then
 fi
 if [ "$goal" = test ]; then
     want glmark2-x11 "a program to compare pictures of" have glmark2
+    want chromium-bsu "another one, with older OpenGL" test -x /usr/games/chromium-bsu
     want python3-pip "fetches the registry of OpenGL" pip
 fi
 if ! rust_is_there; then

@@ -1,1 +1,21 @@
+//! Runs programs directly and through a server, and compares what they leave.
+//!
+//! The programs' own C sources are built when first needed. Everything is rendered by llvmpipe, on
+//! a private X server, so that the picture without us is the yardstick for the picture with us.
 #![forbid(unsafe_code)]
+
+mod case;
+mod difference;
+mod expected;
+mod job;
+mod outcome;
+mod picture;
+mod stage;
+
+pub use case::{compare_all, Case};
+pub use difference::{compare_folders, Difference};
+pub use expected::Expected;
+pub use job::in_parallel;
+pub use outcome::{Outcome, Running};
+pub use picture::Picture;
+pub use stage::{programs, root, target, Stage};

@@ -1,0 +1,173 @@
+//! A program that leaves pictures, run directly and through a server.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::difference::compare_folders;
+use crate::expected::Expected;
+use crate::job::in_parallel;
+use crate::outcome::{figures, Outcome};
+use crate::stage::{root, Stage};
+
+/// More than any program takes on a slow machine.
+const LIMIT: Duration = Duration::from_secs(180);
+
+/// One program with its arguments.
+pub struct Case {
+    /// Names its folder of failures too.
+    pub name: String,
+    pub program: PathBuf,
+    /// Its arguments, to leave its files in this folder.
+    pub arguments: Box<dyn Fn(&Path) -> Vec<OsString> + Sync + Send>,
+    /// The exit statuses with which it may end, directly and with us alike.
+    pub statuses: Vec<i32>,
+}
+
+impl Case {
+    pub fn new(
+        name: impl Into<String>,
+        program: impl Into<PathBuf>,
+        arguments: impl Fn(&Path) -> Vec<OsString> + Sync + Send + 'static,
+    ) -> Case {
+        Case {
+            name: name.into(),
+            program: program.into(),
+            arguments: Box::new(arguments),
+            statuses: vec![0],
+        }
+    }
+}
+
+/// What came of one case.
+#[derive(Default)]
+struct Verdict {
+    /// Differences by transport.
+    differences: Vec<(String, crate::Difference)>,
+    /// What makes a comparison worthless: it did not end well, or was not rendered by us.
+    problems: Vec<String>,
+    files: usize,
+}
+
+/// Runs every case directly and over each of `transports`, compares all that it leaves, and checks
+/// that our server rendered it and no other driver was near.
+///
+/// # Panics
+/// With a table of everything that is wrong. Pictures that differ are in `target/failures`.
+pub fn compare_all(stage: &Stage, cases: &[Case], transports: &[&str]) {
+    assert!(!cases.is_empty(), "there is nothing to compare");
+    let verdicts = in_parallel(cases, |case| compare(stage, case, transports));
+    let mut expected = Expected::read();
+    let mut wrong = String::new();
+    let mut files = 0;
+    for (case, verdict) in cases.iter().zip(&verdicts) {
+        files += verdict.files;
+        for problem in &verdict.problems {
+            let _ = writeln!(wrong, "{}: {problem}", case.name);
+        }
+        for (transport, difference) in &verdict.differences {
+            if !expected.has(&difference.what, transport) {
+                let _ = writeln!(wrong, "{} over {transport}: {difference}", case.name);
+            }
+        }
+    }
+    println!(
+        "{} programs, {files} files compared over {}",
+        cases.len(),
+        transports.join(", ")
+    );
+    for what in expected.outlived() {
+        let here = cases
+            .iter()
+            .any(|case| what.starts_with(&format!("{}.", case.name)));
+        if here {
+            let _ = writeln!(
+                wrong,
+                "{what} is a listed difference and does not differ any more"
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+fn compare(stage: &Stage, case: &Case, transports: &[&str]) -> Verdict {
+    let mut verdict = Verdict::default();
+    let direct = stage.folder();
+    let mut command = stage.direct(&case.program);
+    command.args((case.arguments)(&direct));
+    let outcome = Outcome::of(&mut command, LIMIT);
+    if !outcome.status.is_some_and(|s| case.statuses.contains(&s)) {
+        verdict
+            .problems
+            .push(format!("directly: {}", outcome.describe()));
+        return verdict;
+    }
+    for transport in transports {
+        let ours = stage.folder();
+        let stats = ours.with_extension("json");
+        let mut command = through(stage, transport, &stats);
+        command
+            .arg("--")
+            .arg(&case.program)
+            .args((case.arguments)(&ours));
+        let outcome = Outcome::of(&mut command, LIMIT);
+        if !outcome.status.is_some_and(|s| case.statuses.contains(&s)) {
+            verdict
+                .problems
+                .push(format!("over {transport}: {}", outcome.describe()));
+        }
+        match figures(&stats) {
+            None => verdict
+                .problems
+                .push(format!("over {transport}: there are no figures")),
+            Some(figures) => verdict
+                .problems
+                .extend(not_ours(&figures).map(|why| format!("over {transport}: {why}"))),
+        }
+        let failures = root()
+            .join("target/failures")
+            .join(&case.name)
+            .join(transport);
+        let _ = fs::remove_dir_all(&failures);
+        let found = compare_folders(&direct, &ours, &failures);
+        verdict.files += fs::read_dir(&ours).map_or(0, |d| d.count());
+        verdict
+            .differences
+            .extend(found.into_iter().map(|d| (transport.to_string(), d)));
+        let _ = fs::remove_dir_all(ours);
+    }
+    let _ = fs::remove_dir_all(direct);
+    verdict
+}
+
+fn through(stage: &Stage, transport: &str, stats: &Path) -> Command {
+    let mut command = stage.mgn();
+    command
+        .args(["run", "--transport", transport, "--stats-json"])
+        .arg(stats);
+    command
+}
+
+/// Why the figures of a run do not show that our server rendered it.
+fn not_ours(figures: &Value) -> Option<String> {
+    if figures["reached_server"] != true {
+        return Some("the program did not reach the server".into());
+    }
+    if figures["other_drivers"]
+        .as_array()
+        .is_none_or(|d| !d.is_empty())
+    {
+        return Some(format!(
+            "another driver was loaded: {}",
+            figures["other_drivers"]
+        ));
+    }
+    let answers = figures["answer_bytes"].as_u64().unwrap_or(0);
+    let shown = figures["commands"].as_u64().unwrap_or(0);
+    (answers == 0 && shown == 0).then(|| "the server has executed nothing".into())
+}

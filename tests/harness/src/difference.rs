@@ -1,0 +1,213 @@
+//! Two folders that should hold the same: what direct rendering left, and what ours did.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::path::Path;
+
+use crate::picture::{Picture, PixelDifference};
+
+/// One thing that is not the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The file, and for a log the scene in it.
+    pub what: String,
+    pub how: How,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum How {
+    Pixels(PixelDifference),
+    /// The first line that is another one.
+    Text {
+        line: usize,
+        direct: String,
+        ours: String,
+    },
+    /// Neither picture nor text.
+    Bytes,
+    OnlyDirect,
+    OnlyOurs,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.what)?;
+        match &self.how {
+            How::Pixels(p) => write!(
+                f,
+                "{} pixels, by up to {}, the first at {},{}",
+                p.count, p.largest, p.first.0, p.first.1
+            ),
+            How::Text { line, direct, ours } => {
+                write!(f, "line {line} is {ours:?}, and {direct:?} directly")
+            }
+            How::Bytes => write!(f, "its bytes differ"),
+            How::OnlyDirect => write!(f, "is missing"),
+            How::OnlyOurs => write!(f, "is not there directly"),
+        }
+    }
+}
+
+/// Compares all files of two folders byte for byte. Pictures that differ are kept in `failures`,
+/// with a mask of where. Logs are compared scene by scene: a line `== NAME` begins one.
+///
+/// # Panics
+/// If a folder cannot be read.
+pub fn compare_folders(direct: &Path, ours: &Path, failures: &Path) -> Vec<Difference> {
+    let (a, b) = (files(direct), files(ours));
+    let mut found = Vec::new();
+    for name in a
+        .keys()
+        .chain(b.keys().filter(|name| !a.contains_key(*name)))
+    {
+        match (a.get(name), b.get(name)) {
+            (Some(a), Some(b)) if a == b => {}
+            (Some(a), Some(b)) if name.ends_with(".txt") => found.extend(logs(name, a, b)),
+            (Some(_), Some(_)) => {
+                let how = match (
+                    Picture::read(&direct.join(name)),
+                    Picture::read(&ours.join(name)),
+                ) {
+                    (Ok(a), Ok(b)) => match a.difference(&b) {
+                        Some(pixels) => {
+                            keep(failures, name, &a, &b);
+                            How::Pixels(pixels)
+                        }
+                        None => How::Bytes,
+                    },
+                    _ => How::Bytes,
+                };
+                found.push(Difference {
+                    what: name.clone(),
+                    how,
+                });
+            }
+            (Some(_), None) => {
+                found.push(Difference {
+                    what: name.clone(),
+                    how: How::OnlyDirect,
+                });
+            }
+            (None, _) => found.push(Difference {
+                what: name.clone(),
+                how: How::OnlyOurs,
+            }),
+        }
+    }
+    found
+}
+
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder)
+        .expect("the folder can be read")
+        .flatten();
+    entries
+        .filter(|e| e.path().is_file())
+        .map(|e| {
+            let name = e.file_name().to_string_lossy().into_owned();
+            (name, fs::read(e.path()).expect("the file can be read"))
+        })
+        .collect()
+}
+
+fn logs(name: &str, direct: &[u8], ours: &[u8]) -> Vec<Difference> {
+    let (a, b) = (scenes(direct), scenes(ours));
+    let mut found = Vec::new();
+    for (scene, _) in a
+        .iter()
+        .chain(b.iter().filter(|(s, _)| !a.contains_key(*s)))
+    {
+        let what = if scene.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{name}#{scene}")
+        };
+        let how = match (a.get(scene), b.get(scene)) {
+            (Some(a), Some(b)) if a == b => continue,
+            (Some(a), Some(b)) => first_line(a, b),
+            (Some(_), None) => How::OnlyDirect,
+            _ => How::OnlyOurs,
+        };
+        found.push(Difference { what, how });
+    }
+    found
+}
+
+fn scenes(log: &[u8]) -> BTreeMap<String, Vec<String>> {
+    let mut scenes: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut current = String::new();
+    for line in String::from_utf8_lossy(log).lines() {
+        if let Some(name) = line.strip_prefix("== ") {
+            current = name.to_owned();
+        }
+        scenes
+            .entry(current.clone())
+            .or_default()
+            .push(line.to_owned());
+    }
+    scenes
+}
+
+fn first_line(direct: &[String], ours: &[String]) -> How {
+    let at = direct.iter().zip(ours).take_while(|(a, b)| a == b).count();
+    let line = |lines: &[String]| lines.get(at).cloned().unwrap_or_else(|| "(the end)".into());
+    How::Text {
+        line: at + 1,
+        direct: line(direct),
+        ours: line(ours),
+    }
+}
+
+fn keep(failures: &Path, name: &str, direct: &Picture, ours: &Picture) {
+    fs::create_dir_all(failures).expect("a folder for failures");
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    for (kind, picture) in [
+        ("direct", direct),
+        ("ours", ours),
+        ("mask", &direct.mask(ours)),
+    ] {
+        let path = failures.join(format!("{stem}.{kind}.png"));
+        picture
+            .write_png(&path)
+            .expect("the picture can be written");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mgn_launch::RunDir;
+
+    #[test]
+    fn finds_every_kind() {
+        let run = RunDir::create().unwrap();
+        let (a, b) = (run.join("a"), run.join("b"));
+        let write = |folder: &Path, name: &str, bytes: &[u8]| {
+            fs::create_dir_all(folder).unwrap();
+            fs::write(folder.join(name), bytes).unwrap();
+        };
+        write(&a, "same.ppm", b"P6\n1 1\n255\nabc");
+        write(&b, "same.ppm", b"P6\n1 1\n255\nabc");
+        write(&a, "other.ppm", b"P6\n1 1\n255\nabc");
+        write(&b, "other.ppm", b"P6\n1 1\n255\nabe");
+        write(&a, "log.txt", b"== one\n1\n== two\n2\n");
+        write(&b, "log.txt", b"== one\n1\n== two\n3\n4\n== three\n");
+        write(&a, "gone.ppm", b"");
+        write(&b, "new.ppm", b"");
+        let found = compare_folders(&a, &b, &run.join("failures"));
+        let lines: Vec<String> = found.iter().map(Difference::to_string).collect();
+        assert_eq!(
+            lines,
+            [
+                "gone.ppm: is missing",
+                "log.txt#two: line 2 is \"3\", and \"2\" directly",
+                "log.txt#three: is not there directly",
+                "other.ppm: 1 pixels, by up to 2, the first at 0,0",
+                "new.ppm: is not there directly",
+            ]
+        );
+        assert!(run.join("failures/other.mask.png").exists());
+        assert!(compare_folders(&a, &a, &run.join("none")).is_empty());
+    }
+}

@@ -1,0 +1,94 @@
+//! Differences that are known, each with its reason: `tests/conformance/expected-differences.toml`.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde::Deserialize;
+
+use crate::stage::root;
+
+/// The list. It may only get shorter: an entry whose file no longer differs is an error too.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expected {
+    #[serde(default)]
+    difference: Vec<Entry>,
+    #[serde(skip)]
+    met: BTreeSet<usize>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    /// A file that the program writes, or one and a scene: `lists.txt#nested`.
+    what: String,
+    /// On these transports; without it on all.
+    transports: Option<Vec<String>>,
+    reason: String,
+}
+
+impl Expected {
+    /// # Panics
+    /// If the file cannot be understood, or has an entry without a reason.
+    pub fn read() -> Expected {
+        let path = root().join("tests/conformance/expected-differences.toml");
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let expected: Expected =
+            toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        for entry in &expected.difference {
+            assert!(
+                !entry.reason.trim().is_empty(),
+                "{} has no reason",
+                entry.what
+            );
+        }
+        expected
+    }
+
+    /// Whether this difference is listed. Notes that it was met.
+    pub fn has(&mut self, what: &str, transport: &str) -> bool {
+        let listed = self.difference.iter().position(|e| {
+            let there = e
+                .transports
+                .as_ref()
+                .is_none_or(|t| t.iter().any(|t| t == transport));
+            e.what == what && there
+        });
+        self.met.extend(listed);
+        listed.is_some()
+    }
+
+    /// Entries that were not met.
+    pub fn outlived(&self) -> Vec<String> {
+        let left = self
+            .difference
+            .iter()
+            .enumerate()
+            .filter(|(n, _)| !self.met.contains(n));
+        left.map(|(_, entry)| entry.what.clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_must_be_met() {
+        let text = r#"
+            [[difference]]
+            what = "a.ppm"
+            reason = "why"
+            [[difference]]
+            what = "b.txt#scene"
+            transports = ["tcp"]
+            reason = "why"
+        "#;
+        let mut expected: Expected = toml::from_str(text).unwrap();
+        assert!(expected.has("a.ppm", "shm"));
+        assert!(!expected.has("b.txt#scene", "shm"));
+        assert_eq!(expected.outlived(), ["b.txt#scene"]);
+        assert!(expected.has("b.txt#scene", "tcp"));
+        assert!(expected.outlived().is_empty());
+    }
+}

@@ -1,0 +1,133 @@
+//! What a test stands on: a private X server, the programs, and the ways to start them.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::OnceLock;
+
+use mgn_launch::{RunDir, Xvfb};
+
+/// The checkout.
+pub fn root() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.ancestors()
+        .nth(2)
+        .expect("this crate lies two folders deep")
+        .to_owned()
+}
+
+/// Where cargo puts `mgn` and the client library for the profile of this test.
+pub fn target() -> PathBuf {
+    let test = std::env::current_exe().expect("a test knows its own file");
+    let deps = test.parent().expect("it lies in a folder");
+    deps.parent()
+        .expect("which lies in the profile's")
+        .to_owned()
+}
+
+/// Builds the C programs in `folder` of the checkout with its Makefile, and returns where they are.
+///
+/// # Panics
+/// If they do not build.
+pub fn programs(folder: &str) -> PathBuf {
+    static LOCK: OnceLock<std::sync::Mutex<()>> = OnceLock::new();
+    let _one_at_a_time = LOCK.get_or_init(Default::default).lock();
+    let source = root().join(folder);
+    let name = source.file_name().expect("the folder has a name");
+    let out = root().join("target").join(name);
+    let made = Command::new("make")
+        .arg("--silent")
+        .arg("-C")
+        .arg(&source)
+        .arg(format!("OUT={}", out.display()))
+        // Not those of a make that runs these tests.
+        .env_remove("MAKEFLAGS")
+        .env_remove("MFLAGS")
+        .output()
+        .expect("make is installed");
+    assert!(
+        made.status.success(),
+        "{} does not build:\n{}",
+        source.display(),
+        String::from_utf8_lossy(&made.stderr)
+    );
+    out
+}
+
+/// A private X server and a folder for what programs write.
+#[derive(Debug)]
+pub struct Stage {
+    xvfb: Xvfb,
+    run: RunDir,
+    next: AtomicU32,
+}
+
+impl Stage {
+    /// # Panics
+    /// If no X server starts.
+    pub fn new() -> Stage {
+        let run = RunDir::create().expect("a private folder");
+        let xvfb = Xvfb::start(&run).expect("an X server");
+        Stage {
+            xvfb,
+            run,
+            next: AtomicU32::new(0),
+        }
+    }
+
+    /// A fresh folder that goes away with the stage.
+    pub fn folder(&self) -> PathBuf {
+        let n = self.next.fetch_add(1, Ordering::Relaxed);
+        let path = self.run.join(format!("out-{n}"));
+        fs::create_dir(&path).expect("a new folder");
+        path
+    }
+
+    pub fn display(&self) -> &str {
+        self.xvfb.display()
+    }
+
+    pub fn authority(&self) -> &Path {
+        self.xvfb.authority()
+    }
+
+    /// `program` as it would run without us, on this stage's X server.
+    pub fn direct(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env("DISPLAY", self.xvfb.display())
+            .env("XAUTHORITY", self.xvfb.authority())
+            // Machines with a graphics card render with llvmpipe as well.
+            .env("LIBGL_ALWAYS_SOFTWARE", "1")
+            .env_remove("WAYLAND_DISPLAY")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// The `mgn` of this build, on this stage's X server.
+    pub fn mgn(&self) -> Command {
+        self.direct(mgn())
+    }
+}
+
+impl Default for Stage {
+    fn default() -> Stage {
+        Stage::new()
+    }
+}
+
+/// # Panics
+/// If this build's `mgn` or client library is missing.
+fn mgn() -> PathBuf {
+    let mgn = target().join("mgn");
+    for file in [mgn.clone(), target().join(mgn_launch::LIBRARY_FILE)] {
+        assert!(
+            file.exists(),
+            "{} is missing; `make test` builds it, or `cargo build --workspace`",
+            file.display()
+        );
+    }
+    mgn
+}

@@ -1,0 +1,29 @@
+//! The conformance programs: every scene's picture and log is the same through a server.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use mgn_tests::{compare_all, programs, Case, Stage};
+
+#[test]
+fn every_scene_is_the_same_over_shm_and_tcp() {
+    let folder = programs("tests/conformance");
+    let mut names: Vec<String> = fs::read_dir(&folder)
+        .expect("the programs' folder")
+        .flatten()
+        .filter(|e| {
+            e.metadata()
+                .is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+        })
+        .map(|e| e.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    let cases: Vec<Case> = names
+        .into_iter()
+        .map(|name| {
+            let program = folder.join(&name);
+            Case::new(name, program, |out| vec!["--out".into(), out.into()])
+        })
+        .collect();
+    compare_all(&Stage::new(), &cases, &["shm", "tcp"]);
+}

@@ -1,0 +1,70 @@
+//! Other people's programs, made repeatable by a preloaded clock.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use mgn_tests::{compare_all, programs, Case, Stage};
+
+const FRAMES: [u32; 3] = [1, 10, 100];
+
+/// Scenes of glmark2 within the OpenGL that is there, each small and at frame 20.
+const GLMARK2: [&str; 12] = [
+    "build:use-vbo=false",
+    "build:use-vbo=true",
+    "texture:texture-filter=nearest",
+    "texture:texture-filter=mipmap",
+    "shading:shading=gouraud",
+    "shading:shading=phong",
+    "bump:bump-render=normals",
+    "pulsar:light=true",
+    "buffer:update-method=subdata",
+    "conditionals:vertex-steps=5",
+    "function:fragment-steps=5",
+    "loop:vertex-steps=5",
+];
+
+/// `PROGRAM ARGUMENTS` under the shim, which photographs `frames`.
+fn shot(name: &str, program: &str, arguments: &[&str], frames: &'static [u32]) -> Option<Case> {
+    let Some(program) = find(program) else {
+        println!("skipped: {program} is not installed");
+        return None;
+    };
+    let shim = programs("tests/shim").join("libfixed_clock.so");
+    let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+    Some(Case::new(name, "/usr/bin/env", move |out: &Path| {
+        let shots: Vec<String> = frames
+            .iter()
+            .map(|n| format!("{n}:{}", out.join(format!("{n:03}.ppm")).display()))
+            .collect();
+        let mut all: Vec<OsString> = vec![
+            format!("LD_PRELOAD={}", shim.display()).into(),
+            format!("SHOT={}", shots.join(",")).into(),
+            program.clone().into(),
+        ];
+        all.extend(arguments.iter().cloned());
+        all
+    }))
+}
+
+fn find(program: &str) -> Option<PathBuf> {
+    ["/usr/bin", "/usr/games", "/usr/local/bin"]
+        .iter()
+        .map(|dir| Path::new(dir).join(program))
+        .find(|path| path.exists())
+}
+
+#[test]
+fn every_program_is_the_same() {
+    let menu = ["--window", "--noaudio", "--vidmode", "0"];
+    let mut cases = vec![
+        shot("glxgears", "glxgears", &[], &FRAMES),
+        shot("es2gears", "es2gears_x11", &[], &FRAMES),
+        shot("chromium-bsu", "chromium-bsu", &menu, &[30]),
+    ];
+    cases.extend(GLMARK2.iter().map(|scene| {
+        let name = format!("glmark2-{}", scene.replace([':', '='], "-"));
+        shot(&name, "glmark2", &["--size", "320x240", "-b", scene], &[20])
+    }));
+    let cases: Vec<Case> = cases.into_iter().flatten().collect();
+    compare_all(&Stage::new(), &cases, &["shm", "tcp"]);
+}

@@ -1,0 +1,134 @@
+//! Rules of the house that a program can check; CONTRIBUTING.md explains them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mgn_tests::root;
+
+/// A hand-written file longer than this wants a seam.
+const LINES_MAX: usize = 1000;
+
+/// The crates that may contain `unsafe`; every other one forbids it.
+const UNSAFE: [&str; 5] = ["sys", "fabric", "client", "render", "wire"];
+
+fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder)
+        .expect("the folder can be read")
+        .flatten()
+    {
+        let path = entry.path();
+        let name = entry.file_name();
+        if path.is_dir() {
+            if !["target", ".git", "generated", "corpus"]
+                .iter()
+                .any(|n| name == *n)
+            {
+                walk(&path, found);
+            }
+        } else {
+            found.push(path);
+        }
+    }
+}
+
+fn sources(extensions: &[&str]) -> Vec<(PathBuf, String)> {
+    let mut files = Vec::new();
+    walk(&root(), &mut files);
+    files
+        .into_iter()
+        .filter(|p| {
+            p.extension()
+                .is_some_and(|e| extensions.iter().any(|x| e == *x))
+        })
+        .filter_map(|p| fs::read_to_string(&p).ok().map(|text| (p, text)))
+        .collect()
+}
+
+fn fail_with(wrong: Vec<String>) {
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn files_are_short() {
+    let long = sources(&["rs", "c", "h", "sh", "py"])
+        .into_iter()
+        .filter_map(|(path, text)| {
+            let lines = text.lines().count();
+            (lines > LINES_MAX).then(|| format!("{}: {lines} lines", path.display()))
+        });
+    fail_with(long.collect());
+}
+
+#[test]
+fn unsafe_stays_where_it_belongs() {
+    let mut wrong = Vec::new();
+    for entry in fs::read_dir(root().join("crates")).unwrap().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if UNSAFE.contains(&name.as_str()) {
+            continue;
+        }
+        let main = ["src/lib.rs", "src/main.rs"].map(|f| entry.path().join(f));
+        let text = main
+            .iter()
+            .find_map(|f| fs::read_to_string(f).ok())
+            .unwrap_or_default();
+        if !text.contains("#![forbid(unsafe_code)]") {
+            wrong.push(format!("crates/{name} does not forbid unsafe code"));
+        }
+    }
+    fail_with(wrong);
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    // Put together here so that this file does not contain them.
+    let words = [["TO", "DO"], ["FIX", "ME"], ["X", "XX"]].map(|w| w.concat());
+    let mut wrong = Vec::new();
+    for (path, text) in sources(&["rs", "c", "h", "sh", "md", "toml"]) {
+        for (n, line) in text.lines().enumerate() {
+            let mut found = line.split(|c: char| !c.is_ascii_alphanumeric());
+            if found.any(|word| words.iter().any(|w| w == word)) {
+                wrong.push(format!("{}:{}: {}", path.display(), n + 1, line.trim()));
+            }
+        }
+    }
+    fail_with(wrong);
+}
+
+#[test]
+fn the_map_shows_every_crate() {
+    let map = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let crates = fs::read_dir(root().join("crates")).unwrap().flatten();
+    let missing = crates
+        .map(|e| format!("crates/{}", e.file_name().to_string_lossy()))
+        .filter(|name| !map.contains(&format!("`{name}`")))
+        .map(|name| format!("ARCHITECTURE.md does not mention {name}"));
+    fail_with(missing.collect());
+}
+
+#[test]
+fn every_crate_takes_the_workspace_lints() {
+    let wrong = sources(&["toml"])
+        .into_iter()
+        .filter(|(path, text)| path.ends_with("Cargo.toml") && text.contains("[package]"))
+        .filter(|(_, text)| !text.contains("[lints]\nworkspace = true"))
+        .map(|(path, _)| format!("{} has no [lints] workspace = true", path.display()));
+    fail_with(wrong.collect());
+}
+
+#[test]
+fn readme_links_lead_somewhere() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources(&["md"]) {
+        let folder = path.parent().unwrap();
+        for part in text.split("](").skip(1) {
+            let link = part.split(')').next().unwrap_or_default();
+            let file = link.split('#').next().unwrap_or_default();
+            let local = !file.is_empty() && !file.contains("://") && !file.contains(' ');
+            if local && !folder.join(file).exists() {
+                wrong.push(format!("{}: {link}", path.display()));
+            }
+        }
+    }
+    fail_with(wrong);
+}
