@@ -6677,30 +6677,6 @@ pub unsafe extern "C" fn glTexParameterIuiv(target: u32, pname: u32, params: *co
         cx.enc.gl_tex_parameter_iuiv(target, pname, (params.cast::<u32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
     }
 }
-pub unsafe extern "C" fn glTexParameterf(target: u32, pname: u32, param: f32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_tex_parameterf(target, pname, param);
-    }
-}
-pub unsafe extern "C" fn glTexParameterfv(target: u32, pname: u32, params: *const f32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_tex_parameterfv(target, pname, (params.cast::<f32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
-    }
-}
-pub unsafe extern "C" fn glTexParameteri(target: u32, pname: u32, param: i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_tex_parameteri(target, pname, param);
-    }
-}
-pub unsafe extern "C" fn glTexParameteriv(target: u32, pname: u32, params: *const i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_tex_parameteriv(target, pname, (params.cast::<i32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
-    }
-}
 pub unsafe extern "C" fn glTexParameterx(target: u32, pname: u32, param: i32) {
     refused("glTexParameterx");
 }
@@ -6713,18 +6689,6 @@ pub unsafe extern "C" fn glTexParameterxv(target: u32, pname: u32, params: *cons
 pub unsafe extern "C" fn glTexParameterxvOES(target: u32, pname: u32, params: *const i32) {
     refused("glTexParameterxvOES");
 }
-pub unsafe extern "C" fn glTexStorage1D(target: u32, levels: i32, internalformat: u32, width: i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_tex_storage1d(target, levels, internalformat, width);
-    }
-}
-pub unsafe extern "C" fn glTexStorage2D(target: u32, levels: i32, internalformat: u32, width: i32, height: i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_tex_storage2d(target, levels, internalformat, width, height);
-    }
-}
 pub unsafe extern "C" fn glTexStorage2DMultisample(
     target: u32,
     samples: i32,
@@ -6736,12 +6700,6 @@ pub unsafe extern "C" fn glTexStorage2DMultisample(
     unsafe {
         let cx = context();
         cx.enc.gl_tex_storage2d_multisample(target, samples, internalformat, width, height, fixedsamplelocations);
-    }
-}
-pub unsafe extern "C" fn glTexStorage3D(target: u32, levels: i32, internalformat: u32, width: i32, height: i32, depth: i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_tex_storage3d(target, levels, internalformat, width, height, depth);
     }
 }
 pub unsafe extern "C" fn glTexStorage3DMultisample(

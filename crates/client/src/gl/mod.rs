@@ -27,6 +27,7 @@ use std::sync::Arc;
 
 pub use errors::ErrorState;
 pub use names::Shared;
+pub use strings::highest;
 pub use tracked::{values, Tracked};
 
 /// Entry points written by hand, for the look-up table.
@@ -62,13 +63,15 @@ pub struct GlState {
 impl GlState {
     /// The state of a new context that shares its objects with whoever else holds `shared`.
     pub fn new(info: &ContextInfo, api: u32, shared: Arc<Shared>) -> GlState {
+        let strings = strings::Strings::new(info, api);
+        let info = &strings.constants(info);
         GlState {
             immediate: Immediate::new(),
             errors: ErrorState::default(),
             arrays: Arrays::new(),
             state: State::new(info, api),
-            strings: strings::Strings::new(info, api),
-            pixels: images::PixelState::default(),
+            strings,
+            pixels: images::PixelState::new(info),
             lists: lists::Lists::default(),
             own: names::Own::default(),
             shared,
@@ -80,6 +83,11 @@ impl GlState {
     #[inline(always)]
     pub fn in_begin(&self) -> bool {
         self.immediate.is_inside()
+    }
+
+    /// Whether this is OpenGL, of either profile, and not OpenGL ES.
+    pub fn is_desktop(&self) -> bool {
+        matches!(self.api, mgn_wire::hello::api::COMPAT | mgn_wire::hello::api::CORE)
     }
 
     /// Whether vertex arrays and images may lie in the program's memory, and names need not be generated.

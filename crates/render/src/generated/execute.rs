@@ -2848,14 +2848,14 @@ impl Commands for Renderer {
         reply.array(&params, params_count);
         Ok(())
     }
-    fn gl_get_pixel_mapfv(&mut self, map: u32, size: i32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.hand_gl_get_pixel_mapfv(map, size, values_count, reply)
+    fn gl_get_pixel_mapfv(&mut self, map: u32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.hand_gl_get_pixel_mapfv(map, values_count, reply)
     }
-    fn gl_get_pixel_mapuiv(&mut self, map: u32, size: i32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.hand_gl_get_pixel_mapuiv(map, size, values_count, reply)
+    fn gl_get_pixel_mapuiv(&mut self, map: u32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.hand_gl_get_pixel_mapuiv(map, values_count, reply)
     }
-    fn gl_get_pixel_mapusv(&mut self, map: u32, size: i32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.hand_gl_get_pixel_mapusv(map, size, values_count, reply)
+    fn gl_get_pixel_mapusv(&mut self, map: u32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.hand_gl_get_pixel_mapusv(map, values_count, reply)
     }
     fn gl_get_polygon_stipple(&mut self, mask_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;

@@ -3298,17 +3298,17 @@ impl<W: Write> Commands for Print<W> {
         self.line("glGetObjectParameterivARB", &[Show::from(i64::from(obj)), Show::Enum(pname), Show::Out(params_count)]);
         self.next.gl_get_object_parameteriv_arb(obj, pname, params_count, reply)
     }
-    fn gl_get_pixel_mapfv(&mut self, map: u32, size: i32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.line("glGetPixelMapfv", &[Show::Enum(map), Show::from(size as i64), Show::Out(values_count)]);
-        self.next.gl_get_pixel_mapfv(map, size, values_count, reply)
+    fn gl_get_pixel_mapfv(&mut self, map: u32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetPixelMapfv", &[Show::Enum(map), Show::Out(values_count)]);
+        self.next.gl_get_pixel_mapfv(map, values_count, reply)
     }
-    fn gl_get_pixel_mapuiv(&mut self, map: u32, size: i32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.line("glGetPixelMapuiv", &[Show::Enum(map), Show::from(size as i64), Show::Out(values_count)]);
-        self.next.gl_get_pixel_mapuiv(map, size, values_count, reply)
+    fn gl_get_pixel_mapuiv(&mut self, map: u32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetPixelMapuiv", &[Show::Enum(map), Show::Out(values_count)]);
+        self.next.gl_get_pixel_mapuiv(map, values_count, reply)
     }
-    fn gl_get_pixel_mapusv(&mut self, map: u32, size: i32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.line("glGetPixelMapusv", &[Show::Enum(map), Show::from(size as i64), Show::Out(values_count)]);
-        self.next.gl_get_pixel_mapusv(map, size, values_count, reply)
+    fn gl_get_pixel_mapusv(&mut self, map: u32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetPixelMapusv", &[Show::Enum(map), Show::Out(values_count)]);
+        self.next.gl_get_pixel_mapusv(map, values_count, reply)
     }
     fn gl_get_polygon_stipple(&mut self, mask_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glGetPolygonStipple", &[Show::Out(mask_count)]);

@@ -1967,14 +1967,14 @@ pub trait Commands {
     fn gl_get_object_parameteriv_arb(&mut self, obj: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_object_parameteriv_arb(obj, pname, params_count, reply)
     }
-    fn gl_get_pixel_mapfv(&mut self, map: u32, size: i32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.next().gl_get_pixel_mapfv(map, size, values_count, reply)
+    fn gl_get_pixel_mapfv(&mut self, map: u32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_get_pixel_mapfv(map, values_count, reply)
     }
-    fn gl_get_pixel_mapuiv(&mut self, map: u32, size: i32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.next().gl_get_pixel_mapuiv(map, size, values_count, reply)
+    fn gl_get_pixel_mapuiv(&mut self, map: u32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_get_pixel_mapuiv(map, values_count, reply)
     }
-    fn gl_get_pixel_mapusv(&mut self, map: u32, size: i32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.next().gl_get_pixel_mapusv(map, size, values_count, reply)
+    fn gl_get_pixel_mapusv(&mut self, map: u32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_get_pixel_mapusv(map, values_count, reply)
     }
     fn gl_get_polygon_stipple(&mut self, mask_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_polygon_stipple(mask_count, reply)

@@ -2934,24 +2934,21 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
         }
         ops::GL_GET_PIXEL_MAPFV => {
             let p0 = body.u32()?;
-            let p1 = body.i32()?;
-            let p2 = body.count()?;
+            let p1 = body.count()?;
             body.end()?;
-            to.gl_get_pixel_mapfv(p0, p1, p2, reply)
+            to.gl_get_pixel_mapfv(p0, p1, reply)
         }
         ops::GL_GET_PIXEL_MAPUIV => {
             let p0 = body.u32()?;
-            let p1 = body.i32()?;
-            let p2 = body.count()?;
+            let p1 = body.count()?;
             body.end()?;
-            to.gl_get_pixel_mapuiv(p0, p1, p2, reply)
+            to.gl_get_pixel_mapuiv(p0, p1, reply)
         }
         ops::GL_GET_PIXEL_MAPUSV => {
             let p0 = body.u32()?;
-            let p1 = body.i32()?;
-            let p2 = body.count()?;
+            let p1 = body.count()?;
             body.end()?;
-            to.gl_get_pixel_mapusv(p0, p1, p2, reply)
+            to.gl_get_pixel_mapusv(p0, p1, reply)
         }
         ops::GL_GET_POLYGON_STIPPLE => {
             let p0 = body.count()?;

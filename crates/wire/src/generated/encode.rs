@@ -4928,36 +4928,33 @@ impl Encoder {
         }
     }
     #[inline(always)]
-    pub unsafe fn gl_get_pixel_mapfv(&mut self, map: u32, size: i32, values: u32) {
+    pub unsafe fn gl_get_pixel_mapfv(&mut self, map: u32, values: u32) {
         self.fallible = true;
         unsafe {
-            let p = self.room(16);
-            put(p, 0, u32::from(ops::GL_GET_PIXEL_MAPFV) | 4 << 16);
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_GET_PIXEL_MAPFV) | 3 << 16);
             put(p, 4, map);
-            put(p, 8, size);
-            put(p, 12, values);
+            put(p, 8, values);
         }
     }
     #[inline(always)]
-    pub unsafe fn gl_get_pixel_mapuiv(&mut self, map: u32, size: i32, values: u32) {
+    pub unsafe fn gl_get_pixel_mapuiv(&mut self, map: u32, values: u32) {
         self.fallible = true;
         unsafe {
-            let p = self.room(16);
-            put(p, 0, u32::from(ops::GL_GET_PIXEL_MAPUIV) | 4 << 16);
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_GET_PIXEL_MAPUIV) | 3 << 16);
             put(p, 4, map);
-            put(p, 8, size);
-            put(p, 12, values);
+            put(p, 8, values);
         }
     }
     #[inline(always)]
-    pub unsafe fn gl_get_pixel_mapusv(&mut self, map: u32, size: i32, values: u32) {
+    pub unsafe fn gl_get_pixel_mapusv(&mut self, map: u32, values: u32) {
         self.fallible = true;
         unsafe {
-            let p = self.room(16);
-            put(p, 0, u32::from(ops::GL_GET_PIXEL_MAPUSV) | 4 << 16);
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_GET_PIXEL_MAPUSV) | 3 << 16);
             put(p, 4, map);
-            put(p, 8, size);
-            put(p, 12, values);
+            put(p, 8, values);
         }
     }
     #[inline(always)]

@@ -207,7 +207,8 @@ impl Layout {
         })
     }
 
-    const EMPTY: Layout = Layout {
+    /// No image at all.
+    pub const EMPTY: Layout = Layout {
         start: 0,
         row_bytes: 0,
         row_stride: 0,

@@ -1,0 +1,71 @@
+//! Textures and buffers cleared to one pixel, which the pixel store does not apply to and which never lies in a buffer.
+
+use super::source::one_pixel;
+use crate::gl::context;
+use core::ffi::c_void;
+
+pub unsafe extern "C" fn glClearTexImage(texture: u32, level: i32, format: u32, type_: u32, data: *const c_void) {
+    // SAFETY: the only reference in use, to the thread's own context, and the program's pixel.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        cx.enc.gl_clear_tex_image(texture, level, format, type_, one_pixel(format, type_, data));
+    }
+}
+
+pub unsafe extern "C" fn glClearTexSubImage(
+    texture: u32,
+    level: i32,
+    x: i32,
+    y: i32,
+    z: i32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    format: u32,
+    type_: u32,
+    data: *const c_void,
+) {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let data = one_pixel(format, type_, data);
+        cx.enc.gl_clear_tex_sub_image(texture, level, x, y, z, width, height, depth, format, type_, data);
+    }
+}
+
+pub unsafe extern "C" fn glClearBufferData(target: u32, internal_format: u32, format: u32, type_: u32, data: *const c_void) {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        cx.enc.gl_clear_buffer_data(target, internal_format, format, type_, one_pixel(format, type_, data));
+    }
+}
+
+pub unsafe extern "C" fn glClearBufferSubData(
+    target: u32,
+    internal_format: u32,
+    offset: i64,
+    size: i64,
+    format: u32,
+    type_: u32,
+    data: *const c_void,
+) {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let data = one_pixel(format, type_, data);
+        cx.enc.gl_clear_buffer_sub_data(target, internal_format, offset, size, format, type_, data);
+    }
+}

@@ -1,0 +1,71 @@
+//! glPixelMap and glGetPixelMap.
+
+use crate::context::Context;
+use crate::gl::context;
+use mgn_wire::encoder::Data;
+use mgn_wire::gl::{GL_FLOAT, GL_UNSIGNED_INT, GL_UNSIGNED_SHORT};
+use mgn_wire::ops;
+
+/// The largest pixel map of any driver; what is longer is refused without being read.
+const MAP_MAX: i32 = 65_536;
+
+/// The values of a map.
+///
+/// # Safety
+/// Without a pixel unpack buffer, `values` is null or holds the map if OpenGL accepts it.
+unsafe fn values<T>(cx: &mut Context, size: i32, values: *const T) -> Data {
+    if cx.gl.unpack_buffer() != 0 {
+        cx.unpack_as_set();
+        return Data::Offset(values as u64);
+    }
+    if values.is_null() || !(1..=MAP_MAX).contains(&size) {
+        return Data::Null;
+    }
+    cx.unpack_tight();
+    Data::Bytes(values.cast(), size as usize * size_of::<T>())
+}
+
+macro_rules! pixel_maps {
+    ($($set:ident $send:ident $get:ident $ask:ident $op:ident: $type:ty, $gl_type:ident;)*) => {$(
+        pub unsafe extern "C" fn $set(map: u32, size: i32, data: *const $type) {
+            // SAFETY: the only reference in use, to the thread's own context, and the program's values.
+            unsafe {
+                let cx = context();
+                if cx.gl.in_begin() {
+                    return cx.illegal_in_begin();
+                }
+                let data = values(cx, size, data);
+                cx.enc.$send(map, size, data);
+            }
+        }
+
+        pub unsafe extern "C" fn $get(map: u32, data: *mut $type) {
+            // SAFETY: as above; the program's memory holds as many values as the map has.
+            unsafe {
+                let cx = context();
+                if cx.gl.in_begin() {
+                    return cx.illegal_in_begin();
+                }
+                if cx.gl.pack_buffer() != 0 {
+                    cx.pack_as_set();
+                    cx.enc.mgn_get_pixel_map_to(map, $gl_type, data as u64);
+                    cx.enc.fallible = true;
+                    return;
+                }
+                cx.pack_tight();
+                cx.enc.$ask(map, MAP_MAX as u32);
+                let mut answer = cx.answer(ops::$op);
+                if !data.is_null() {
+                    let values = answer.next_array(size_of::<$type>());
+                    data.cast::<u8>().copy_from_nonoverlapping(values.as_ptr(), values.len());
+                }
+            }
+        }
+    )*};
+}
+
+pixel_maps! {
+    glPixelMapfv gl_pixel_mapfv glGetPixelMapfv gl_get_pixel_mapfv GL_GET_PIXEL_MAPFV: f32, GL_FLOAT;
+    glPixelMapuiv gl_pixel_mapuiv glGetPixelMapuiv gl_get_pixel_mapuiv GL_GET_PIXEL_MAPUIV: u32, GL_UNSIGNED_INT;
+    glPixelMapusv gl_pixel_mapusv glGetPixelMapusv gl_get_pixel_mapusv GL_GET_PIXEL_MAPUSV: u16, GL_UNSIGNED_SHORT;
+}

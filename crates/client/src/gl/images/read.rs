@@ -1,0 +1,221 @@
+//! Images on their way in: what OpenGL writes to the program's memory, or to the buffer bound to GL_PIXEL_PACK_BUFFER.
+
+use crate::context::Context;
+use crate::gl::context;
+use crate::gl::pixels::{Extent, Layout};
+use core::ffi::c_void;
+use mgn_wire::gl::*;
+use mgn_wire::ops;
+
+/// A larger image is read in bands of rows, so that no answer grows beyond measure.
+const BAND: usize = 32 << 20;
+
+/// The arguments of glReadPixels.
+#[derive(Clone, Copy)]
+struct Region {
+    x: i32,
+    y: i32,
+    width: i32,
+    height: i32,
+    format: u32,
+    type_: u32,
+}
+
+impl Region {
+    /// Reads into the program's memory; `most` is how much there is, if the program says so.
+    ///
+    /// # Safety
+    /// `pixels` has room for the image if OpenGL accepts the arguments.
+    unsafe fn read(&self, cx: &mut Context, most: Option<i32>, pixels: *mut c_void) {
+        cx.pack_tight();
+        let layout = Layout::new(&cx.gl.pixels.pack, Extent::flat(self.width, self.height), self.format, self.type_);
+        // Without a layout the driver refuses, and answers nothing.
+        let layout = layout.unwrap_or(Layout::EMPTY);
+        let fits = most.map(|most| usize::try_from(most).is_ok_and(|most| layout.end() <= most));
+        let rows = layout.total_rows();
+        let band = (BAND / layout.tight_row_bytes().max(1)).max(1);
+        let mut first = 0;
+        loop {
+            let count = band.min(rows - first);
+            let height = if rows > band { count as i32 } else { self.height };
+            // SAFETY: the caller's promise; the rows are the layout's.
+            if !unsafe { self.band(cx, &layout, first, count, height, fits, pixels) } {
+                return;
+            }
+            first += count;
+            if first >= rows {
+                return;
+            }
+        }
+    }
+
+    /// Reads `count` rows from row `first` on. Says whether it succeeded.
+    ///
+    /// # Safety
+    /// As `read`; the layout has these rows.
+    unsafe fn band(
+        &self,
+        cx: &mut Context,
+        layout: &Layout,
+        first: usize,
+        count: usize,
+        height: i32,
+        fits: Option<bool>,
+        pixels: *mut c_void,
+    ) -> bool {
+        let Region { x, y, width, format, type_, .. } = *self;
+        let y = y.wrapping_add(first as i32);
+        // SAFETY: the context's own encoder; the image has been checked to be as long as its rows.
+        unsafe {
+            let op = match fits {
+                None => {
+                    cx.enc.gl_read_pixels(x, y, width, height, format, type_);
+                    ops::GL_READ_PIXELS
+                }
+                Some(fits) => {
+                    cx.enc.gl_readn_pixels(x, y, width, height, format, type_, fits.into());
+                    ops::GL_READN_PIXELS
+                }
+            };
+            let mut answer = cx.answer(op);
+            let image = answer.next_array(1);
+            if image.is_empty() || image.len() != count * layout.tight_row_bytes() || pixels.is_null() {
+                return false;
+            }
+            layout.scatter_rows(image.as_ptr(), first..first + count, pixels.cast());
+        }
+        true
+    }
+}
+
+/// # Safety
+/// As `Region::read`.
+unsafe fn read_pixels(region: Region, most: Option<i32>, pixels: *mut c_void) {
+    // SAFETY: the only reference in use, to the thread's own context; the rest is the caller's promise.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if cx.gl.pack_buffer() == 0 {
+            return region.read(cx, most, pixels);
+        }
+        // The size that the program gives is that of memory, which there is none of.
+        cx.pack_as_set();
+        let Region { x, y, width, height, format, type_ } = region;
+        cx.enc.mgn_read_pixels_to(x, y, width, height, format, type_, pixels as u64);
+        cx.enc.fallible = true;
+    }
+}
+
+pub unsafe extern "C" fn glReadPixels(x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, pixels: *mut c_void) {
+    // SAFETY: the program's memory.
+    unsafe { read_pixels(Region { x, y, width, height, format, type_ }, None, pixels) }
+}
+
+pub unsafe extern "C" fn glReadnPixels(
+    x: i32,
+    y: i32,
+    width: i32,
+    height: i32,
+    format: u32,
+    type_: u32,
+    size: i32,
+    pixels: *mut c_void,
+) {
+    // SAFETY: the program's memory.
+    unsafe { read_pixels(Region { x, y, width, height, format, type_ }, Some(size), pixels) }
+}
+
+/// Takes the answer of a read of a texture: the level's extent, then its image.
+///
+/// # Safety
+/// `pixels` is null or has room for the image as `layout` places it.
+unsafe fn take_level(
+    cx: &mut Context,
+    op: u16,
+    target: u32,
+    layout: impl Fn(&Context, Extent, usize) -> Option<Layout>,
+    pixels: *mut c_void,
+) {
+    let mut answer = cx.answer(op);
+    let mut extent = [0; 3];
+    for (to, from) in extent.iter_mut().zip(answer.next_array(4).chunks_exact(4)) {
+        *to = i32::from_le_bytes([from[0], from[1], from[2], from[3]]);
+    }
+    let image = answer.next_array(1);
+    let [width, height, depth] = extent;
+    let extent = match target {
+        GL_TEXTURE_3D | GL_TEXTURE_2D_ARRAY | GL_TEXTURE_CUBE_MAP_ARRAY => Extent::volume(width, height, depth),
+        _ => Extent::flat(width, height),
+    };
+    let Some(layout) = layout(cx, extent, image.len()) else { return };
+    if layout.tight_bytes() == image.len() && !pixels.is_null() {
+        // SAFETY: the image is as long as the layout says, and the caller's promise.
+        unsafe { layout.scatter(image.as_ptr(), pixels.cast()) };
+    }
+}
+
+pub unsafe extern "C" fn glGetTexImage(target: u32, level: i32, format: u32, type_: u32, pixels: *mut c_void) {
+    // SAFETY: the only reference in use, to the thread's own context, and the program's memory.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if cx.gl.pack_buffer() != 0 {
+            cx.pack_as_set();
+            cx.enc.mgn_get_tex_image_to(target, level, format, type_, pixels as u64);
+            cx.enc.fallible = true;
+            return;
+        }
+        cx.pack_tight();
+        cx.enc.gl_get_tex_image(target, level, format, type_, 3);
+        let layout = |cx: &Context, extent, _| Layout::new(&cx.gl.pixels.pack, extent, format, type_);
+        take_level(cx, ops::GL_GET_TEX_IMAGE, target, layout, pixels);
+    }
+}
+
+pub unsafe extern "C" fn glGetCompressedTexImage(target: u32, level: i32, pixels: *mut c_void) {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if cx.gl.pack_buffer() != 0 {
+            cx.pack_as_set();
+            cx.enc.mgn_get_compressed_tex_image_to(target, level, pixels as u64);
+            cx.enc.fallible = true;
+            return;
+        }
+        cx.pack_tight();
+        cx.enc.gl_get_compressed_tex_image(target, level, 3);
+        let layout = |cx: &Context, extent, bytes| Layout::compressed(&cx.gl.pixels.pack, extent, bytes);
+        take_level(cx, ops::GL_GET_COMPRESSED_TEX_IMAGE, target, layout, pixels);
+    }
+}
+
+pub unsafe extern "C" fn glGetPolygonStipple(mask: *mut u8) {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if cx.gl.pack_buffer() != 0 {
+            cx.pack_as_set();
+            cx.enc.mgn_get_polygon_stipple_to(mask as u64);
+            cx.enc.fallible = true;
+            return;
+        }
+        cx.pack_tight();
+        cx.enc.gl_get_polygon_stipple(128);
+        let mut answer = cx.answer(ops::GL_GET_POLYGON_STIPPLE);
+        let image = answer.next_array(1);
+        let layout = Layout::new(&cx.gl.pixels.pack, Extent::flat(32, 32), GL_COLOR_INDEX, GL_BITMAP);
+        if let Some(layout) = layout.filter(|l| l.tight_bytes() == image.len() && !mask.is_null()) {
+            layout.scatter(image.as_ptr(), mask);
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! glTexImage and glTexSubImage.
+
+use super::source::Pixels;
+use super::split::{in_pieces, Piece};
+use crate::context::Context;
+use crate::gl::context;
+use crate::gl::pixels::Extent;
+use core::ffi::c_void;
+use mgn_wire::encoder::Data;
+use mgn_wire::gl::*;
+
+/// The arguments of a glTexImage, whatever its dimensions.
+pub(super) struct TexImage {
+    pub dimensions: u32,
+    pub target: u32,
+    pub level: i32,
+    pub internal_format: i32,
+    pub width: i32,
+    pub height: i32,
+    pub depth: i32,
+    pub border: i32,
+    pub format: u32,
+    pub type_: u32,
+}
+
+impl TexImage {
+    /// # Safety
+    /// Without a pixel unpack buffer, `pixels` is null or holds the image if OpenGL accepts it.
+    unsafe fn define(&self, pixels: *const c_void) {
+        // SAFETY: the only reference in use, to the thread's own context; the rest is the caller's promise.
+        unsafe {
+            let cx = context();
+            if cx.gl.in_begin() {
+                return cx.illegal_in_begin();
+            }
+            // A proxy has no contents.
+            if is_proxy(self.target) {
+                return self.send(cx, Data::Null);
+            }
+            let extent = extent(self.dimensions, self.width, self.height, self.depth);
+            let pixels = Pixels::of(cx, extent, self.format, self.type_, pixels);
+            if let Pixels::Memory(layout, memory) = &pixels {
+                if in_pieces(cx, self, layout, *memory) {
+                    return;
+                }
+            }
+            let data = pixels.data(cx);
+            self.send(cx, data);
+        }
+    }
+
+    /// # Safety
+    /// `data` can be read.
+    pub unsafe fn send(&self, cx: &mut Context, data: Data) {
+        let TexImage { target, level, internal_format, width, height, depth, border, format, type_, .. } = *self;
+        let enc = &mut cx.enc;
+        // SAFETY: the context's own encoder, and the caller's promise.
+        unsafe {
+            match self.dimensions {
+                1 => enc.gl_tex_image1d(target, level, internal_format, width, border, format, type_, data),
+                2 => enc.gl_tex_image2d(target, level, internal_format, width, height, border, format, type_, data),
+                _ => enc.gl_tex_image3d(target, level, internal_format, width, height, depth, border, format, type_, data),
+            }
+        }
+    }
+
+    /// Replaces a piece of the image that this defined.
+    ///
+    /// # Safety
+    /// As `send`.
+    pub unsafe fn send_piece(&self, cx: &mut Context, piece: &Piece, data: Data) {
+        let TexImage { target, level, width, format, type_, .. } = *self;
+        let (row, rows, layer, layers) = (piece.row as i32, piece.rows as i32, piece.layer as i32, piece.layers as i32);
+        let enc = &mut cx.enc;
+        // SAFETY: as the caller's.
+        unsafe {
+            match self.dimensions {
+                2 => enc.gl_tex_sub_image2d(target, level, 0, row, width, rows, format, type_, data),
+                _ => enc.gl_tex_sub_image3d(target, level, 0, row, layer, width, rows, layers, format, type_, data),
+            }
+        }
+    }
+}
+
+/// The extent of a command that takes this many dimensions.
+pub(super) fn extent(dimensions: u32, width: i32, height: i32, depth: i32) -> Extent {
+    match dimensions {
+        1 => Extent::flat(width, 1),
+        2 => Extent::flat(width, height),
+        _ => Extent::volume(width, height, depth),
+    }
+}
+
+pub(super) fn is_proxy(target: u32) -> bool {
+    matches!(
+        target,
+        GL_PROXY_TEXTURE_1D
+            | GL_PROXY_TEXTURE_2D
+            | GL_PROXY_TEXTURE_3D
+            | GL_PROXY_TEXTURE_RECTANGLE
+            | GL_PROXY_TEXTURE_CUBE_MAP
+            | GL_PROXY_TEXTURE_1D_ARRAY
+            | GL_PROXY_TEXTURE_2D_ARRAY
+            | GL_PROXY_TEXTURE_CUBE_MAP_ARRAY
+    )
+}
+
+/// The pixels of a command that has nothing to refuse itself; none inside glBegin and glEnd, which is an error.
+///
+/// # Safety
+/// As `Pixels::of`.
+pub(super) unsafe fn pixels<'a>(extent: Extent, format: u32, type_: u32, pixels: *const c_void) -> Option<(&'a mut Context, Data)> {
+    // SAFETY: the only reference in use, to the thread's own context; the rest is the caller's promise.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            cx.illegal_in_begin::<()>();
+            return None;
+        }
+        let data = Pixels::of(cx, extent, format, type_, pixels).data(cx);
+        Some((cx, data))
+    }
+}
+
+pub unsafe extern "C" fn glTexImage1D(
+    target: u32,
+    level: i32,
+    internal_format: i32,
+    width: i32,
+    border: i32,
+    format: u32,
+    type_: u32,
+    pixels: *const c_void,
+) {
+    let image = TexImage { dimensions: 1, target, level, internal_format, width, height: 1, depth: 1, border, format, type_ };
+    // SAFETY: the program's pixels.
+    unsafe { image.define(pixels) }
+}
+
+pub unsafe extern "C" fn glTexImage2D(
+    target: u32,
+    level: i32,
+    internal_format: i32,
+    width: i32,
+    height: i32,
+    border: i32,
+    format: u32,
+    type_: u32,
+    pixels: *const c_void,
+) {
+    let image = TexImage { dimensions: 2, target, level, internal_format, width, height, depth: 1, border, format, type_ };
+    // SAFETY: the program's pixels.
+    unsafe { image.define(pixels) }
+}
+
+pub unsafe extern "C" fn glTexImage3D(
+    target: u32,
+    level: i32,
+    internal_format: i32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    border: i32,
+    format: u32,
+    type_: u32,
+    pixels: *const c_void,
+) {
+    let image = TexImage { dimensions: 3, target, level, internal_format, width, height, depth, border, format, type_ };
+    // SAFETY: the program's pixels.
+    unsafe { image.define(pixels) }
+}
+
+/// The old extension's and OpenGL ES 2's commands declare the internal format as unsigned; to the driver they are the same as OpenGL's own.
+macro_rules! tex_image3d_of_extensions {
+    ($($name:ident)*) => {$(
+        pub unsafe extern "C" fn $name(
+            target: u32,
+            level: i32,
+            internal_format: u32,
+            width: i32,
+            height: i32,
+            depth: i32,
+            border: i32,
+            format: u32,
+            type_: u32,
+            pixels: *const c_void,
+        ) {
+            // SAFETY: the same arguments.
+            unsafe { glTexImage3D(target, level, internal_format as i32, width, height, depth, border, format, type_, pixels) }
+        }
+    )*};
+}
+
+tex_image3d_of_extensions! { glTexImage3DEXT glTexImage3DOES }
+
+pub unsafe extern "C" fn glTexSubImage1D(
+    target: u32,
+    level: i32,
+    x: i32,
+    width: i32,
+    format: u32,
+    type_: u32,
+    image: *const c_void,
+) {
+    // SAFETY: the program's pixels.
+    unsafe {
+        if let Some((cx, data)) = pixels(Extent::flat(width, 1), format, type_, image) {
+            cx.enc.gl_tex_sub_image1d(target, level, x, width, format, type_, data);
+        }
+    }
+}
+
+pub unsafe extern "C" fn glTexSubImage2D(
+    target: u32,
+    level: i32,
+    x: i32,
+    y: i32,
+    width: i32,
+    height: i32,
+    format: u32,
+    type_: u32,
+    image: *const c_void,
+) {
+    // SAFETY: the program's pixels.
+    unsafe {
+        if let Some((cx, data)) = pixels(Extent::flat(width, height), format, type_, image) {
+            cx.enc.gl_tex_sub_image2d(target, level, x, y, width, height, format, type_, data);
+        }
+    }
+}
+
+pub unsafe extern "C" fn glTexSubImage3D(
+    target: u32,
+    level: i32,
+    x: i32,
+    y: i32,
+    z: i32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    format: u32,
+    type_: u32,
+    image: *const c_void,
+) {
+    // SAFETY: the program's pixels.
+    unsafe {
+        if let Some((cx, data)) = pixels(Extent::volume(width, height, depth), format, type_, image) {
+            cx.enc.gl_tex_sub_image3d(target, level, x, y, z, width, height, depth, format, type_, data);
+        }
+    }
+}
+
+pub unsafe extern "C" fn glTexSubImage3DOES(
+    target: u32,
+    level: i32,
+    x: i32,
+    y: i32,
+    z: i32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    format: u32,
+    type_: u32,
+    image: *const c_void,
+) {
+    // SAFETY: the same arguments.
+    unsafe { glTexSubImage3D(target, level, x, y, z, width, height, depth, format, type_, image) }
+}

@@ -1,0 +1,256 @@
+//! What a context says of itself: the driver's own words, cut down to what the client carries.
+
+use super::context;
+use crate::generated::advertised::EXTENSIONS;
+use mgn_wire::gl;
+use mgn_wire::hello::{api, ContextInfo, ServerInfo};
+use std::ffi::{CStr, CString};
+
+/// The highest version of an API that is carried in full.
+const fn carried(api: u32) -> (u8, u8) {
+    match api {
+        api::COMPAT | api::CORE => (3, 3),
+        api::ES1 => (1, 1),
+        _ => (3, 0),
+    }
+}
+
+/// The highest version that a context of `api` can have with this server; (0, 0) if there is none.
+pub fn highest(server: &ServerInfo, api: u32) -> (u8, u8) {
+    let driver = match api {
+        api::COMPAT => server.compat,
+        api::CORE => server.core,
+        api::ES1 => server.es1,
+        _ => server.es,
+    };
+    driver.min(carried(api))
+}
+
+/// The answers of glGetString and glGetStringi.
+pub struct Strings {
+    vendor: CString,
+    renderer: CString,
+    version: CString,
+    /// None in OpenGL ES 1.
+    glsl: Option<CString>,
+    extensions: Vec<CString>,
+    /// All of them with spaces between; none in the core profile.
+    joined: Option<CString>,
+    /// Major and minor, as `version` begins with.
+    number: (u8, u8),
+}
+
+impl Strings {
+    pub fn new(info: &ContextInfo, api: u32) -> Strings {
+        let most = carried(api);
+        let number = number(&info.version).min(most);
+        let extensions: Vec<&str> = info
+            .extensions
+            .iter()
+            .map(String::as_str)
+            .filter(|name| EXTENSIONS.binary_search(name).is_ok())
+            .collect();
+        // The driver's list ends with a space, too.
+        let joined: String = extensions.iter().map(|name| format!("{name} ")).collect();
+        Strings {
+            vendor: c_string(&info.vendor),
+            renderer: c_string(&info.renderer),
+            version: c_string(&capped(&info.version, number, false)),
+            glsl: (api != api::ES1).then(|| c_string(&capped(&info.glsl, glsl(number), true))),
+            joined: (api != api::CORE).then(|| c_string(&joined)),
+            extensions: extensions.into_iter().map(c_string).collect(),
+            number,
+        }
+    }
+
+    /// `info` with the constants that follow from these strings.
+    pub fn constants(&self, info: &ContextInfo) -> ContextInfo {
+        let mut info = info.clone();
+        for (pname, values) in &mut info.integers {
+            let value = match *pname {
+                gl::GL_MAJOR_VERSION => i64::from(self.number.0),
+                gl::GL_MINOR_VERSION => i64::from(self.number.1),
+                gl::GL_NUM_EXTENSIONS => self.extensions.len() as i64,
+                _ => continue,
+            };
+            *values = vec![value];
+        }
+        info
+    }
+
+    fn string(&self, name: u32) -> Option<&CStr> {
+        match name {
+            gl::GL_VENDOR => Some(&self.vendor),
+            gl::GL_RENDERER => Some(&self.renderer),
+            gl::GL_VERSION => Some(&self.version),
+            gl::GL_SHADING_LANGUAGE_VERSION => self.glsl.as_deref(),
+            gl::GL_EXTENSIONS => self.joined.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+/// The version of the shading language that goes with a version of OpenGL or OpenGL ES.
+fn glsl((major, minor): (u8, u8)) -> (u8, u8) {
+    match (major, minor) {
+        (2, 0) => (1, 10),
+        (2, 1) => (1, 20),
+        (3, 0) => (1, 30),
+        (3, 1) => (1, 40),
+        (3, 2) => (1, 50),
+        _ => (major, minor * 10),
+    }
+}
+
+/// The first version number in `text`.
+fn number(text: &str) -> (u8, u8) {
+    let Some((from, to)) = number_at(text) else { return (0, 0) };
+    let (major, minor) = text[from..to].split_once('.').unwrap_or((&text[from..to], "0"));
+    (major.parse().unwrap_or(0), minor.parse().unwrap_or(0))
+}
+
+/// `text` with `most` in place of its version number, if that is higher. Shading languages have two digits behind the point.
+fn capped(text: &str, most: (u8, u8), two_digits: bool) -> String {
+    let Some((from, to)) = number_at(text) else { return text.into() };
+    let most_text = match two_digits {
+        true => format!("{}.{:02}", most.0, most.1),
+        false => format!("{}.{}", most.0, most.1),
+    };
+    match number(text) > most {
+        true => format!("{}{most_text}{}", &text[..from], &text[to..]),
+        false => text.into(),
+    }
+}
+
+/// Where `3.2` lies in `OpenGL ES 3.2 Mesa 22.3.6`, or `4.5` in `4.5.0 NVIDIA`.
+fn number_at(text: &str) -> Option<(usize, usize)> {
+    let digits = |from: usize| {
+        text[from..].find(|c: char| !c.is_ascii_digit()).map_or(text.len(), |n| from + n)
+    };
+    let from = text.find(|c: char| c.is_ascii_digit())?;
+    let point = digits(from);
+    match text[point..].starts_with('.') {
+        true => Some((from, digits(point + 1))),
+        false => Some((from, point)),
+    }
+}
+
+/// What the driver calls itself contains no NUL; anything else is nothing.
+fn c_string(text: &str) -> CString {
+    CString::new(text).unwrap_or_default()
+}
+
+pub unsafe extern "C" fn glGetString(name: u32) -> *const u8 {
+    // SAFETY: the only reference in use, to the thread's own context.
+    let cx = unsafe { context() };
+    if cx.gl.in_begin() {
+        cx.set_error(gl::GL_INVALID_OPERATION);
+        return std::ptr::null();
+    }
+    if cx.gl.strings.version.is_empty() {
+        // No context.
+        return std::ptr::null();
+    }
+    let found = cx.gl.strings.string(name).map(CStr::as_ptr);
+    if found.is_none() {
+        cx.set_error(gl::GL_INVALID_ENUM);
+    }
+    found.map_or(std::ptr::null(), |text| text.cast())
+}
+
+pub unsafe extern "C" fn glGetStringi(name: u32, index: u32) -> *const u8 {
+    // SAFETY: as above.
+    let cx = unsafe { context() };
+    let error = if cx.gl.in_begin() {
+        gl::GL_INVALID_OPERATION
+    } else if name != gl::GL_EXTENSIONS {
+        gl::GL_INVALID_ENUM
+    } else if let Some(extension) = cx.gl.strings.extensions.get(index as usize) {
+        return extension.as_ptr().cast();
+    } else {
+        gl::GL_INVALID_VALUE
+    };
+    cx.set_error(error);
+    std::ptr::null()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info(version: &str, glsl: &str) -> ContextInfo {
+        ContextInfo {
+            version: version.into(),
+            glsl: glsl.into(),
+            vendor: "Mesa".into(),
+            renderer: "llvmpipe".into(),
+            extensions: ["GL_ARB_multisample", "GL_ARB_buffer_storage", "GL_EXT_abgr", "GL_X"]
+                .map(String::from)
+                .into(),
+            integers: vec![
+                (gl::GL_MAJOR_VERSION, vec![4]),
+                (gl::GL_MINOR_VERSION, vec![5]),
+                (gl::GL_NUM_EXTENSIONS, vec![4]),
+                (gl::GL_MAX_LIGHTS, vec![8]),
+            ],
+            floats: Vec::new(),
+        }
+    }
+
+    fn said(strings: &Strings, name: u32) -> Option<&str> {
+        strings.string(name).map(|s| s.to_str().unwrap())
+    }
+
+    #[test]
+    fn versions_are_cut_down_and_keep_their_words() {
+        let s = Strings::new(&info("4.5 (Compatibility Profile) Mesa 22.3.6", "4.50"), api::COMPAT);
+        assert_eq!(said(&s, gl::GL_VERSION), Some("3.3 (Compatibility Profile) Mesa 22.3.6"));
+        assert_eq!(said(&s, gl::GL_SHADING_LANGUAGE_VERSION), Some("3.30"));
+        let s = Strings::new(&info("OpenGL ES 3.2 Mesa 22.3.6", "OpenGL ES GLSL ES 3.20"), api::ES);
+        assert_eq!(said(&s, gl::GL_VERSION), Some("OpenGL ES 3.0 Mesa 22.3.6"));
+        assert_eq!(said(&s, gl::GL_SHADING_LANGUAGE_VERSION), Some("OpenGL ES GLSL ES 3.00"));
+        let s = Strings::new(&info("OpenGL ES-CM 1.1 Mesa 22.3.6", ""), api::ES1);
+        assert_eq!(said(&s, gl::GL_VERSION), Some("OpenGL ES-CM 1.1 Mesa 22.3.6"));
+        assert_eq!(said(&s, gl::GL_SHADING_LANGUAGE_VERSION), None);
+        let s = Strings::new(&info("3.1 Mesa 10", "1.40"), api::COMPAT);
+        assert_eq!(said(&s, gl::GL_VERSION), Some("3.1 Mesa 10"));
+        assert_eq!(said(&s, gl::GL_SHADING_LANGUAGE_VERSION), Some("1.40"));
+        assert_eq!(capped("4.6.0 NVIDIA 535.54", (3, 3), false), "3.3.0 NVIDIA 535.54");
+        assert_eq!(number("7"), (7, 0));
+        assert_eq!(number("none"), (0, 0));
+    }
+
+    #[test]
+    fn extensions_are_those_that_both_ends_have() {
+        let compat = Strings::new(&info("4.5", "4.50"), api::COMPAT);
+        assert_eq!(said(&compat, gl::GL_EXTENSIONS), Some("GL_ARB_multisample GL_EXT_abgr "));
+        assert_eq!(compat.extensions.len(), 2);
+        let core = Strings::new(&info("4.5", "4.50"), api::CORE);
+        assert_eq!(said(&core, gl::GL_EXTENSIONS), None);
+        assert_eq!(core.extensions.len(), 2);
+    }
+
+    #[test]
+    fn constants_say_the_same() {
+        let info = info("4.5 (Core Profile)", "4.50");
+        let constants = Strings::new(&info, api::CORE).constants(&info).integers;
+        assert_eq!(
+            constants,
+            [
+                (gl::GL_MAJOR_VERSION, vec![3]),
+                (gl::GL_MINOR_VERSION, vec![3]),
+                (gl::GL_NUM_EXTENSIONS, vec![2]),
+                (gl::GL_MAX_LIGHTS, vec![8]),
+            ]
+        );
+    }
+
+    #[test]
+    fn the_lower_of_both_ends() {
+        let server = ServerInfo { compat: (4, 5), core: (3, 2), es: (2, 0), ..ServerInfo::default() };
+        assert_eq!(highest(&server, api::COMPAT), (3, 3));
+        assert_eq!(highest(&server, api::CORE), (3, 2));
+        assert_eq!(highest(&server, api::ES), (2, 0));
+        assert_eq!(highest(&server, api::ES1), (0, 0));
+    }
+}
