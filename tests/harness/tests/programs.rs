@@ -7,20 +7,32 @@ use mgn_tests::{compare_all, programs, Case, Stage};
 
 const FRAMES: [u32; 3] = [1, 10, 100];
 
-/// Scenes of glmark2 within the OpenGL that is there, each small and at frame 20.
-const GLMARK2: [&str; 12] = [
+/// Scenes of glmark2, each small and at frame 20.
+const GLMARK2: [&str; 24] = [
     "build:use-vbo=false",
     "build:use-vbo=true",
     "texture:texture-filter=nearest",
+    "texture:texture-filter=linear",
     "texture:texture-filter=mipmap",
     "shading:shading=gouraud",
     "shading:shading=phong",
+    "shading:shading=cel",
     "bump:bump-render=normals",
-    "pulsar:light=true",
+    "bump:bump-render=height",
+    "effect2d",
+    "pulsar",
+    "desktop:effect=shadow",
+    "buffer:update-method=map",
     "buffer:update-method=subdata",
+    "ideas",
+    "jellyfish",
+    "terrain",
+    "shadow",
+    "refract",
     "conditionals:vertex-steps=5",
     "function:fragment-steps=5",
     "loop:vertex-steps=5",
+    "clear",
 ];
 
 /// `PROGRAM ARGUMENTS` under the shim, which photographs `frames`.
