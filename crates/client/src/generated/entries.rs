@@ -5142,6 +5142,9 @@ pub unsafe extern "C" fn glPrimitiveRestartIndexNV(index: u32) {
         cx.enc.gl_primitive_restart_index_nv(index);
     }
 }
+pub unsafe extern "C" fn glPrimitiveRestartNV() {
+    refused("glPrimitiveRestartNV");
+}
 pub unsafe extern "C" fn glPrioritizeTextures(n: i32, textures: *const u32, priorities: *const f32) {
     unsafe {
         let cx = context();

@@ -1319,7 +1319,7 @@ pub static TABLE: [(&str, Entry); 2234] = [
     ("glPrimitiveBoundingBoxOES", Entry(entries::glPrimitiveBoundingBox as *const ())),
     ("glPrimitiveRestartIndex", Entry(entries::glPrimitiveRestartIndex as *const ())),
     ("glPrimitiveRestartIndexNV", Entry(entries::glPrimitiveRestartIndexNV as *const ())),
-    ("glPrimitiveRestartNV", Entry(hand::glPrimitiveRestartNV as *const ())),
+    ("glPrimitiveRestartNV", Entry(entries::glPrimitiveRestartNV as *const ())),
     ("glPrioritizeTextures", Entry(entries::glPrioritizeTextures as *const ())),
     ("glPrioritizeTexturesEXT", Entry(entries::glPrioritizeTextures as *const ())),
     ("glPrioritizeTexturesxOES", Entry(entries::glPrioritizeTexturesxOES as *const ())),

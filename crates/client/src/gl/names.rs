@@ -68,12 +68,34 @@ impl Names {
     }
 }
 
+impl Names {
+    /// Releases `count` names from `first` on, as far as they are taken.
+    pub fn release_range(&mut self, first: u32, count: u32) {
+        let end = first.saturating_add(count);
+        let made_up: Vec<u32> = self.chosen.range(first..end).copied().collect();
+        for name in made_up {
+            self.chosen.remove(&name);
+        }
+        for name in first.max(1)..end.min(self.next) {
+            self.free.insert(name);
+        }
+    }
+}
+
+impl Shared {
+    /// The group's names, locked.
+    pub fn names(&self) -> std::sync::MutexGuard<'_, SharedNames> {
+        self.names.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
 /// What the contexts of a share group have in common.
 #[derive(Default)]
 pub struct Shared {
     pub names: Mutex<SharedNames>,
     pub buffers: Mutex<super::buffers::Buffers>,
     pub programs: Mutex<super::objects::Programs>,
+    pub textures: super::images::SharedTextures,
 }
 
 #[derive(Default)]

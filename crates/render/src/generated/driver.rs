@@ -696,7 +696,6 @@ pub struct Gl {
     pub glPrimitiveBoundingBox: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32, f32, f32),
     pub glPrimitiveRestartIndex: unsafe extern "C" fn(u32),
     pub glPrimitiveRestartIndexNV: unsafe extern "C" fn(u32),
-    pub glPrimitiveRestartNV: unsafe extern "C" fn(),
     pub glPrioritizeTextures: unsafe extern "C" fn(i32, *const u32, *const f32),
     pub glProgramBinary: unsafe extern "C" fn(u32, u32, *const c_void, i32),
     pub glProgramEnvParameter4dARB: unsafe extern "C" fn(u32, u32, f64, f64, f64, f64),
@@ -2871,7 +2870,6 @@ impl Gl {
             glPrimitiveRestartIndexNV: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glPrimitiveRestartIndexNV"))
             },
-            glPrimitiveRestartNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn()>(load("glPrimitiveRestartNV")) },
             glPrioritizeTextures: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *const u32, *const f32)>(load("glPrioritizeTextures"))
             },

@@ -678,6 +678,11 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.hand_gl_clear_tex_sub_image(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, data)
     }
+    fn gl_client_active_texture(&mut self, texture: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glClientActiveTexture)(texture) };
+        Ok(())
+    }
     fn gl_client_attrib_default_ext(&mut self, mask: u32) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glClientAttribDefaultEXT)(mask) };
@@ -1724,6 +1729,11 @@ impl Commands for Renderer {
         unsafe { (self.gl.glDisable)(cap) };
         Ok(())
     }
+    fn gl_disable_client_state(&mut self, array: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glDisableClientState)(array) };
+        Ok(())
+    }
     fn gl_disable_client_state_indexed_ext(&mut self, array: u32, index: u32) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glDisableClientStateIndexedEXT)(array, index) };
@@ -1901,6 +1911,11 @@ impl Commands for Renderer {
     fn gl_enable(&mut self, cap: u32) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glEnable)(cap) };
+        Ok(())
+    }
+    fn gl_enable_client_state(&mut self, array: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glEnableClientState)(array) };
         Ok(())
     }
     fn gl_enable_client_state_indexed_ext(&mut self, array: u32, index: u32) -> Result<(), Fault> {
@@ -3607,10 +3622,45 @@ impl Commands for Renderer {
         reply.array(&data, data_count);
         Ok(())
     }
+    fn gl_get_vertex_attrib_iiv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        let mut params = crate::renderer::out::<i32>(params_count, 1)?;
+        unsafe { (self.gl.glGetVertexAttribIiv)(index, pname, params.as_mut_ptr().cast()) };
+        reply.array(&params, params_count);
+        Ok(())
+    }
+    fn gl_get_vertex_attrib_iuiv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        let mut params = crate::renderer::out::<u32>(params_count, 1)?;
+        unsafe { (self.gl.glGetVertexAttribIuiv)(index, pname, params.as_mut_ptr().cast()) };
+        reply.array(&params, params_count);
+        Ok(())
+    }
     fn gl_get_vertex_attrib_ldv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<f64>(params_count, 0)?;
         unsafe { (self.gl.glGetVertexAttribLdv)(index, pname, params.as_mut_ptr().cast()) };
+        reply.array(&params, params_count);
+        Ok(())
+    }
+    fn gl_get_vertex_attribdv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        let mut params = crate::renderer::out::<f64>(params_count, 4)?;
+        unsafe { (self.gl.glGetVertexAttribdv)(index, pname, params.as_mut_ptr().cast()) };
+        reply.array(&params, params_count);
+        Ok(())
+    }
+    fn gl_get_vertex_attribfv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        let mut params = crate::renderer::out::<f32>(params_count, 4)?;
+        unsafe { (self.gl.glGetVertexAttribfv)(index, pname, params.as_mut_ptr().cast()) };
+        reply.array(&params, params_count);
+        Ok(())
+    }
+    fn gl_get_vertex_attribiv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        let mut params = crate::renderer::out::<i32>(params_count, 4)?;
+        unsafe { (self.gl.glGetVertexAttribiv)(index, pname, params.as_mut_ptr().cast()) };
         reply.array(&params, params_count);
         Ok(())
     }

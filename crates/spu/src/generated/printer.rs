@@ -828,6 +828,10 @@ impl<W: Write> Commands for Print<W> {
         );
         self.next.gl_clear_tex_sub_image(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, data)
     }
+    fn gl_client_active_texture(&mut self, texture: u32) -> Result<(), Fault> {
+        self.line("glClientActiveTexture", &[Show::Enum(texture)]);
+        self.next.gl_client_active_texture(texture)
+    }
     fn gl_client_attrib_default_ext(&mut self, mask: u32) -> Result<(), Fault> {
         self.line("glClientAttribDefaultEXT", &[Show::from(mask as i64)]);
         self.next.gl_client_attrib_default_ext(mask)
@@ -2204,6 +2208,10 @@ impl<W: Write> Commands for Print<W> {
         self.line("glDisable", &[Show::Enum(cap)]);
         self.next.gl_disable(cap)
     }
+    fn gl_disable_client_state(&mut self, array: u32) -> Result<(), Fault> {
+        self.line("glDisableClientState", &[Show::Enum(array)]);
+        self.next.gl_disable_client_state(array)
+    }
     fn gl_disable_client_state_indexed_ext(&mut self, array: u32, index: u32) -> Result<(), Fault> {
         self.line("glDisableClientStateIndexedEXT", &[Show::Enum(array), Show::from(index as i64)]);
         self.next.gl_disable_client_state_indexed_ext(array, index)
@@ -2455,6 +2463,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_enable(&mut self, cap: u32) -> Result<(), Fault> {
         self.line("glEnable", &[Show::Enum(cap)]);
         self.next.gl_enable(cap)
+    }
+    fn gl_enable_client_state(&mut self, array: u32) -> Result<(), Fault> {
+        self.line("glEnableClientState", &[Show::Enum(array)]);
+        self.next.gl_enable_client_state(array)
     }
     fn gl_enable_client_state_indexed_ext(&mut self, array: u32, index: u32) -> Result<(), Fault> {
         self.line("glEnableClientStateIndexedEXT", &[Show::Enum(array), Show::from(index as i64)]);
@@ -3866,9 +3878,29 @@ impl<W: Write> Commands for Print<W> {
         self.line("glGetUnsignedBytevEXT", &[Show::Enum(pname), Show::Out(data_count)]);
         self.next.gl_get_unsigned_bytev_ext(pname, data_count, reply)
     }
+    fn gl_get_vertex_attrib_iiv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetVertexAttribIiv", &[Show::from(index as i64), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_vertex_attrib_iiv(index, pname, params_count, reply)
+    }
+    fn gl_get_vertex_attrib_iuiv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetVertexAttribIuiv", &[Show::from(index as i64), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_vertex_attrib_iuiv(index, pname, params_count, reply)
+    }
     fn gl_get_vertex_attrib_ldv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glGetVertexAttribLdv", &[Show::from(index as i64), Show::Enum(pname), Show::Out(params_count)]);
         self.next.gl_get_vertex_attrib_ldv(index, pname, params_count, reply)
+    }
+    fn gl_get_vertex_attribdv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetVertexAttribdv", &[Show::from(index as i64), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_vertex_attribdv(index, pname, params_count, reply)
+    }
+    fn gl_get_vertex_attribfv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetVertexAttribfv", &[Show::from(index as i64), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_vertex_attribfv(index, pname, params_count, reply)
+    }
+    fn gl_get_vertex_attribiv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetVertexAttribiv", &[Show::from(index as i64), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_vertex_attribiv(index, pname, params_count, reply)
     }
     fn gl_getn_color_table(
         &mut self,

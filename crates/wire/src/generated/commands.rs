@@ -513,6 +513,9 @@ pub trait Commands {
     ) -> Result<(), Fault> {
         self.next().gl_clear_tex_sub_image(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, data)
     }
+    fn gl_client_active_texture(&mut self, texture: u32) -> Result<(), Fault> {
+        self.next().gl_client_active_texture(texture)
+    }
     fn gl_client_attrib_default_ext(&mut self, mask: u32) -> Result<(), Fault> {
         self.next().gl_client_attrib_default_ext(mask)
     }
@@ -1279,6 +1282,9 @@ pub trait Commands {
     fn gl_disable(&mut self, cap: u32) -> Result<(), Fault> {
         self.next().gl_disable(cap)
     }
+    fn gl_disable_client_state(&mut self, array: u32) -> Result<(), Fault> {
+        self.next().gl_disable_client_state(array)
+    }
     fn gl_disable_client_state_indexed_ext(&mut self, array: u32, index: u32) -> Result<(), Fault> {
         self.next().gl_disable_client_state_indexed_ext(array, index)
     }
@@ -1426,6 +1432,9 @@ pub trait Commands {
     }
     fn gl_enable(&mut self, cap: u32) -> Result<(), Fault> {
         self.next().gl_enable(cap)
+    }
+    fn gl_enable_client_state(&mut self, array: u32) -> Result<(), Fault> {
+        self.next().gl_enable_client_state(array)
     }
     fn gl_enable_client_state_indexed_ext(&mut self, array: u32, index: u32) -> Result<(), Fault> {
         self.next().gl_enable_client_state_indexed_ext(array, index)
@@ -2373,8 +2382,23 @@ pub trait Commands {
     fn gl_get_unsigned_bytev_ext(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_unsigned_bytev_ext(pname, data_count, reply)
     }
+    fn gl_get_vertex_attrib_iiv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_get_vertex_attrib_iiv(index, pname, params_count, reply)
+    }
+    fn gl_get_vertex_attrib_iuiv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_get_vertex_attrib_iuiv(index, pname, params_count, reply)
+    }
     fn gl_get_vertex_attrib_ldv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_vertex_attrib_ldv(index, pname, params_count, reply)
+    }
+    fn gl_get_vertex_attribdv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_get_vertex_attribdv(index, pname, params_count, reply)
+    }
+    fn gl_get_vertex_attribfv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_get_vertex_attribfv(index, pname, params_count, reply)
+    }
+    fn gl_get_vertex_attribiv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_get_vertex_attribiv(index, pname, params_count, reply)
     }
     fn gl_getn_color_table(
         &mut self,

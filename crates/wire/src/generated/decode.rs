@@ -817,6 +817,11 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_clear_tex_sub_image(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10)
         }
+        ops::GL_CLIENT_ACTIVE_TEXTURE => {
+            let p0 = body.u32()?;
+            body.end()?;
+            to.gl_client_active_texture(p0)
+        }
         ops::GL_CLIENT_ATTRIB_DEFAULT_EXT => {
             let p0 = body.u32()?;
             body.end()?;
@@ -1845,6 +1850,11 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_disable(p0)
         }
+        ops::GL_DISABLE_CLIENT_STATE => {
+            let p0 = body.u32()?;
+            body.end()?;
+            to.gl_disable_client_state(p0)
+        }
         ops::GL_DISABLE_CLIENT_STATE_INDEXED_EXT => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -2087,6 +2097,11 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p0 = body.u32()?;
             body.end()?;
             to.gl_enable(p0)
+        }
+        ops::GL_ENABLE_CLIENT_STATE => {
+            let p0 = body.u32()?;
+            body.end()?;
+            to.gl_enable_client_state(p0)
         }
         ops::GL_ENABLE_CLIENT_STATE_INDEXED_EXT => {
             let p0 = body.u32()?;
@@ -3494,12 +3509,47 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_get_unsigned_bytev_ext(p0, p1, reply)
         }
+        ops::GL_GET_VERTEX_ATTRIB_IIV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.gl_get_vertex_attrib_iiv(p0, p1, p2, reply)
+        }
+        ops::GL_GET_VERTEX_ATTRIB_IUIV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.gl_get_vertex_attrib_iuiv(p0, p1, p2, reply)
+        }
         ops::GL_GET_VERTEX_ATTRIB_LDV => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
             let p2 = body.count()?;
             body.end()?;
             to.gl_get_vertex_attrib_ldv(p0, p1, p2, reply)
+        }
+        ops::GL_GET_VERTEX_ATTRIBDV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.gl_get_vertex_attribdv(p0, p1, p2, reply)
+        }
+        ops::GL_GET_VERTEX_ATTRIBFV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.gl_get_vertex_attribfv(p0, p1, p2, reply)
+        }
+        ops::GL_GET_VERTEX_ATTRIBIV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.gl_get_vertex_attribiv(p0, p1, p2, reply)
         }
         ops::GL_GETN_COLOR_TABLE => {
             let p0 = body.u32()?;

@@ -1327,6 +1327,15 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_client_active_texture(&mut self, texture: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(8);
+            put(p, 0, u32::from(ops::GL_CLIENT_ACTIVE_TEXTURE) | 2 << 16);
+            put(p, 4, texture);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_client_attrib_default_ext(&mut self, mask: u32) {
         self.fallible = true;
         unsafe {
@@ -3148,6 +3157,15 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_disable_client_state(&mut self, array: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(8);
+            put(p, 0, u32::from(ops::GL_DISABLE_CLIENT_STATE) | 2 << 16);
+            put(p, 4, array);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_disable_client_state_indexed_ext(&mut self, array: u32, index: u32) {
         self.fallible = true;
         unsafe {
@@ -3556,6 +3574,15 @@ impl Encoder {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_ENABLE) | 2 << 16);
             put(p, 4, cap);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_enable_client_state(&mut self, array: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(8);
+            put(p, 0, u32::from(ops::GL_ENABLE_CLIENT_STATE) | 2 << 16);
+            put(p, 4, array);
         }
     }
     #[inline(always)]
@@ -5821,11 +5848,66 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_get_vertex_attrib_iiv(&mut self, index: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_GET_VERTEX_ATTRIB_IIV) | 4 << 16);
+            put(p, 4, index);
+            put(p, 8, pname);
+            put(p, 12, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_vertex_attrib_iuiv(&mut self, index: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_GET_VERTEX_ATTRIB_IUIV) | 4 << 16);
+            put(p, 4, index);
+            put(p, 8, pname);
+            put(p, 12, params);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_get_vertex_attrib_ldv(&mut self, index: u32, pname: u32, params: u32) {
         self.fallible = true;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_VERTEX_ATTRIB_LDV) | 4 << 16);
+            put(p, 4, index);
+            put(p, 8, pname);
+            put(p, 12, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_vertex_attribdv(&mut self, index: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_GET_VERTEX_ATTRIBDV) | 4 << 16);
+            put(p, 4, index);
+            put(p, 8, pname);
+            put(p, 12, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_vertex_attribfv(&mut self, index: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_GET_VERTEX_ATTRIBFV) | 4 << 16);
+            put(p, 4, index);
+            put(p, 8, pname);
+            put(p, 12, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_vertex_attribiv(&mut self, index: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_GET_VERTEX_ATTRIBIV) | 4 << 16);
             put(p, 4, index);
             put(p, 8, pname);
             put(p, 12, params);

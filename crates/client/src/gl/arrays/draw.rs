@@ -1,0 +1,152 @@
+//! Draws whose vertices lie in the program's memory: what they read is copied into the stream.
+
+use super::Arrays;
+use crate::context::Context;
+use mgn_wire::draws::{Array, ARRAY_WORDS};
+use mgn_wire::encoder::Data;
+use mgn_wire::{gl, RECORD_MAX};
+
+/// What a draw reads of the arrays: elements `least..=greatest` for those with divisor 0, and of others what the instances need.
+#[derive(Clone, Copy)]
+pub(super) struct Reads {
+    pub least: i64,
+    pub greatest: i64,
+    pub instances: u32,
+    pub base_instance: u32,
+}
+
+/// Descriptions of the enabled arrays, and the pieces of the program's memory that hold their elements.
+pub(super) struct Gathered {
+    pub words: Vec<u32>,
+    pub pieces: Vec<(*const u8, usize)>,
+}
+
+impl Gathered {
+    pub fn data(&self) -> Data {
+        Data::Parts(self.pieces.as_ptr(), self.pieces.len())
+    }
+}
+
+/// An array's elements in the program's memory.
+struct Range {
+    from: usize,
+    to: usize,
+}
+
+impl Arrays {
+    /// Describes the enabled arrays. Arrays whose elements overlap, as interleaved ones do, share a piece.
+    pub(super) fn gather(&self, reads: Reads) -> Gathered {
+        let mut ranges: Vec<Range> = Vec::new();
+        let mut arrays = Vec::new();
+        for slot in self.bound.enabled_slots() {
+            let format = &self.bound.formats[slot];
+            let binding = self.bound.binding(slot);
+            let at = binding.offset.wrapping_add(format.relative_offset as usize);
+            if binding.buffer == 0 && at == 0 {
+                // Enabled, but never given a pointer: the attribute keeps its current value.
+                continue;
+            }
+            let (first, last) = match binding.divisor {
+                0 => (reads.least, reads.greatest),
+                d => (0, i64::from(reads.instances.saturating_sub(1) / d) + i64::from(reads.base_instance)),
+            };
+            let mut array = Array {
+                attribute: slot as u8,
+                kind: format.kind,
+                size: format.size,
+                type_: format.type_,
+                normalized: format.normalized,
+                divisor: binding.divisor,
+                stride: binding.stride as u32,
+                buffer: binding.buffer,
+                offset: at as u64,
+            };
+            if binding.buffer == 0 {
+                let from = at.wrapping_add_signed(first as isize * binding.stride as isize);
+                let to = from + (last - first).max(0) as usize * binding.stride + format.element_bytes();
+                array.offset = from as u64;
+                ranges.push(Range { from, to });
+            }
+            arrays.push(array);
+        }
+        ranges.sort_by_key(|r| r.from);
+        let mut merged: Vec<Range> = Vec::new();
+        for range in ranges {
+            match merged.last_mut() {
+                Some(last) if range.from < last.to => last.to = last.to.max(range.to),
+                _ => merged.push(range),
+            }
+        }
+        let mut starts = Vec::with_capacity(merged.len());
+        let mut total = 0usize;
+        for range in &merged {
+            starts.push(total);
+            total += (range.to - range.from).next_multiple_of(4);
+        }
+        let mut words = Vec::with_capacity(arrays.len() * ARRAY_WORDS);
+        for mut array in arrays {
+            if array.buffer == 0 {
+                let i = merged.partition_point(|r| r.from as u64 <= array.offset) - 1;
+                array.offset = starts[i] as u64 + array.offset - merged[i].from as u64;
+            }
+            words.extend(array.encode());
+        }
+        Gathered { words, pieces: merged.iter().map(|r| (r.from as *const u8, r.to - r.from)).collect() }
+    }
+
+    /// Bytes that one more vertex adds to an inline draw.
+    fn vertex_bytes(&self) -> usize {
+        let slots = self.bound.enabled_slots().map(|s| (self.bound.binding(s), self.bound.formats[s].element_bytes()));
+        slots.filter(|(b, _)| b.buffer == 0 && b.divisor == 0).map(|(b, n)| b.stride.max(n)).sum()
+    }
+}
+
+/// Vertices after which a draw may be cut, and how many the next piece has to repeat; none if it can't be cut by counting.
+fn steps(mode: u32) -> Option<(usize, usize)> {
+    Some(match mode {
+        gl::GL_POINTS => (1, 0),
+        gl::GL_LINES => (2, 0),
+        gl::GL_TRIANGLES => (3, 0),
+        gl::GL_QUADS | gl::GL_LINES_ADJACENCY => (4, 0),
+        gl::GL_TRIANGLES_ADJACENCY => (6, 0),
+        gl::GL_LINE_STRIP => (1, 1),
+        gl::GL_TRIANGLE_STRIP | gl::GL_QUAD_STRIP => (2, 2),
+        _ => return None,
+    })
+}
+
+impl Context {
+    /// A draw of elements `first..first + count` in order. Long ones go in pieces where the primitives allow it, so that the server draws one while the
+    /// next is written.
+    pub(super) fn draw_client_arrays(&mut self, mode: u32, first: i32, count: i32, instances: i32, base_instance: u32) {
+        let per_vertex = self.gl.arrays.vertex_bytes().max(1);
+        let piece = RECORD_MAX - 64 - 4 * (ARRAY_WORDS + 8) * usize::from(mgn_wire::draws::attr::COUNT);
+        let most = piece / per_vertex;
+        let whole = most >= count as usize || instances != 1 || self.must_keep_whole(mode);
+        let Some((step, repeat)) = steps(mode).filter(|_| !whole) else {
+            return self.draw_client_piece(mode, first, count, instances, base_instance);
+        };
+        let most = (most - repeat) / step * step + repeat;
+        let mut at = 0usize;
+        let count = count as usize;
+        while at + repeat < count || at == 0 {
+            let n = most.min(count - at);
+            self.draw_client_piece(mode, first + at as i32, n as i32, 1, base_instance);
+            at += n - repeat;
+        }
+    }
+
+    fn draw_client_piece(&mut self, mode: u32, first: i32, count: i32, instances: i32, base_instance: u32) {
+        let least = i64::from(first);
+        let reads = Reads { least, greatest: least + i64::from(count) - 1, instances: instances as u32, base_instance };
+        let gathered = self.gl.arrays.gather(reads);
+        let words = (gathered.words.as_ptr(), gathered.words.len());
+        // SAFETY: the context's own encoder; the pieces are what the program's arrays hold.
+        unsafe { self.enc.mgn_draw_arrays(mode, first, count, instances, base_instance, words, gathered.data()) };
+    }
+
+    /// Whether a draw must not be cut because somebody counts its primitives, or because its lines are stippled from end to end.
+    fn must_keep_whole(&mut self, mode: u32) -> bool {
+        self.gl.immediate.keep_whole || mode == gl::GL_LINE_STRIP && self.stippled()
+    }
+}

@@ -1,0 +1,394 @@
+//! The entry points of draws.
+
+use super::draw::Reads;
+use crate::context::Context;
+use crate::gl::{buffers, context};
+use core::ffi::c_void;
+use mgn_wire::encoder::Data;
+use mgn_wire::sizes::image::draw_index_bytes;
+use mgn_wire::{gl, hello};
+
+type Pointer = *const c_void;
+
+/// An indexed draw.
+#[derive(Clone, Copy)]
+struct Indexed {
+    mode: u32,
+    count: i32,
+    type_: u32,
+    indices: Pointer,
+    instances: i32,
+    base_vertex: i32,
+    base_instance: u32,
+}
+
+impl Context {
+    /// Whether the draw brings vertices or indices along. If not, its command travels as it is.
+    fn brings_elements(&self) -> bool {
+        let arrays = &self.gl.arrays;
+        arrays.needs_client_memory() || arrays.bound.element_buffer == 0 && self.gl.api != hello::api::CORE
+    }
+
+    /// Draws with arrays or indices from the program's memory. The arguments are checked, but for what only the server knows.
+    fn draw_inline(&mut self, draw: Indexed) {
+        let Some(size) = draw_index_bytes(draw.type_) else { return self.set_error(gl::GL_INVALID_ENUM) };
+        if draw.count < 0 || draw.instances < 0 {
+            return self.set_error(gl::GL_INVALID_VALUE);
+        }
+        if draw.mode > gl::GL_PATCHES {
+            return self.set_error(gl::GL_INVALID_ENUM);
+        }
+        if draw.count == 0 || draw.instances == 0 {
+            return self.check_only(draw.mode);
+        }
+        let bytes = draw.count as usize * size;
+        let buffer = self.gl.arrays.bound.element_buffer;
+        let fetched;
+        let indices = if buffer == 0 {
+            if draw.indices.is_null() {
+                return;
+            }
+            draw.indices.cast::<u8>()
+        } else {
+            match buffers::element_bytes(self, buffer, draw.indices as usize, bytes) {
+                Some(found) => {
+                    fetched = found;
+                    fetched.as_ptr()
+                }
+                // The indices lie outside the buffer: undefined, and nothing is drawn.
+                None => return,
+            }
+        };
+        if !self.gl.arrays.needs_client_memory() {
+            // SAFETY: the context's own encoder; the program's indices are there.
+            unsafe { self.send_elements(draw, 0, u32::MAX, (std::ptr::null(), 0), Data::Bytes(indices, bytes), Data::Null) };
+            return;
+        }
+        let restart = self.restart_index(draw.type_);
+        // SAFETY: `bytes` bytes of indices lie there.
+        let Some((least, greatest)) = (unsafe { bounds(indices, draw.count as usize, size, restart) }) else {
+            return self.check_only(draw.mode);
+        };
+        let base = i64::from(draw.base_vertex);
+        let reads = Reads {
+            least: i64::from(least) + base,
+            greatest: i64::from(greatest) + base,
+            instances: draw.instances as u32,
+            base_instance: draw.base_instance,
+        };
+        let gathered = self.gl.arrays.gather(reads);
+        let words = (gathered.words.as_ptr(), gathered.words.len());
+        // SAFETY: as above, and the pieces are what the program's arrays hold.
+        unsafe { self.send_elements(draw, least, greatest, words, Data::Bytes(indices, bytes), gathered.data()) };
+    }
+
+    unsafe fn send_elements(&mut self, d: Indexed, least: u32, greatest: u32, words: (*const u32, usize), indices: Data, vertices: Data) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.enc.mgn_draw_elements(
+                d.mode, d.count, d.type_, least, greatest, d.instances, d.base_vertex, d.base_instance, words, indices, vertices,
+            );
+        }
+    }
+
+    /// A draw of nothing, for the errors that the server may find.
+    fn check_only(&mut self, mode: u32) {
+        // SAFETY: the context's own encoder.
+        unsafe { self.enc.gl_draw_arrays(mode, 0, 0) };
+    }
+
+    /// The index that restarts primitives, if that is enabled.
+    fn restart_index(&mut self, type_: u32) -> Option<u32> {
+        let on = |cap| self.gl.state.is_enabled(cap);
+        if on(gl::GL_PRIMITIVE_RESTART_FIXED_INDEX) == Some(true) {
+            return Some(match type_ {
+                gl::GL_UNSIGNED_BYTE => 0xff,
+                gl::GL_UNSIGNED_SHORT => 0xffff,
+                _ => u32::MAX,
+            });
+        }
+        if on(gl::GL_PRIMITIVE_RESTART) == Some(true) {
+            return self.gl.state.primitive_restart_index();
+        }
+        None
+    }
+}
+
+/// The least and greatest index but `restart`; none if there is no other.
+///
+/// # Safety
+/// `count` indices of `size` bytes lie at `indices`.
+unsafe fn bounds(indices: *const u8, count: usize, size: usize, restart: Option<u32>) -> Option<(u32, u32)> {
+    fn fold(values: impl Iterator<Item = u32>, restart: Option<u32>) -> Option<(u32, u32)> {
+        let (least, greatest) = match restart {
+            None => values.fold((u32::MAX, 0), |(l, g), i| (l.min(i), g.max(i))),
+            Some(r) => values.filter(|i| *i != r).fold((u32::MAX, 0), |(l, g), i| (l.min(i), g.max(i))),
+        };
+        (least <= greatest).then_some((least, greatest))
+    }
+    // SAFETY: the caller's promise; a program's indices may be unaligned.
+    unsafe {
+        let at = |i: usize| indices.add(i * size);
+        match size {
+            1 => fold((0..count).map(|i| u32::from(at(i).read())), restart),
+            2 => fold((0..count).map(|i| u32::from(at(i).cast::<u16>().read_unaligned())), restart),
+            _ => fold((0..count).map(|i| at(i).cast::<u32>().read_unaligned()), restart),
+        }
+    }
+}
+
+/// The calling thread's context, unless it is between glBegin and glEnd.
+fn drawing<'a>() -> Option<&'a mut Context> {
+    // SAFETY: the only reference in use.
+    let cx = unsafe { context() };
+    if cx.gl.in_begin() {
+        cx.illegal_in_begin::<()>();
+        return None;
+    }
+    Some(cx)
+}
+
+/// Whether the arguments of an array draw are right and there is something to draw; else the server sees the command and raises its error.
+fn draws(mode: u32, first: i32, count: i32, instances: i32) -> bool {
+    mode <= gl::GL_PATCHES && first >= 0 && count > 0 && instances > 0
+}
+
+pub unsafe extern "C" fn glDrawArrays(mode: u32, first: i32, count: i32) {
+    let Some(cx) = drawing() else { return };
+    if cx.gl.arrays.needs_client_memory() && draws(mode, first, count, 1) {
+        return cx.draw_client_arrays(mode, first, count, 1, 0);
+    }
+    // SAFETY: the context's own encoder.
+    unsafe { cx.enc.gl_draw_arrays(mode, first, count) };
+}
+
+pub unsafe extern "C" fn glDrawArraysInstanced(mode: u32, first: i32, count: i32, instances: i32) {
+    let Some(cx) = drawing() else { return };
+    if cx.gl.arrays.needs_client_memory() && draws(mode, first, count, instances) {
+        return cx.draw_client_arrays(mode, first, count, instances, 0);
+    }
+    // SAFETY: the context's own encoder.
+    unsafe { cx.enc.gl_draw_arrays_instanced(mode, first, count, instances) };
+}
+
+pub unsafe extern "C" fn glDrawArraysInstancedBaseInstance(mode: u32, first: i32, count: i32, instances: i32, base: u32) {
+    let Some(cx) = drawing() else { return };
+    if cx.gl.arrays.needs_client_memory() && draws(mode, first, count, instances) {
+        return cx.draw_client_arrays(mode, first, count, instances, base);
+    }
+    // SAFETY: the context's own encoder.
+    unsafe { cx.enc.gl_draw_arrays_instanced_base_instance(mode, first, count, instances, base) };
+}
+
+/// Indexed draws: the entry point, what it says of the draw, and how it travels when everything is in buffer objects.
+macro_rules! indexed {
+    ($($name:ident($($argument:ident: $type:ty),*) {$($field:ident: $value:expr),*} $encode:ident($($sent:expr),*);)*) => {
+        $(pub unsafe extern "C" fn $name($($argument: $type),*) {
+            let Some(cx) = drawing() else { return };
+            if cx.brings_elements() {
+                let draw = Indexed { instances: 1, base_vertex: 0, base_instance: 0, $($field: $value,)* ..NOTHING };
+                return cx.draw_inline(draw);
+            }
+            // SAFETY: the context's own encoder.
+            unsafe { cx.enc.$encode($($sent),*) };
+        })*
+    };
+}
+
+const NOTHING: Indexed =
+    Indexed { mode: 0, count: 0, type_: 0, indices: std::ptr::null(), instances: 1, base_vertex: 0, base_instance: 0 };
+
+indexed! {
+    glDrawElements(mode: u32, count: i32, type_: u32, indices: Pointer)
+        {mode: mode, count: count, type_: type_, indices: indices}
+        gl_draw_elements(mode, count, type_, indices as u64);
+    glDrawElementsBaseVertex(mode: u32, count: i32, type_: u32, indices: Pointer, base: i32)
+        {mode: mode, count: count, type_: type_, indices: indices, base_vertex: base}
+        gl_draw_elements_base_vertex(mode, count, type_, indices as u64, base);
+    glDrawElementsInstanced(mode: u32, count: i32, type_: u32, indices: Pointer, instances: i32)
+        {mode: mode, count: count, type_: type_, indices: indices, instances: instances}
+        gl_draw_elements_instanced(mode, count, type_, indices as u64, instances);
+    glDrawElementsInstancedBaseInstance(mode: u32, count: i32, type_: u32, indices: Pointer, instances: i32, base: u32)
+        {mode: mode, count: count, type_: type_, indices: indices, instances: instances, base_instance: base}
+        gl_draw_elements_instanced_base_instance(mode, count, type_, indices as u64, instances, base);
+    glDrawElementsInstancedBaseVertex(mode: u32, count: i32, type_: u32, indices: Pointer, instances: i32, base: i32)
+        {mode: mode, count: count, type_: type_, indices: indices, instances: instances, base_vertex: base}
+        gl_draw_elements_instanced_base_vertex(mode, count, type_, indices as u64, instances, base);
+    glDrawElementsInstancedBaseVertexBaseInstance(
+        mode: u32, count: i32, type_: u32, indices: Pointer, instances: i32, vertex: i32, instance: u32)
+        {mode: mode, count: count, type_: type_, indices: indices, instances: instances, base_vertex: vertex, base_instance: instance}
+        gl_draw_elements_instanced_base_vertex_base_instance(mode, count, type_, indices as u64, instances, vertex, instance);
+}
+
+pub unsafe extern "C" fn glDrawRangeElements(mode: u32, start: u32, end: u32, count: i32, type_: u32, indices: Pointer) {
+    // SAFETY: as glDrawElementsBaseVertex.
+    unsafe { glDrawRangeElementsBaseVertex(mode, start, end, count, type_, indices, 0) }
+}
+
+pub unsafe extern "C" fn glDrawRangeElementsBaseVertex(
+    mode: u32,
+    start: u32,
+    end: u32,
+    count: i32,
+    type_: u32,
+    indices: Pointer,
+    base: i32,
+) {
+    let Some(cx) = drawing() else { return };
+    if end < start {
+        return cx.set_error(gl::GL_INVALID_VALUE);
+    }
+    // The range is a hint that nobody here needs.
+    // SAFETY: the program's own promise.
+    unsafe { glDrawElementsBaseVertex(mode, count, type_, indices, base) }
+}
+
+pub unsafe extern "C" fn glMultiDrawArrays(mode: u32, first: *const i32, count: *const i32, draws: i32) {
+    let Some(cx) = drawing() else { return };
+    let Ok(n) = usize::try_from(draws) else { return cx.set_error(gl::GL_INVALID_VALUE) };
+    // SAFETY: the program gives `draws` values each.
+    unsafe {
+        if !cx.gl.arrays.needs_client_memory() {
+            cx.enc.gl_multi_draw_arrays(mode, (first, n), (count, n));
+            return;
+        }
+        if (0..n).any(|i| *count.add(i) < 0) {
+            return cx.set_error(gl::GL_INVALID_VALUE);
+        }
+        for i in 0..n {
+            if *count.add(i) > 0 {
+                glDrawArrays(mode, *first.add(i), *count.add(i));
+            }
+        }
+    }
+}
+
+pub unsafe extern "C" fn glMultiDrawElements(mode: u32, count: *const i32, type_: u32, indices: *const Pointer, draws: i32) {
+    // SAFETY: as the other, whose base vertices may be missing.
+    unsafe { multi_draw(mode, count, type_, indices, draws, std::ptr::null()) }
+}
+
+pub unsafe extern "C" fn glMultiDrawElementsBaseVertex(
+    mode: u32,
+    count: *const i32,
+    type_: u32,
+    indices: *const Pointer,
+    draws: i32,
+    base: *const i32,
+) {
+    // SAFETY: the program gives `draws` values each.
+    unsafe { multi_draw(mode, count, type_, indices, draws, base) }
+}
+
+unsafe fn multi_draw(mode: u32, count: *const i32, type_: u32, indices: *const Pointer, draws: i32, base: *const i32) {
+    let Some(cx) = drawing() else { return };
+    let Ok(n) = usize::try_from(draws) else { return cx.set_error(gl::GL_INVALID_VALUE) };
+    // SAFETY: the program gives `draws` values each; `base` may be null.
+    unsafe {
+        if !cx.brings_elements() {
+            let offsets = (indices.cast::<u64>(), n);
+            if base.is_null() {
+                cx.enc.gl_multi_draw_elements(mode, (count, n), type_, offsets);
+            } else {
+                cx.enc.gl_multi_draw_elements_base_vertex(mode, (count, n), type_, offsets, (base, n));
+            }
+            return;
+        }
+        if (0..n).any(|i| *count.add(i) < 0) {
+            return cx.set_error(gl::GL_INVALID_VALUE);
+        }
+        for i in 0..n {
+            if *count.add(i) > 0 {
+                let base = if base.is_null() { 0 } else { *base.add(i) };
+                glDrawElementsBaseVertex(mode, *count.add(i), type_, *indices.add(i), base);
+            }
+        }
+    }
+}
+
+/// Indirect draws read their arguments from a buffer object, or in a compatibility context from the program's memory.
+fn indirect_in_memory(cx: &Context) -> bool {
+    cx.gl.is_compat() && buffers::bound(cx, gl::GL_DRAW_INDIRECT_BUFFER) == Ok(0)
+}
+
+pub unsafe extern "C" fn glDrawArraysIndirect(mode: u32, indirect: Pointer) {
+    let Some(cx) = drawing() else { return };
+    // SAFETY: in memory, the program gives four words.
+    unsafe {
+        if indirect_in_memory(cx) {
+            let [count, instances, first, base] = indirect.cast::<[u32; 4]>().read_unaligned();
+            return glDrawArraysInstancedBaseInstance(mode, first as i32, count as i32, instances as i32, base);
+        }
+        cx.enc.gl_draw_arrays_indirect(mode, indirect as u64);
+    }
+}
+
+pub unsafe extern "C" fn glDrawElementsIndirect(mode: u32, type_: u32, indirect: Pointer) {
+    let Some(cx) = drawing() else { return };
+    // SAFETY: in memory, the program gives five words.
+    unsafe {
+        if indirect_in_memory(cx) {
+            let [count, instances, first, vertex, instance] = indirect.cast::<[u32; 5]>().read_unaligned();
+            let offset = first as usize * draw_index_bytes(type_).unwrap_or(0);
+            return glDrawElementsInstancedBaseVertexBaseInstance(
+                mode,
+                count as i32,
+                type_,
+                offset as Pointer,
+                instances as i32,
+                vertex as i32,
+                instance,
+            );
+        }
+        cx.enc.gl_draw_elements_indirect(mode, type_, indirect as u64);
+    }
+}
+
+pub unsafe extern "C" fn glMultiDrawArraysIndirect(mode: u32, indirect: Pointer, draws: i32, stride: i32) {
+    let Some(cx) = drawing() else { return };
+    // SAFETY: in memory, the program gives four words for each draw.
+    unsafe {
+        if indirect_in_memory(cx) {
+            let stride = if stride == 0 { 16 } else { stride as usize };
+            for i in 0..usize::try_from(draws).unwrap_or(0) {
+                glDrawArraysIndirect(mode, indirect.wrapping_byte_add(i * stride));
+            }
+            return;
+        }
+        cx.enc.gl_multi_draw_arrays_indirect(mode, indirect as u64, draws, stride);
+    }
+}
+
+pub unsafe extern "C" fn glMultiDrawElementsIndirect(mode: u32, type_: u32, indirect: Pointer, draws: i32, stride: i32) {
+    let Some(cx) = drawing() else { return };
+    // SAFETY: in memory, the program gives five words for each draw.
+    unsafe {
+        if indirect_in_memory(cx) {
+            let stride = if stride == 0 { 20 } else { stride as usize };
+            for i in 0..usize::try_from(draws).unwrap_or(0) {
+                glDrawElementsIndirect(mode, type_, indirect.wrapping_byte_add(i * stride));
+            }
+            return;
+        }
+        cx.enc.gl_multi_draw_elements_indirect(mode, type_, indirect as u64, draws, stride);
+    }
+}
+
+pub unsafe extern "C" fn glMultiDrawArraysIndirectCount(mode: u32, indirect: Pointer, count: i64, most: i32, stride: i32) {
+    let Some(cx) = drawing() else { return };
+    // SAFETY: the context's own encoder.
+    unsafe { cx.enc.gl_multi_draw_arrays_indirect_count(mode, indirect as u64, count, most, stride) };
+}
+
+pub unsafe extern "C" fn glMultiDrawElementsIndirectCount(
+    mode: u32,
+    type_: u32,
+    indirect: Pointer,
+    count: i64,
+    most: i32,
+    stride: i32,
+) {
+    let Some(cx) = drawing() else { return };
+    // SAFETY: the context's own encoder.
+    unsafe { cx.enc.gl_multi_draw_elements_indirect_count(mode, type_, indirect as u64, count, most, stride) };
+}

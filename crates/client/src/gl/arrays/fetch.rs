@@ -1,0 +1,90 @@
+//! Reading elements of arrays in the program's memory: glArrayElement.
+
+use super::Arrays;
+use crate::context::Context;
+use crate::gl::context;
+use mgn_wire::draws::attr;
+use mgn_wire::gl::*;
+
+impl Arrays {
+    /// Element `index` of an array in the program's memory, as floats.
+    ///
+    /// # Safety
+    /// The program's array has that element.
+    unsafe fn element(&self, slot: usize, index: i32) -> [f32; 4] {
+        let format = &self.bound.formats[slot];
+        let binding = self.bound.binding(slot);
+        let at = binding.offset.wrapping_add_signed(index as isize * binding.stride as isize) as *const u8;
+        let normal = format.normalized;
+        let mut value = [0.0, 0.0, 0.0, 1.0];
+        let bgra = format.size == GL_BGRA;
+        let n = if bgra { 4 } else { format.size as usize };
+        // SAFETY: the element has n values of the type.
+        unsafe {
+            for (i, v) in value.iter_mut().take(n).enumerate() {
+                macro_rules! read {
+                    ($type:ty) => {
+                        at.cast::<$type>().add(i).read_unaligned()
+                    };
+                }
+                *v = match format.type_ {
+                    GL_FLOAT => read!(f32),
+                    GL_DOUBLE => read!(f64) as f32,
+                    GL_UNSIGNED_BYTE if normal => f32::from(read!(u8)) / 255.0,
+                    GL_UNSIGNED_BYTE => f32::from(read!(u8)),
+                    GL_BYTE if normal => (2.0 * f32::from(read!(i8)) + 1.0) / 255.0,
+                    GL_BYTE => f32::from(read!(i8)),
+                    GL_UNSIGNED_SHORT if normal => f32::from(read!(u16)) / 65535.0,
+                    GL_UNSIGNED_SHORT => f32::from(read!(u16)),
+                    GL_SHORT if normal => (2.0 * f32::from(read!(i16)) + 1.0) / 65535.0,
+                    GL_SHORT => f32::from(read!(i16)),
+                    GL_UNSIGNED_INT if normal => (f64::from(read!(u32)) / 4_294_967_295.0) as f32,
+                    GL_UNSIGNED_INT => read!(u32) as f32,
+                    GL_INT if normal => ((2.0 * f64::from(read!(i32)) + 1.0) / 4_294_967_294.0) as f32,
+                    GL_INT => read!(i32) as f32,
+                    _ => return value,
+                };
+            }
+        }
+        if bgra {
+            value.swap(0, 2);
+        }
+        value
+    }
+}
+
+pub unsafe extern "C" fn glArrayElement(index: i32) {
+    // SAFETY: the only reference in use; the program's enabled arrays have that element.
+    unsafe {
+        let cx = context();
+        if !cx.gl.arrays.needs_client_memory() {
+            cx.go_verbatim();
+            cx.gl.immediate.forget();
+            cx.enc.gl_array_element(index);
+            return;
+        }
+        element(cx, index);
+    }
+}
+
+/// Every enabled array's element as an attribute; the position (or generic attribute 0) comes last and makes the vertex.
+unsafe fn element(cx: &mut Context, index: i32) {
+    let zero = usize::from(attr::GENERIC);
+    let slots: Vec<usize> = cx.gl.arrays.bound.enabled_slots().filter(|&s| s != usize::from(attr::POSITION) && s != zero).collect();
+    for slot in slots {
+        let binding = cx.gl.arrays.bound.binding(slot);
+        if binding.buffer != 0 || binding.offset == 0 {
+            continue;
+        }
+        // SAFETY: the caller's promise.
+        let value = unsafe { cx.gl.arrays.element(slot, index) };
+        cx.set_attribute(slot as u8, value);
+    }
+    let enabled = cx.gl.arrays.bound.enabled;
+    let position = if enabled & 1 << zero != 0 { zero } else { usize::from(attr::POSITION) };
+    if enabled & 1 << position != 0 {
+        // SAFETY: the caller's promise.
+        let value = unsafe { cx.gl.arrays.element(position, index) };
+        cx.make_vertex(cx.gl.arrays.bound.formats[position].size.clamp(2, 4) as u8, value);
+    }
+}

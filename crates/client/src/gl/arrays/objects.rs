@@ -1,0 +1,139 @@
+//! Vertex array objects, and separate formats and bindings (ARB_vertex_attrib_binding).
+
+use super::entries::generic_slot;
+use super::{Arrays, VertexArray};
+use crate::gl::context;
+use mgn_wire::draws::{attr, Kind};
+use mgn_wire::gl;
+
+impl Arrays {
+    /// Makes `name` the bound object.
+    pub fn bind_vertex_array(&mut self, name: u32) {
+        if name == self.name {
+            return;
+        }
+        let mut next = self.others.remove(&name).unwrap_or_default();
+        next.exists = true;
+        let previous = std::mem::replace(&mut self.bound, next);
+        self.others.insert(self.name, previous);
+        self.name = name;
+    }
+
+    /// Forgets an object. If it is bound, the default one is bound instead.
+    pub fn delete_vertex_array(&mut self, name: u32) {
+        if name == 0 {
+            return;
+        }
+        if name == self.name {
+            self.bind_vertex_array(0);
+        }
+        self.others.remove(&name);
+    }
+}
+
+pub unsafe extern "C" fn glBindVertexArray(name: u32) {
+    // SAFETY: the only reference in use.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if name != 0 && !cx.gl.own.vertex_arrays.is_taken(name) {
+            return cx.set_error(gl::GL_INVALID_OPERATION);
+        }
+        cx.gl.arrays.bind_vertex_array(name);
+        cx.enc.gl_bind_vertex_array(name);
+    }
+}
+
+/// The three glVertexAttrib*Format.
+macro_rules! formats {
+    ($($name:ident($($normalized:ident: u8)?) $kind:ident $encode:ident;)*) => {
+        $(pub unsafe extern "C" fn $name(index: u32, size: i32, type_: u32, $($normalized: u8,)? offset: u32) {
+            // SAFETY: the only reference in use.
+            unsafe {
+                let cx = context();
+                let Some(slot) = generic_slot(cx, index) else { return };
+                let _normalized = 0u8;
+                $(let _normalized = $normalized;)?
+                let format = &mut cx.gl.arrays.bound.formats[usize::from(slot)];
+                format.size = size as u32;
+                format.type_ = type_;
+                format.normalized = _normalized != 0;
+                format.kind = Kind::$kind;
+                format.relative_offset = offset;
+                cx.enc.$encode(index, size, type_, $($normalized,)? offset);
+            }
+        })*
+    };
+}
+
+formats! {
+    glVertexAttribFormat(normalized: u8) Float gl_vertex_attrib_format;
+    glVertexAttribIFormat() Integer gl_vertex_attrib_i_format;
+    glVertexAttribLFormat() Long gl_vertex_attrib_l_format;
+}
+
+pub unsafe extern "C" fn glVertexAttribBinding(index: u32, binding: u32) {
+    // SAFETY: the only reference in use.
+    unsafe {
+        let cx = context();
+        let (Some(slot), Some(from)) = (generic_slot(cx, index), generic_slot(cx, binding)) else { return };
+        let array = &mut cx.gl.arrays.bound;
+        array.formats[usize::from(slot)].binding = from;
+        array.find_client_slots();
+        cx.enc.gl_vertex_attrib_binding(index, binding);
+    }
+}
+
+pub unsafe extern "C" fn glVertexBindingDivisor(binding: u32, divisor: u32) {
+    // SAFETY: the only reference in use.
+    unsafe {
+        let cx = context();
+        let Some(from) = generic_slot(cx, binding) else { return };
+        cx.gl.arrays.bound.bindings[usize::from(from)].divisor = divisor;
+        cx.enc.gl_vertex_binding_divisor(binding, divisor);
+    }
+}
+
+fn bind(array: &mut VertexArray, binding: u8, buffer: u32, offset: i64, stride: i32) {
+    let binding = &mut array.bindings[usize::from(binding)];
+    binding.buffer = buffer;
+    binding.offset = offset as usize;
+    binding.stride = stride as usize;
+    array.find_client_slots();
+}
+
+pub unsafe extern "C" fn glBindVertexBuffer(binding: u32, buffer: u32, offset: i64, stride: i32) {
+    // SAFETY: the only reference in use.
+    unsafe {
+        let cx = context();
+        let Some(from) = generic_slot(cx, binding) else { return };
+        if offset < 0 || stride < 0 {
+            return cx.set_error(gl::GL_INVALID_VALUE);
+        }
+        bind(&mut cx.gl.arrays.bound, from, buffer, offset, stride);
+        cx.enc.gl_bind_vertex_buffer(binding, buffer, offset, stride);
+    }
+}
+
+pub unsafe extern "C" fn glBindVertexBuffers(first: u32, count: i32, buffers: *const u32, offsets: *const i64, strides: *const i32) {
+    // SAFETY: the only reference in use; the program gives `count` values each, or no buffers.
+    unsafe {
+        let cx = context();
+        let n = usize::try_from(count).unwrap_or(0);
+        let slots = u32::from(attr::COUNT - attr::GENERIC);
+        if count < 0 || first.checked_add(count as u32).is_none_or(|end| end > slots) {
+            return cx.set_error(if count < 0 { gl::GL_INVALID_VALUE } else { gl::GL_INVALID_OPERATION });
+        }
+        for i in 0..n {
+            let slot = attr::GENERIC + first as u8 + i as u8;
+            if buffers.is_null() {
+                bind(&mut cx.gl.arrays.bound, slot, 0, 0, 16);
+            } else {
+                bind(&mut cx.gl.arrays.bound, slot, *buffers.add(i), *offsets.add(i), *strides.add(i));
+            }
+        }
+        cx.enc.gl_bind_vertex_buffers(first, count, (buffers, n), (offsets, n), (strides, n));
+    }
+}

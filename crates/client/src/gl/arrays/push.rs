@@ -1,0 +1,156 @@
+//! glPushClientAttrib and glPopClientAttrib: saved and restored here; the server hears of what changes.
+
+use super::{Arrays, VertexArray, SLOTS};
+use crate::context::Context;
+use crate::gl::context;
+use crate::gl::images::SavedPixels;
+use mgn_wire::draws::{attr, Kind};
+use mgn_wire::gl;
+
+/// GL_MAX_CLIENT_ATTRIB_STACK_DEPTH of Mesa.
+const DEPTH: usize = 16;
+
+struct Saved {
+    pixels: Option<SavedPixels>,
+    arrays: Option<SavedArrays>,
+}
+
+struct SavedArrays {
+    name: u32,
+    array: VertexArray,
+    client_unit: u32,
+    array_buffer: u32,
+}
+
+#[derive(Default)]
+pub struct Stack(Vec<Saved>);
+
+impl Stack {
+    pub fn depth(&self) -> usize {
+        self.0.len()
+    }
+}
+
+pub unsafe extern "C" fn glPushClientAttrib(mask: u32) {
+    // SAFETY: the only reference in use.
+    let cx = unsafe { context() };
+    if cx.gl.in_begin() {
+        return cx.illegal_in_begin();
+    }
+    if cx.gl.arrays.pushed.depth() >= DEPTH {
+        return cx.set_error(gl::GL_STACK_OVERFLOW);
+    }
+    let pixels = (mask & gl::GL_CLIENT_PIXEL_STORE_BIT != 0).then(|| cx.gl.pixels.save());
+    let arrays = &mut cx.gl.arrays;
+    let saved = (mask & gl::GL_CLIENT_VERTEX_ARRAY_BIT != 0).then(|| SavedArrays {
+        name: arrays.name,
+        array: (*arrays.bound).clone(),
+        client_unit: arrays.client_unit,
+        array_buffer: arrays.array_buffer,
+    });
+    arrays.pushed.0.push(Saved { pixels, arrays: saved });
+}
+
+pub unsafe extern "C" fn glPopClientAttrib() {
+    // SAFETY: the only reference in use.
+    let cx = unsafe { context() };
+    if cx.gl.in_begin() {
+        return cx.illegal_in_begin();
+    }
+    let Some(saved) = cx.gl.arrays.pushed.0.pop() else {
+        return cx.set_error(gl::GL_STACK_UNDERFLOW);
+    };
+    if let Some(pixels) = saved.pixels {
+        cx.gl.pixels.restore(pixels);
+    }
+    if let Some(arrays) = saved.arrays {
+        cx.restore_arrays(arrays);
+    }
+}
+
+impl Context {
+    /// Makes the saved arrays the current ones, telling the server of every array in a buffer object that differs.
+    fn restore_arrays(&mut self, saved: SavedArrays) {
+        // An object that was deleted meanwhile stays deleted.
+        if saved.name != self.gl.arrays.name {
+            if saved.name != 0 && !self.gl.own.vertex_arrays.is_taken(saved.name) {
+                return;
+            }
+            self.gl.arrays.bind_vertex_array(saved.name);
+            // SAFETY: the context's own encoder.
+            unsafe { self.enc.gl_bind_vertex_array(saved.name) };
+        }
+        for slot in 0..SLOTS {
+            self.restore_slot(slot, &saved.array);
+        }
+        let element_buffer = saved.array.element_buffer;
+        *self.gl.arrays.bound = saved.array;
+        self.gl.arrays.client_unit = saved.client_unit;
+        self.gl.arrays.array_buffer = saved.array_buffer;
+        // SAFETY: the context's own encoder.
+        unsafe {
+            self.enc.gl_bind_buffer(gl::GL_ARRAY_BUFFER, saved.array_buffer);
+            self.enc.gl_bind_buffer(gl::GL_ELEMENT_ARRAY_BUFFER, element_buffer);
+            if self.gl.is_compat() {
+                self.enc.gl_client_active_texture(gl::GL_TEXTURE0 + saved.client_unit);
+            }
+        }
+    }
+
+    fn restore_slot(&mut self, slot: usize, saved: &VertexArray) {
+        let now: &Arrays = &self.gl.arrays;
+        let (format, binding) = (saved.formats[slot], *saved.binding(slot));
+        let moved = format != now.bound.formats[slot] || binding != *now.bound.binding(slot);
+        let enabled = saved.enabled >> slot & 1 != 0;
+        let toggled = enabled != (now.bound.enabled >> slot & 1 != 0);
+        let size = format.size as i32;
+        let offset = binding.offset.wrapping_add(format.relative_offset as usize) as u64;
+        let enc = &mut self.enc;
+        let slot = slot as u8;
+        let index = u32::from(slot.wrapping_sub(attr::GENERIC));
+        // SAFETY: the context's own encoder.
+        unsafe {
+            if (attr::TEXCOORD..attr::GENERIC).contains(&slot) && (moved || toggled) {
+                enc.gl_client_active_texture(gl::GL_TEXTURE0 + u32::from(slot - attr::TEXCOORD));
+            }
+            if moved && binding.buffer != 0 {
+                enc.gl_bind_buffer(gl::GL_ARRAY_BUFFER, binding.buffer);
+                let stride = if format.given_stride == 0 { 0 } else { binding.stride as i32 };
+                match slot {
+                    attr::POSITION => enc.gl_vertex_pointer(size, format.type_, stride, offset),
+                    attr::NORMAL => enc.gl_normal_pointer(format.type_, stride, offset),
+                    attr::COLOR => enc.gl_color_pointer(size, format.type_, stride, offset),
+                    attr::SECONDARY => enc.gl_secondary_color_pointer(size, format.type_, stride, offset),
+                    attr::FOG => enc.gl_fog_coord_pointer(format.type_, stride, offset),
+                    attr::INDEX => enc.gl_index_pointer(format.type_, stride, offset),
+                    attr::EDGE_FLAG => enc.gl_edge_flag_pointer(stride, offset),
+                    s if s < attr::GENERIC => enc.gl_tex_coord_pointer(size, format.type_, stride, offset),
+                    _ if format.kind == Kind::Integer => enc.gl_vertex_attrib_i_pointer(index, size, format.type_, stride, offset),
+                    _ if format.kind == Kind::Long => enc.gl_vertex_attrib_l_pointer(index, size, format.type_, stride, offset),
+                    _ => enc.gl_vertex_attrib_pointer(index, size, format.type_, format.normalized.into(), stride, offset),
+                }
+            }
+            if moved && slot >= attr::GENERIC {
+                enc.gl_vertex_attrib_divisor(index, binding.divisor);
+            }
+            if toggled {
+                let array = match slot {
+                    attr::POSITION => gl::GL_VERTEX_ARRAY,
+                    attr::NORMAL => gl::GL_NORMAL_ARRAY,
+                    attr::COLOR => gl::GL_COLOR_ARRAY,
+                    attr::SECONDARY => gl::GL_SECONDARY_COLOR_ARRAY,
+                    attr::FOG => gl::GL_FOG_COORD_ARRAY,
+                    attr::INDEX => gl::GL_INDEX_ARRAY,
+                    attr::EDGE_FLAG => gl::GL_EDGE_FLAG_ARRAY,
+                    _ => gl::GL_TEXTURE_COORD_ARRAY,
+                };
+                match (slot >= attr::GENERIC, enabled) {
+                    (true, true) => enc.gl_enable_vertex_attrib_array(index),
+                    (true, false) => enc.gl_disable_vertex_attrib_array(index),
+                    (false, true) => enc.gl_enable_client_state(array),
+                    (false, false) => enc.gl_disable_client_state(array),
+                }
+            }
+        }
+    }
+}

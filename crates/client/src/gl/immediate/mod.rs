@@ -1,0 +1,608 @@
+//! Immediate mode becomes arrays: between glBegin and glEnd, attributes go to a template and each glVertex appends one interleaved vertex of floats to the
+//! open chunk. A run ends when the chunk is full, cut where the primitive may be cut, or at glEnd.
+//!
+//! A run's layout holds the attributes that were set inside. One that is set for the first time in mid-primitive, or with more components, ends the run
+//! and starts another with a wider layout. What arrays can't express (evaluators, materials, integer attributes, stippled strips longer than a chunk) makes
+//! the run *open*: the server begins the primitive and feeds it the vertices, and the rest of it travels call by call.
+
+mod cut;
+pub mod entries;
+mod layout;
+
+use crate::context::Context;
+use layout::Layout;
+use mgn_wire::draws::{attr, RUN_OPEN, RUN_TRAILING};
+use mgn_wire::encoder::put;
+use mgn_wire::{gl, ops};
+
+/// Attributes, as the stream numbers them.
+const ATTRIBUTES: usize = attr::COUNT as usize;
+/// Room that a run needs at its start: its header and a few of the longest vertices.
+const RUN_MIN: usize = 16 * ATTRIBUTES * 16;
+/// Templates are copied in blocks of this many bytes, so a vertex's attributes may overrun by nearly as much.
+const BLOCK: usize = 16;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Outside,
+    /// Inside, collecting a run.
+    Run,
+    /// Inside, call by call.
+    Verbatim,
+}
+
+/// Values of every attribute of one vertex.
+type Vertex = [[f32; 4]; ATTRIBUTES];
+
+/// Fields that a vertex with a normal touches come first.
+#[repr(C)]
+pub struct Immediate {
+    /// Where the next vertex goes; never null.
+    at: *mut u8,
+    /// `limit[n]`: the last place where a vertex with n position components may start; null if such a one takes the slow path.
+    limit: [*mut u8; 5],
+    /// Bytes of the attributes before the position, and of a whole vertex.
+    template_bytes: usize,
+    stride: usize,
+    /// Components of each attribute in the layout; 0 for none, and for all outside Begin/End.
+    components: [u8; ATTRIBUTES],
+    /// Where in the template each attribute lies, in floats.
+    offset: [u8; ATTRIBUTES],
+    /// The attributes before the position as the next vertex will have them, and a block's overrun.
+    template: [f32; ATTRIBUTES * 4 + BLOCK / 4],
+    phase: Phase,
+    mode: u32,
+    layout: Layout,
+    /// The run's record, and its first vertex behind the record's header.
+    record: *mut u8,
+    start: *mut u8,
+    /// The end of the chunk. The encoder doesn't see it inside Begin/End, so that it refuses other commands.
+    chunk_end: *mut u8,
+    /// A part of this primitive has been sent.
+    was_cut: bool,
+    /// The first vertex of a loop that was cut, which closes it in the end.
+    loop_first: Option<Box<Vertex>>,
+    /// The encoder's place if the last run may be taken up again, because nothing follows it.
+    reopen_at: *mut u8,
+    /// Current values, but for those of the layout, which are in the template. `known` has a bit for each that is right.
+    values: Vertex,
+    known: u32,
+    pub pending_error: Option<u32>,
+    /// A display list is being compiled: everything travels call by call.
+    pub compiling: bool,
+    /// The current program sees the numbers of vertices or primitives, so these must not be cut or joined.
+    pub keep_whole: bool,
+}
+
+impl Immediate {
+    pub fn new() -> Immediate {
+        let mut values = [[0.0, 0.0, 0.0, 1.0]; ATTRIBUTES];
+        values[usize::from(attr::NORMAL)] = [0.0, 0.0, 1.0, 1.0];
+        values[usize::from(attr::COLOR)] = [1.0; 4];
+        values[usize::from(attr::INDEX)] = [1.0, 0.0, 0.0, 1.0];
+        values[usize::from(attr::EDGE_FLAG)] = [1.0, 0.0, 0.0, 1.0];
+        let null = std::ptr::null_mut();
+        Immediate {
+            at: std::ptr::dangling_mut(),
+            limit: [null; 5],
+            template_bytes: 0,
+            stride: 0,
+            components: [0; ATTRIBUTES],
+            offset: [0; ATTRIBUTES],
+            template: [0.0; ATTRIBUTES * 4 + BLOCK / 4],
+            phase: Phase::Outside,
+            mode: 0,
+            layout: Layout::default(),
+            record: null,
+            start: null,
+            chunk_end: null,
+            was_cut: false,
+            loop_first: None,
+            reopen_at: null,
+            values,
+            known: u32::MAX,
+            pending_error: None,
+            compiling: false,
+            keep_whole: false,
+        }
+    }
+
+    /// Whether the program is between glBegin and glEnd.
+    #[inline(always)]
+    pub fn is_inside(&self) -> bool {
+        self.phase != Phase::Outside
+    }
+
+    /// Whether the encoder's room is hidden because a run is being written.
+    pub fn hides_room(&self) -> bool {
+        self.phase == Phase::Run
+    }
+
+    /// An attribute's current value, if it is known here. Outside Begin/End only.
+    pub fn current(&self, attribute: u8) -> Option<[f32; 4]> {
+        (self.known & 1 << attribute != 0).then(|| self.values[usize::from(attribute)])
+    }
+
+    /// A command may have changed any current value (glCallList, glPopAttrib).
+    pub fn forget(&mut self) {
+        self.known = 0;
+    }
+
+    /// An attribute was changed in a way that isn't computed here.
+    pub fn forget_one(&mut self, attribute: u8) {
+        self.known &= !(1 << attribute);
+    }
+
+    /// An attribute's value became known.
+    pub fn learn(&mut self, attribute: u8, value: [f32; 4]) {
+        self.values[usize::from(attribute)] = value;
+        self.known |= 1 << attribute;
+    }
+
+    /// Vertices in the run.
+    fn count(&self) -> usize {
+        match self.stride {
+            0 => 0,
+            stride => (self.at as usize - self.start as usize) / stride,
+        }
+    }
+
+    /// What the run is drawn as: a loop that was cut goes on as a strip.
+    fn drawn_mode(&self) -> u32 {
+        if self.loop_first.is_some() {
+            gl::GL_LINE_STRIP
+        } else {
+            self.mode
+        }
+    }
+
+    /// Lays the empty run out anew behind `record`.
+    fn lay_out(&mut self) {
+        let mut offset = 0;
+        for a in self.layout.attributes() {
+            self.offset[usize::from(a)] = offset;
+            offset += self.layout.components[usize::from(a)];
+        }
+        self.components = self.layout.components;
+        self.components[usize::from(attr::POSITION)] = 0;
+        self.template_bytes = self.layout.template_bytes();
+        self.stride = self.layout.stride();
+        self.start = self.record.wrapping_add(self.layout.header_bytes());
+        self.at = self.start;
+        self.fill_template();
+        self.set_limits();
+    }
+
+    fn set_limits(&mut self) {
+        self.limit = [std::ptr::null_mut(); 5];
+        let position = usize::from(self.layout.position());
+        if position > 0 {
+            // Behind the last vertex there is room for one that closes a loop and one that trails.
+            self.limit[position] = self.chunk_end.wrapping_sub(3 * self.stride + BLOCK);
+        }
+    }
+
+    fn fill_template(&mut self) {
+        for i in 0..ATTRIBUTES as u8 {
+            let n = self.components[usize::from(i)];
+            self.write_template(i, n, self.values[usize::from(i)]);
+        }
+    }
+
+    #[inline(always)]
+    fn write_template(&mut self, attribute: u8, components: u8, value: [f32; 4]) {
+        let at = usize::from(self.offset[usize::from(attribute)]);
+        let n = usize::from(components);
+        self.template[at..at + n].copy_from_slice(&value[..n]);
+    }
+
+    /// Takes the template's values over as current ones.
+    fn keep_values(&mut self) {
+        for a in self.layout.attributes() {
+            let (at, n) = (usize::from(self.offset[usize::from(a)]), usize::from(self.components[usize::from(a)]));
+            let mut value = [0.0, 0.0, 0.0, 1.0];
+            value[..n].copy_from_slice(&self.template[at..at + n]);
+            self.values[usize::from(a)] = value;
+            self.known |= 1 << a;
+        }
+    }
+
+    /// The run's vertex `index` with every attribute: those that it lacks had their current values.
+    fn vertex(&self, index: usize) -> Vertex {
+        let mut vertex = self.values;
+        let mut at = self.start.wrapping_add(index * self.stride).cast::<f32>();
+        for a in self.layout.attributes().chain([attr::POSITION]) {
+            let mut value = [0.0, 0.0, 0.0, 1.0];
+            for v in value.iter_mut().take(usize::from(self.layout.components[usize::from(a)])) {
+                // SAFETY: the vertex was written there.
+                *v = unsafe { at.read_unaligned() };
+                at = at.wrapping_add(1);
+            }
+            vertex[usize::from(a)] = value;
+        }
+        vertex
+    }
+
+    /// Appends a vertex with every attribute given.
+    fn append_vertex(&mut self, vertex: &Vertex) {
+        let mut at = self.at.cast::<f32>();
+        for a in self.layout.attributes().chain([attr::POSITION]) {
+            for v in vertex[usize::from(a)].iter().take(usize::from(self.layout.components[usize::from(a)])) {
+                // SAFETY: the limits leave room for this vertex.
+                unsafe { at.write_unaligned(*v) };
+                at = at.wrapping_add(1);
+            }
+        }
+        self.at = at.cast();
+    }
+
+    /// Appends a vertex with the template's attributes.
+    #[inline(always)]
+    fn append(&mut self, at: *mut u8, position: &[f32]) {
+        // SAFETY: `at` is within the limit, behind which there is room for a vertex and a block; the template has room for a block's overrun.
+        unsafe {
+            let mut done = 0;
+            while done < self.template_bytes {
+                let block = self.template.as_ptr().cast::<u8>().add(done).cast::<[u8; BLOCK]>().read_unaligned();
+                at.add(done).cast::<[u8; BLOCK]>().write_unaligned(block);
+                done += BLOCK;
+            }
+            let to = at.add(self.template_bytes).cast::<f32>();
+            for (i, v) in position.iter().enumerate() {
+                to.add(i).write_unaligned(*v);
+            }
+        }
+        self.at = at.wrapping_add(self.stride);
+    }
+
+    /// Appends a vertex that isn't drawn if attributes changed after the last one.
+    fn append_trailing(&mut self) -> bool {
+        let bytes = self.template_bytes;
+        let last = self.at.wrapping_sub(self.stride);
+        // SAFETY: the last vertex lies there, and the template has that many bytes.
+        let same = unsafe {
+            let last = std::slice::from_raw_parts(last, bytes);
+            last == std::slice::from_raw_parts(self.template.as_ptr().cast::<u8>(), bytes)
+        };
+        if !same {
+            self.append(self.at, &[0.0; 4][..usize::from(self.layout.position())]);
+        }
+        !same
+    }
+}
+
+impl Context {
+    fn begin(&mut self, mode: u32) {
+        if self.gl.in_begin() {
+            return self.set_error(gl::GL_INVALID_OPERATION);
+        }
+        if mode > gl::GL_PATCHES {
+            return self.set_error(gl::GL_INVALID_ENUM);
+        }
+        let im = &mut self.gl.immediate;
+        let again = im.reopen_at == self.enc.cur && !im.reopen_at.is_null() && im.mode == mode && !im.compiling;
+        im.mode = mode;
+        // What is drawn may raise errors: an incomplete framebuffer, a mapped buffer.
+        self.enc.fallible = true;
+        if im.compiling {
+            im.phase = Phase::Verbatim;
+            // SAFETY: the context's own encoder.
+            unsafe { self.enc.gl_begin(mode) };
+            return;
+        }
+        im.was_cut = false;
+        im.loop_first = None;
+        if again {
+            im.phase = Phase::Run;
+            im.chunk_end = self.enc.end;
+            self.enc.end = std::ptr::null_mut();
+            im.components = im.layout.components;
+            im.components[usize::from(attr::POSITION)] = 0;
+            im.set_limits();
+            return;
+        }
+        im.layout = Layout::default();
+        self.start_run();
+    }
+
+    /// Opens a run at the encoder's place, in a new chunk if little is left of this one.
+    fn start_run(&mut self) {
+        // SAFETY: the context's own encoder. The room is only looked for, and given back.
+        unsafe { self.enc.cur = self.enc.room(RUN_MIN) };
+        let im = &mut self.gl.immediate;
+        if self.enc.end.is_null() {
+            // No context: whatever comes is dropped by the encoder, call by call.
+            im.phase = Phase::Verbatim;
+            return;
+        }
+        im.phase = Phase::Run;
+        im.chunk_end = self.enc.end;
+        self.enc.end = std::ptr::null_mut();
+        im.record = self.enc.cur;
+        im.lay_out();
+    }
+
+    /// Ends the run after its first `count` vertices, not counting a trailing one, and gives the encoder its room back.
+    fn close_run(&mut self, count: usize, flags: u32) {
+        let im = &mut self.gl.immediate;
+        self.enc.end = im.chunk_end;
+        let bytes = (count + usize::from(flags & RUN_TRAILING != 0)) * im.stride;
+        let words = (im.start as usize - im.record as usize + bytes) / 4;
+        // SAFETY: `lay_out` left room for the header between `record` and `start`.
+        unsafe {
+            im.layout.write_header(im.record, im.drawn_mode(), flags, bytes);
+            put(im.record, 0, u32::from(ops::MGN_RUN) | (words as u32) << 16);
+        }
+        self.enc.cur = im.start.wrapping_add(bytes);
+    }
+
+    fn end(&mut self) {
+        match self.gl.immediate.phase {
+            Phase::Outside => return self.set_error(gl::GL_INVALID_OPERATION),
+            Phase::Run => self.end_run(),
+            Phase::Verbatim => {
+                self.close_loop_verbatim();
+                // SAFETY: the context's own encoder.
+                unsafe { self.enc.gl_end() };
+            }
+        }
+        let im = &mut self.gl.immediate;
+        im.phase = Phase::Outside;
+        im.limit = [std::ptr::null_mut(); 5];
+        im.components = [0; ATTRIBUTES];
+        im.loop_first = None;
+        if let Some(error) = im.pending_error.take() {
+            self.set_error(error);
+        }
+    }
+
+    fn end_run(&mut self) {
+        let im = &mut self.gl.immediate;
+        im.keep_values();
+        im.reopen_at = std::ptr::null_mut();
+        if im.count() == 0 {
+            self.enc.end = im.chunk_end;
+            return self.send_layout_values();
+        }
+        if let Some(first) = im.loop_first.take() {
+            im.append_vertex(&first);
+            im.loop_first = Some(first);
+        }
+        let count = im.count();
+        let trailing = im.append_trailing();
+        self.close_run(count, if trailing { RUN_TRAILING } else { 0 });
+        let im = &mut self.gl.immediate;
+        if !trailing && !im.was_cut && !im.keep_whole && cut::joins(im.mode, count) {
+            im.reopen_at = self.enc.cur;
+        }
+    }
+
+    /// Sends what was set of attributes when no vertex followed.
+    fn send_layout_values(&mut self) {
+        let im = &self.gl.immediate;
+        let set: Vec<u8> = im.layout.attributes().collect();
+        if set.is_empty() {
+            return;
+        }
+        let values: Vec<f32> = set.iter().flat_map(|&a| im.values[usize::from(a)]).collect();
+        // SAFETY: the context's own encoder; the arrays live until the call returns.
+        unsafe { self.enc.mgn_current((set.as_ptr(), set.len()), (values.as_ptr(), values.len())) };
+    }
+
+    /// Ends the run where the primitive may be cut, and goes on with a layout in which `attribute` has so many components (or, without one, in a new
+    /// chunk). False if that isn't possible.
+    fn restart_run(&mut self, change: Option<(u8, u8)>) -> bool {
+        self.gl.immediate.keep_values();
+        let Some(plan) = self.plan_cut(change) else { return false };
+        let im = &mut self.gl.immediate;
+        let carried: Vec<Vertex> = plan.carry.iter().map(|&i| im.vertex(i)).collect();
+        if plan.emit > 0 {
+            im.was_cut = true;
+            if im.mode == gl::GL_LINE_LOOP && im.loop_first.is_none() {
+                im.loop_first = Some(Box::new(im.vertex(0)));
+            }
+            self.close_run(plan.emit, 0);
+        } else {
+            self.enc.end = im.chunk_end;
+        }
+        if let Some((attribute, components)) = change {
+            self.gl.immediate.layout.set(attribute, components);
+        }
+        self.start_run();
+        let im = &mut self.gl.immediate;
+        if im.phase == Phase::Run {
+            for vertex in &carried {
+                im.append_vertex(vertex);
+            }
+        }
+        true
+    }
+
+    /// How the run may be cut here; none if the cut would show. Vertices that are carried on need a value for an attribute that joins the layout.
+    fn plan_cut(&self, change: Option<(u8, u8)>) -> Option<cut::Cut> {
+        let im = &self.gl.immediate;
+        let count = im.count();
+        if count == 0 {
+            return Some(cut::Cut::default());
+        }
+        let shows = match im.mode {
+            gl::GL_LINE_STRIP | gl::GL_LINE_LOOP => self.stippled(),
+            gl::GL_POLYGON => self.outlined(),
+            _ => false,
+        };
+        if im.keep_whole || shows {
+            return None;
+        }
+        let cut = cut::cut(im.mode, count)?;
+        let known = change.is_none_or(|(a, _)| a == attr::POSITION || im.known & 1 << a != 0);
+        (known || cut.carry.is_empty()).then_some(cut)
+    }
+
+    /// Leaves the run for the rest of the primitive: the server begins it and feeds it what there is; everything else travels call by call.
+    pub fn go_verbatim(&mut self) {
+        let im = &mut self.gl.immediate;
+        if im.phase != Phase::Run {
+            return;
+        }
+        im.keep_values();
+        im.reopen_at = std::ptr::null_mut();
+        let count = im.count();
+        if count > 0 {
+            let trailing = im.append_trailing();
+            self.close_run(count, RUN_OPEN | if trailing { RUN_TRAILING } else { 0 });
+        } else {
+            self.enc.end = im.chunk_end;
+            let mode = im.drawn_mode();
+            // SAFETY: the context's own encoder.
+            unsafe { self.enc.gl_begin(mode) };
+            self.send_layout_values();
+        }
+        let im = &mut self.gl.immediate;
+        im.phase = Phase::Verbatim;
+        im.limit = [std::ptr::null_mut(); 5];
+        im.components = [0; ATTRIBUTES];
+    }
+
+    /// Closes a loop that goes on as a strip, and sets the current values again that the closing vertex changed.
+    fn close_loop_verbatim(&mut self) {
+        let Some(first) = self.gl.immediate.loop_first.take() else { return };
+        let attributes: Vec<(u8, u8)> = {
+            let layout = &self.gl.immediate.layout;
+            layout.attributes().map(|a| (a, layout.components[usize::from(a)])).collect()
+        };
+        let values = self.gl.immediate.values;
+        for &(a, n) in &attributes {
+            self.send_attribute(a, n, first[usize::from(a)]);
+        }
+        self.send_vertex(4, first[usize::from(attr::POSITION)]);
+        for &(a, n) in &attributes {
+            self.send_attribute(a, n, values[usize::from(a)]);
+        }
+    }
+
+    /// Sets an attribute as its entry point does.
+    pub fn set_attribute(&mut self, attribute: u8, value: [f32; 4]) {
+        let components = match attribute {
+            attr::NORMAL | attr::SECONDARY => 3,
+            attr::FOG | attr::INDEX => 1,
+            attr::EDGE_FLAG => {
+                self.go_verbatim();
+                1
+            }
+            _ => 4,
+        };
+        self.attribute(attribute, components, value);
+    }
+
+    /// Makes a vertex as its entry point does.
+    pub fn make_vertex(&mut self, components: u8, value: [f32; 4]) {
+        self.slow_vertex(components, value);
+    }
+
+    /// Whether lines are stippled, or may be for all that is known.
+    pub fn stippled(&self) -> bool {
+        self.gl.state.is_enabled(gl::GL_LINE_STIPPLE) != Some(false)
+    }
+
+    /// Whether polygons are drawn by their edges or corners, or may be for all that is known.
+    fn outlined(&self) -> bool {
+        self.gl.state.fills_polygons() != Some(true)
+    }
+
+    /// An attribute that the layout doesn't hold in this form.
+    #[cold]
+    #[inline(never)]
+    fn attribute(&mut self, attribute: u8, components: u8, value: [f32; 4]) {
+        let im = &mut self.gl.immediate;
+        if im.phase != Phase::Run {
+            if im.compiling {
+                // Whether the command is executed too depends on the list's mode.
+                im.forget_one(attribute);
+            } else {
+                im.learn(attribute, value);
+            }
+            return self.send_attribute(attribute, components, value);
+        }
+        let have = im.components[usize::from(attribute)];
+        if have < components && !self.restart_run(Some((attribute, components))) {
+            self.go_verbatim();
+        }
+        let im = &mut self.gl.immediate;
+        if im.phase != Phase::Run {
+            return self.attribute(attribute, components, value);
+        }
+        im.write_template(attribute, im.components[usize::from(attribute)], value);
+    }
+
+    /// A vertex that the fast path could not take.
+    #[cold]
+    #[inline(never)]
+    fn slow_vertex(&mut self, components: u8, value: [f32; 4]) {
+        let im = &mut self.gl.immediate;
+        match im.phase {
+            // Undefined by the specification, ignored by Mesa.
+            Phase::Outside => return,
+            Phase::Verbatim => return self.send_vertex(components, value),
+            Phase::Run => {}
+        }
+        let change = (im.layout.position() < components).then_some((attr::POSITION, components));
+        let full = change.is_none() && im.at > im.limit[usize::from(im.layout.position())];
+        if (change.is_some() || full) && !self.restart_run(change) {
+            self.go_verbatim();
+        }
+        let im = &mut self.gl.immediate;
+        if im.phase != Phase::Run {
+            return self.slow_vertex(components, value);
+        }
+        im.append(im.at, &value[..usize::from(im.layout.position())]);
+    }
+
+    fn send_vertex(&mut self, components: u8, v: [f32; 4]) {
+        // SAFETY: the context's own encoder.
+        unsafe {
+            match components {
+                2 => self.enc.gl_vertex2f(v[0], v[1]),
+                3 => self.enc.gl_vertex3f(v[0], v[1], v[2]),
+                _ => self.enc.gl_vertex4f(v[0], v[1], v[2], v[3]),
+            }
+        }
+    }
+
+    fn send_attribute(&mut self, attribute: u8, components: u8, v: [f32; 4]) {
+        let enc = &mut self.enc;
+        // SAFETY: the context's own encoder.
+        unsafe {
+            match (attribute, components) {
+                (attr::NORMAL, _) => enc.gl_normal3f(v[0], v[1], v[2]),
+                (attr::COLOR, 3) => enc.gl_color3f(v[0], v[1], v[2]),
+                (attr::COLOR, _) => enc.gl_color4f(v[0], v[1], v[2], v[3]),
+                (attr::SECONDARY, _) => enc.gl_secondary_color3f(v[0], v[1], v[2]),
+                (attr::FOG, _) => enc.gl_fog_coordf(v[0]),
+                (attr::INDEX, _) => enc.gl_indexf(v[0]),
+                (attr::EDGE_FLAG, _) => enc.gl_edge_flag(u8::from(v[0] != 0.0)),
+                (attr::TEXCOORD, 1) => enc.gl_tex_coord1f(v[0]),
+                (attr::TEXCOORD, 2) => enc.gl_tex_coord2f(v[0], v[1]),
+                (attr::TEXCOORD, 3) => enc.gl_tex_coord3f(v[0], v[1], v[2]),
+                (attr::TEXCOORD, _) => enc.gl_tex_coord4f(v[0], v[1], v[2], v[3]),
+                (a, n) if a < attr::GENERIC => {
+                    let unit = gl::GL_TEXTURE0 + u32::from(a - attr::TEXCOORD);
+                    match n {
+                        1 => enc.gl_multi_tex_coord1f(unit, v[0]),
+                        2 => enc.gl_multi_tex_coord2f(unit, v[0], v[1]),
+                        3 => enc.gl_multi_tex_coord3f(unit, v[0], v[1], v[2]),
+                        _ => enc.gl_multi_tex_coord4f(unit, v[0], v[1], v[2], v[3]),
+                    }
+                }
+                (a, n) => {
+                    let index = u32::from(a - attr::GENERIC);
+                    match n {
+                        1 => enc.gl_vertex_attrib1f(index, v[0]),
+                        2 => enc.gl_vertex_attrib2f(index, v[0], v[1]),
+                        3 => enc.gl_vertex_attrib3f(index, v[0], v[1], v[2]),
+                        _ => enc.gl_vertex_attrib4f(index, v[0], v[1], v[2], v[3]),
+                    }
+                }
+            }
+        }
+    }
+}
