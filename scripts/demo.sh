@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Runs iso_demo and glxgears directly and through a server, on an X server without a screen, and
+# leaves in target/demo: pictures of both, and summary.txt with rates and whether the pictures are
+# equal. `make demo` builds what it needs.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+mgn=target/release/mgn
+shim=$PWD/target/shim/libfixed_clock.so
+out=$PWD/target/demo
+# A graphics card would be compared with itself just as well; this is what every machine has.
+export LIBGL_ALWAYS_SOFTWARE=1
+unset WAYLAND_DISPLAY
+
+rm -rf "$out"
+mkdir -p "$out"
+
+# The direct runs need an X server; --headless gives each of ours its own.
+Xvfb -displayfd 3 -screen 0 1920x1200x24 -nolisten tcp -noreset \
+    3>"$out/.display" 2>"$out/.xvfb.log" &
+xvfb=$!
+trap 'kill $xvfb 2>/dev/null; wait $xvfb 2>/dev/null; rm -f "$out"/.[a-z]*' EXIT
+for _ in $(seq 200); do
+    [ -s "$out/.display" ] && break
+    kill -0 $xvfb 2>/dev/null || { cat "$out/.xvfb.log" >&2; exit 1; }
+    sleep 0.05
+done
+direct_display=:$(cat "$out/.display")
+failed=0
+
+direct() { DISPLAY=$direct_display "$@"; }
+ours() { env -u DISPLAY "$mgn" run --headless "$@"; }
+rate_in() { sed -n 's/.*"frames_per_second": \([0-9.]*\).*/\1/p' "$1" | head -n 1; }
+ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.2f", a / b; else print "-" }'; }
+say() { printf '%-24s %12s %12s %8s  %s\n' "$@" | tee -a "$out/summary.txt"; }
+
+equal() {
+    if cmp -s "$1" "$2"; then
+        echo "equal to the bit"
+    else
+        failed=1
+        echo "DIFFERENT"
+    fi
+}
+
+echo "$(nproc) processors, $("$mgn" --version)" | tee "$out/summary.txt"
+say program "direct fps" "mgn fps" ratio pictures
+
+for mode in immediate arrays vbo static; do
+    name=iso_demo-$mode
+    options=(--mode "$mode" --frames 24 --size 800x600 --json)
+    direct target/demos/iso_demo "${options[@]}" --dump "24:$out/.direct.ppm" >"$out/.direct.json"
+    ours --save "$out/$name" --every 12 -- \
+        target/demos/iso_demo "${options[@]}" --dump "24:$out/.ours.ppm" >"$out/.ours.json"
+    a=$(rate_in "$out/.direct.json")
+    b=$(rate_in "$out/.ours.json")
+    say "$name" "$a" "$b" "$(ratio "$b" "$a")" "$(equal "$out/.direct.ppm" "$out/.ours.ppm")"
+done
+
+# glxgears moves by the clock: for pictures it gets one that goes by frames, for speed the true one.
+camera=(env "LD_PRELOAD=$shim")
+direct "${camera[@]}" "SHOT=60:$out/.direct.ppm" glxgears >/dev/null
+ours --save "$out/glxgears" --every 20 -- \
+    "${camera[@]}" "SHOT=60:$out/.ours.ppm" glxgears >/dev/null
+gears_rate() { sed -n 's/.* = \([0-9.]*\) FPS.*/\1/p' | head -n 1; }
+a=$(direct timeout 7 glxgears 2>/dev/null | gears_rate || true)
+b=$(ours -- timeout 7 glxgears 2>/dev/null | gears_rate || true)
+say glxgears "${a:-0}" "${b:-0}" "$(ratio "${b:-0}" "${a:-0}")" \
+    "$(equal "$out/.direct.ppm" "$out/.ours.ppm")"
+
+echo "Pictures of the runs through the server: ${out#"$PWD"/}/*/frame-*.png; this table: ${out#"$PWD"/}/summary.txt"
+exit $failed
