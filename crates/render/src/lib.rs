@@ -1,0 +1,26 @@
+//! The renderer: EGL contexts and off-screen surfaces, and the execution of commands on the local OpenGL driver.
+//!
+//! [`Renderer`] is the last stage of the stream: it implements [`mgn_wire::Commands`]. Client ids and names are mapped to the driver's, everything the
+//! driver would trust is checked first, and what a program cannot tell from a window is a window's default framebuffer although it is an EGL pbuffer.
+//! Where finished pictures go is decided by whoever implements [`Pictures`].
+
+mod configs;
+mod constants;
+mod context;
+mod egl;
+#[rustfmt::skip]
+mod generated {
+    pub mod driver;
+    mod execute;
+}
+mod hand;
+mod info;
+mod names;
+mod present;
+mod renderer;
+mod session;
+mod surface;
+
+pub use egl::EglError;
+pub use present::{Pictures, Room};
+pub use renderer::{perform, RenderError, Renderer};

@@ -2847,10 +2847,11 @@ pub unsafe extern "C" fn glGetProgramResourceName(
             index,
             buf_size,
             if length.is_null() { 0 } else { (1) as u32 },
-            mgn_wire::encoder::c_string(name.cast()),
+            if name.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_RESOURCE_NAME);
         answer.array(length);
+        answer.array(name);
     }
 }
 pub unsafe extern "C" fn glGetProgramResourceiv(

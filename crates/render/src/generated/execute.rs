@@ -2545,13 +2545,7 @@ impl Commands for Renderer {
         self.hand_gl_get_attached_shaders(program, max_count, shaders_count, reply)
     }
     fn gl_get_attrib_location(&mut self, program: u32, name: Slice<'_, u8>, answer_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let program = self.name(Class::Program, program);
-        let name = name.to_c_string()?;
-        let mut answer = crate::renderer::out::<i32>(answer_count, 1)?;
-        unsafe { (self.gl.glGetAttribLocation)(program, name.as_ptr().cast(), answer.as_mut_ptr().cast()) };
-        reply.array(&answer, answer_count);
-        Ok(())
+        self.hand_gl_get_attrib_location(program, name, answer_count, reply)
     }
     fn gl_get_booleani_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
@@ -3080,13 +3074,13 @@ impl Commands for Renderer {
         index: u32,
         buf_size: i32,
         length_count: u32,
-        name: Slice<'_, u8>,
+        name_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let program = self.name(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
-        let name = name.to_c_string()?;
+        let mut name = crate::renderer::out::<u8>(name_count, lens::times(buf_size as i64, 1))?;
         unsafe {
             (self.gl.glGetProgramResourceName)(
                 program,
@@ -3094,10 +3088,11 @@ impl Commands for Renderer {
                 index,
                 buf_size,
                 length.as_mut_ptr().cast(),
-                name.as_ptr().cast(),
+                name.as_mut_ptr().cast(),
             )
         };
         reply.array(&length, length_count);
+        reply.array(&name, name_count);
         Ok(())
     }
     fn gl_get_program_resourceiv(
@@ -5112,9 +5107,7 @@ impl Commands for Renderer {
         self.hand_gl_polygon_stipple(mask)
     }
     fn gl_pop_attrib(&mut self) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glPopAttrib)() };
-        Ok(())
+        self.hand_gl_pop_attrib()
     }
     fn gl_pop_matrix(&mut self) -> Result<(), Fault> {
         self.needs_context()?;
@@ -7887,256 +7880,481 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_uniform1d(&mut self, location: i32, x: f64) -> Result<(), Fault> {
-        self.hand_gl_uniform1d(location, x)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform1d)(location, x) };
+        Ok(())
     }
     fn gl_uniform1dv(&mut self, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
-        self.hand_gl_uniform1dv(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform1dv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform1f(&mut self, location: i32, v0: f32) -> Result<(), Fault> {
-        self.hand_gl_uniform1f(location, v0)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform1f)(location, v0) };
+        Ok(())
     }
     fn gl_uniform1fv(&mut self, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
-        self.hand_gl_uniform1fv(location, count, value)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform1fv)(location, count, value.as_ptr().cast()) };
+        Ok(())
     }
     fn gl_uniform1i(&mut self, location: i32, v0: i32) -> Result<(), Fault> {
-        self.hand_gl_uniform1i(location, v0)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform1i)(location, v0) };
+        Ok(())
     }
     fn gl_uniform1i64_arb(&mut self, location: i32, x: i64) -> Result<(), Fault> {
-        self.hand_gl_uniform1i64_arb(location, x)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform1i64ARB)(location, x) };
+        Ok(())
     }
     fn gl_uniform1i64_nv(&mut self, location: i32, x: i64) -> Result<(), Fault> {
-        self.hand_gl_uniform1i64_nv(location, x)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform1i64NV)(location, x) };
+        Ok(())
     }
     fn gl_uniform1i64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        self.hand_gl_uniform1i64v_arb(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform1i64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform1i64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        self.hand_gl_uniform1i64v_nv(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform1i64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform1iv(&mut self, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
-        self.hand_gl_uniform1iv(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform1iv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform1ui(&mut self, location: i32, v0: u32) -> Result<(), Fault> {
-        self.hand_gl_uniform1ui(location, v0)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform1ui)(location, v0) };
+        Ok(())
     }
     fn gl_uniform1ui64_arb(&mut self, location: i32, x: u64) -> Result<(), Fault> {
-        self.hand_gl_uniform1ui64_arb(location, x)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform1ui64ARB)(location, x) };
+        Ok(())
     }
     fn gl_uniform1ui64_nv(&mut self, location: i32, x: u64) -> Result<(), Fault> {
-        self.hand_gl_uniform1ui64_nv(location, x)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform1ui64NV)(location, x) };
+        Ok(())
     }
     fn gl_uniform1ui64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        self.hand_gl_uniform1ui64v_arb(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform1ui64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform1ui64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        self.hand_gl_uniform1ui64v_nv(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform1ui64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform1uiv(&mut self, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
-        self.hand_gl_uniform1uiv(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform1uiv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform2d(&mut self, location: i32, x: f64, y: f64) -> Result<(), Fault> {
-        self.hand_gl_uniform2d(location, x, y)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform2d)(location, x, y) };
+        Ok(())
     }
     fn gl_uniform2dv(&mut self, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
-        self.hand_gl_uniform2dv(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform2dv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform2f(&mut self, location: i32, v0: f32, v1: f32) -> Result<(), Fault> {
-        self.hand_gl_uniform2f(location, v0, v1)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform2f)(location, v0, v1) };
+        Ok(())
     }
     fn gl_uniform2fv(&mut self, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
-        self.hand_gl_uniform2fv(location, count, value)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform2fv)(location, count, value.as_ptr().cast()) };
+        Ok(())
     }
     fn gl_uniform2i(&mut self, location: i32, v0: i32, v1: i32) -> Result<(), Fault> {
-        self.hand_gl_uniform2i(location, v0, v1)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform2i)(location, v0, v1) };
+        Ok(())
     }
     fn gl_uniform2i64_arb(&mut self, location: i32, x: i64, y: i64) -> Result<(), Fault> {
-        self.hand_gl_uniform2i64_arb(location, x, y)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform2i64ARB)(location, x, y) };
+        Ok(())
     }
     fn gl_uniform2i64_nv(&mut self, location: i32, x: i64, y: i64) -> Result<(), Fault> {
-        self.hand_gl_uniform2i64_nv(location, x, y)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform2i64NV)(location, x, y) };
+        Ok(())
     }
     fn gl_uniform2i64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        self.hand_gl_uniform2i64v_arb(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform2i64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform2i64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        self.hand_gl_uniform2i64v_nv(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform2i64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform2iv(&mut self, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
-        self.hand_gl_uniform2iv(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform2iv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform2ui(&mut self, location: i32, v0: u32, v1: u32) -> Result<(), Fault> {
-        self.hand_gl_uniform2ui(location, v0, v1)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform2ui)(location, v0, v1) };
+        Ok(())
     }
     fn gl_uniform2ui64_arb(&mut self, location: i32, x: u64, y: u64) -> Result<(), Fault> {
-        self.hand_gl_uniform2ui64_arb(location, x, y)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform2ui64ARB)(location, x, y) };
+        Ok(())
     }
     fn gl_uniform2ui64_nv(&mut self, location: i32, x: u64, y: u64) -> Result<(), Fault> {
-        self.hand_gl_uniform2ui64_nv(location, x, y)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform2ui64NV)(location, x, y) };
+        Ok(())
     }
     fn gl_uniform2ui64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        self.hand_gl_uniform2ui64v_arb(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform2ui64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform2ui64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        self.hand_gl_uniform2ui64v_nv(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform2ui64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform2uiv(&mut self, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
-        self.hand_gl_uniform2uiv(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform2uiv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform3d(&mut self, location: i32, x: f64, y: f64, z: f64) -> Result<(), Fault> {
-        self.hand_gl_uniform3d(location, x, y, z)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform3d)(location, x, y, z) };
+        Ok(())
     }
     fn gl_uniform3dv(&mut self, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
-        self.hand_gl_uniform3dv(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform3dv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform3f(&mut self, location: i32, v0: f32, v1: f32, v2: f32) -> Result<(), Fault> {
-        self.hand_gl_uniform3f(location, v0, v1, v2)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform3f)(location, v0, v1, v2) };
+        Ok(())
     }
     fn gl_uniform3fv(&mut self, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
-        self.hand_gl_uniform3fv(location, count, value)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform3fv)(location, count, value.as_ptr().cast()) };
+        Ok(())
     }
     fn gl_uniform3i(&mut self, location: i32, v0: i32, v1: i32, v2: i32) -> Result<(), Fault> {
-        self.hand_gl_uniform3i(location, v0, v1, v2)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform3i)(location, v0, v1, v2) };
+        Ok(())
     }
     fn gl_uniform3i64_arb(&mut self, location: i32, x: i64, y: i64, z: i64) -> Result<(), Fault> {
-        self.hand_gl_uniform3i64_arb(location, x, y, z)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform3i64ARB)(location, x, y, z) };
+        Ok(())
     }
     fn gl_uniform3i64_nv(&mut self, location: i32, x: i64, y: i64, z: i64) -> Result<(), Fault> {
-        self.hand_gl_uniform3i64_nv(location, x, y, z)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform3i64NV)(location, x, y, z) };
+        Ok(())
     }
     fn gl_uniform3i64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        self.hand_gl_uniform3i64v_arb(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform3i64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform3i64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        self.hand_gl_uniform3i64v_nv(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform3i64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform3iv(&mut self, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
-        self.hand_gl_uniform3iv(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform3iv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform3ui(&mut self, location: i32, v0: u32, v1: u32, v2: u32) -> Result<(), Fault> {
-        self.hand_gl_uniform3ui(location, v0, v1, v2)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform3ui)(location, v0, v1, v2) };
+        Ok(())
     }
     fn gl_uniform3ui64_arb(&mut self, location: i32, x: u64, y: u64, z: u64) -> Result<(), Fault> {
-        self.hand_gl_uniform3ui64_arb(location, x, y, z)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform3ui64ARB)(location, x, y, z) };
+        Ok(())
     }
     fn gl_uniform3ui64_nv(&mut self, location: i32, x: u64, y: u64, z: u64) -> Result<(), Fault> {
-        self.hand_gl_uniform3ui64_nv(location, x, y, z)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform3ui64NV)(location, x, y, z) };
+        Ok(())
     }
     fn gl_uniform3ui64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        self.hand_gl_uniform3ui64v_arb(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform3ui64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform3ui64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        self.hand_gl_uniform3ui64v_nv(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform3ui64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform3uiv(&mut self, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
-        self.hand_gl_uniform3uiv(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform3uiv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform4d(&mut self, location: i32, x: f64, y: f64, z: f64, w: f64) -> Result<(), Fault> {
-        self.hand_gl_uniform4d(location, x, y, z, w)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform4d)(location, x, y, z, w) };
+        Ok(())
     }
     fn gl_uniform4dv(&mut self, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
-        self.hand_gl_uniform4dv(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform4dv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform4f(&mut self, location: i32, v0: f32, v1: f32, v2: f32, v3: f32) -> Result<(), Fault> {
-        self.hand_gl_uniform4f(location, v0, v1, v2, v3)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform4f)(location, v0, v1, v2, v3) };
+        Ok(())
     }
     fn gl_uniform4fv(&mut self, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
-        self.hand_gl_uniform4fv(location, count, value)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform4fv)(location, count, value.as_ptr().cast()) };
+        Ok(())
     }
     fn gl_uniform4i(&mut self, location: i32, v0: i32, v1: i32, v2: i32, v3: i32) -> Result<(), Fault> {
-        self.hand_gl_uniform4i(location, v0, v1, v2, v3)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform4i)(location, v0, v1, v2, v3) };
+        Ok(())
     }
     fn gl_uniform4i64_arb(&mut self, location: i32, x: i64, y: i64, z: i64, w: i64) -> Result<(), Fault> {
-        self.hand_gl_uniform4i64_arb(location, x, y, z, w)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform4i64ARB)(location, x, y, z, w) };
+        Ok(())
     }
     fn gl_uniform4i64_nv(&mut self, location: i32, x: i64, y: i64, z: i64, w: i64) -> Result<(), Fault> {
-        self.hand_gl_uniform4i64_nv(location, x, y, z, w)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform4i64NV)(location, x, y, z, w) };
+        Ok(())
     }
     fn gl_uniform4i64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        self.hand_gl_uniform4i64v_arb(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform4i64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform4i64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
-        self.hand_gl_uniform4i64v_nv(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform4i64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform4iv(&mut self, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
-        self.hand_gl_uniform4iv(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform4iv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform4ui(&mut self, location: i32, v0: u32, v1: u32, v2: u32, v3: u32) -> Result<(), Fault> {
-        self.hand_gl_uniform4ui(location, v0, v1, v2, v3)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform4ui)(location, v0, v1, v2, v3) };
+        Ok(())
     }
     fn gl_uniform4ui64_arb(&mut self, location: i32, x: u64, y: u64, z: u64, w: u64) -> Result<(), Fault> {
-        self.hand_gl_uniform4ui64_arb(location, x, y, z, w)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform4ui64ARB)(location, x, y, z, w) };
+        Ok(())
     }
     fn gl_uniform4ui64_nv(&mut self, location: i32, x: u64, y: u64, z: u64, w: u64) -> Result<(), Fault> {
-        self.hand_gl_uniform4ui64_nv(location, x, y, z, w)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniform4ui64NV)(location, x, y, z, w) };
+        Ok(())
     }
     fn gl_uniform4ui64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        self.hand_gl_uniform4ui64v_arb(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform4ui64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform4ui64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
-        self.hand_gl_uniform4ui64v_nv(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform4ui64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform4uiv(&mut self, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
-        self.hand_gl_uniform4uiv(location, count, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe { (self.gl.glUniform4uiv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_uniform_block_binding(&mut self, program: u32, uniform_block_index: u32, uniform_block_binding: u32) -> Result<(), Fault> {
-        self.hand_gl_uniform_block_binding(program, uniform_block_index, uniform_block_binding)
+        self.needs_context()?;
+        let program = self.name(Class::Program, program);
+        unsafe { (self.gl.glUniformBlockBinding)(program, uniform_block_index, uniform_block_binding) };
+        Ok(())
     }
     fn gl_uniform_matrix2dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
-        self.hand_gl_uniform_matrix2dv(location, count, transpose, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe {
+            (self.gl.glUniformMatrix2dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
+        };
+        Ok(())
     }
     fn gl_uniform_matrix2fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
-        self.hand_gl_uniform_matrix2fv(location, count, transpose, value)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniformMatrix2fv)(location, count, transpose, value.as_ptr().cast()) };
+        Ok(())
     }
     fn gl_uniform_matrix2x3dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
-        self.hand_gl_uniform_matrix2x3dv(location, count, transpose, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe {
+            (self.gl.glUniformMatrix2x3dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
+        };
+        Ok(())
     }
     fn gl_uniform_matrix2x3fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
-        self.hand_gl_uniform_matrix2x3fv(location, count, transpose, value)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniformMatrix2x3fv)(location, count, transpose, value.as_ptr().cast()) };
+        Ok(())
     }
     fn gl_uniform_matrix2x4dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
-        self.hand_gl_uniform_matrix2x4dv(location, count, transpose, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe {
+            (self.gl.glUniformMatrix2x4dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
+        };
+        Ok(())
     }
     fn gl_uniform_matrix2x4fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
-        self.hand_gl_uniform_matrix2x4fv(location, count, transpose, value)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniformMatrix2x4fv)(location, count, transpose, value.as_ptr().cast()) };
+        Ok(())
     }
     fn gl_uniform_matrix3dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
-        self.hand_gl_uniform_matrix3dv(location, count, transpose, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe {
+            (self.gl.glUniformMatrix3dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
+        };
+        Ok(())
     }
     fn gl_uniform_matrix3fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
-        self.hand_gl_uniform_matrix3fv(location, count, transpose, value)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniformMatrix3fv)(location, count, transpose, value.as_ptr().cast()) };
+        Ok(())
     }
     fn gl_uniform_matrix3x2dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
-        self.hand_gl_uniform_matrix3x2dv(location, count, transpose, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe {
+            (self.gl.glUniformMatrix3x2dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
+        };
+        Ok(())
     }
     fn gl_uniform_matrix3x2fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
-        self.hand_gl_uniform_matrix3x2fv(location, count, transpose, value)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniformMatrix3x2fv)(location, count, transpose, value.as_ptr().cast()) };
+        Ok(())
     }
     fn gl_uniform_matrix3x4dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
-        self.hand_gl_uniform_matrix3x4dv(location, count, transpose, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe {
+            (self.gl.glUniformMatrix3x4dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
+        };
+        Ok(())
     }
     fn gl_uniform_matrix3x4fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
-        self.hand_gl_uniform_matrix3x4fv(location, count, transpose, value)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniformMatrix3x4fv)(location, count, transpose, value.as_ptr().cast()) };
+        Ok(())
     }
     fn gl_uniform_matrix4dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
-        self.hand_gl_uniform_matrix4dv(location, count, transpose, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe {
+            (self.gl.glUniformMatrix4dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
+        };
+        Ok(())
     }
     fn gl_uniform_matrix4fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
-        self.hand_gl_uniform_matrix4fv(location, count, transpose, value)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniformMatrix4fv)(location, count, transpose, value.as_ptr().cast()) };
+        Ok(())
     }
     fn gl_uniform_matrix4x2dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
-        self.hand_gl_uniform_matrix4x2dv(location, count, transpose, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe {
+            (self.gl.glUniformMatrix4x2dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
+        };
+        Ok(())
     }
     fn gl_uniform_matrix4x2fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
-        self.hand_gl_uniform_matrix4x2fv(location, count, transpose, value)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniformMatrix4x2fv)(location, count, transpose, value.as_ptr().cast()) };
+        Ok(())
     }
     fn gl_uniform_matrix4x3dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
-        self.hand_gl_uniform_matrix4x3dv(location, count, transpose, value)
+        self.needs_context()?;
+        let value = value.copied();
+        unsafe {
+            (self.gl.glUniformMatrix4x3dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
+        };
+        Ok(())
     }
     fn gl_uniform_matrix4x3fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
-        self.hand_gl_uniform_matrix4x3fv(location, count, transpose, value)
+        self.needs_context()?;
+        unsafe { (self.gl.glUniformMatrix4x3fv)(location, count, transpose, value.as_ptr().cast()) };
+        Ok(())
     }
     fn gl_uniform_subroutinesuiv(&mut self, shadertype: u32, count: i32, indices: Slice<'_, u32>) -> Result<(), Fault> {
-        self.hand_gl_uniform_subroutinesuiv(shadertype, count, indices)
+        self.needs_context()?;
+        let indices = indices.copied();
+        unsafe { (self.gl.glUniformSubroutinesuiv)(shadertype, count, indices.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
     }
     fn gl_use_program(&mut self, program: u32) -> Result<(), Fault> {
         self.hand_gl_use_program(program)
@@ -8526,9 +8744,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_vertex_attrib_binding(&mut self, attribindex: u32, bindingindex: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glVertexAttribBinding)(attribindex, bindingindex) };
-        Ok(())
+        self.hand_gl_vertex_attrib_binding(attribindex, bindingindex)
     }
     fn gl_vertex_attrib_divisor(&mut self, index: u32, divisor: u32) -> Result<(), Fault> {
         self.needs_context()?;

@@ -2100,10 +2100,10 @@ pub trait Commands {
         index: u32,
         buf_size: i32,
         length_count: u32,
-        name: Slice<'_, u8>,
+        name_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.next().gl_get_program_resource_name(program, program_interface, index, buf_size, length_count, name, reply)
+        self.next().gl_get_program_resource_name(program, program_interface, index, buf_size, length_count, name_count, reply)
     }
     fn gl_get_program_resourceiv(
         &mut self,

@@ -3087,7 +3087,7 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p2 = body.u32()?;
             let p3 = body.i32()?;
             let p4 = body.count()?;
-            let p5 = body.array::<u8>()?;
+            let p5 = body.count()?;
             body.end()?;
             to.gl_get_program_resource_name(p0, p1, p2, p3, p4, p5, reply)
         }

@@ -5164,7 +5164,7 @@ impl Encoder {
             r.finish(self);
         }
     }
-    #[inline]
+    #[inline(always)]
     pub unsafe fn gl_get_program_resource_name(
         &mut self,
         program: u32,
@@ -5172,18 +5172,18 @@ impl Encoder {
         index: u32,
         buf_size: i32,
         length: u32,
-        name: (*const u8, usize),
+        name: u32,
     ) {
         self.fallible = true;
         unsafe {
-            let mut r = self.record(ops::GL_GET_PROGRAM_RESOURCE_NAME, 28 + crate::encoder::padded(name.0 as usize, name.1));
-            r.put(program);
-            r.put(program_interface);
-            r.put(index);
-            r.put(buf_size);
-            r.put(length);
-            r.array(name.0, name.1);
-            r.finish(self);
+            let p = self.room(28);
+            put(p, 0, u32::from(ops::GL_GET_PROGRAM_RESOURCE_NAME) | 7 << 16);
+            put(p, 4, program);
+            put(p, 8, program_interface);
+            put(p, 12, index);
+            put(p, 16, buf_size);
+            put(p, 20, length);
+            put(p, 24, name);
         }
     }
     #[inline]

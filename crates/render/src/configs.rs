@@ -1,0 +1,60 @@
+//! The framebuffer configurations that programs may choose from: few, distinct, and each exactly what it says.
+
+use crate::egl::{attr, Config, Egl, EglError};
+
+/// A configuration and the EGL config behind it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Choice {
+    pub egl: Config,
+    pub alpha: u8,
+    pub depth: u8,
+    pub stencil: u8,
+    pub samples: u8,
+    /// Contexts of which APIs can draw to it.
+    pub opengl: bool,
+    pub opengl_es: bool,
+}
+
+/// Depth and stencil bits, most useful first.
+const DEPTH_STENCIL: [(u8, u8); 5] = [(24, 8), (24, 0), (32, 0), (16, 0), (0, 0)];
+
+/// Every combination of alpha, depth, stencil and samples that EGL has for pbuffers with 8-bit fixed-point colours.
+pub(crate) fn choose(egl: &Egl) -> Result<Vec<Choice>, EglError> {
+    let available: Vec<Choice> = egl.configs().into_iter().filter_map(|c| read(egl, c)).collect();
+    let mut chosen = Vec::new();
+    for samples in [0, 4] {
+        for alpha in [8, 0] {
+            for (depth, stencil) in DEPTH_STENCIL {
+                let wanted = (alpha, depth, stencil, samples);
+                chosen.extend(available.iter().find(|c| (c.alpha, c.depth, c.stencil, c.samples) == wanted));
+            }
+        }
+    }
+    if chosen.is_empty() {
+        return Err(EglError::NoConfig { library: egl.description.clone() });
+    }
+    Ok(chosen)
+}
+
+/// Reads a config, if it can back a default framebuffer of ours.
+fn read(egl: &Egl, config: Config) -> Option<Choice> {
+    let get = |name| egl.config_attribute(config, name);
+    let bits = |name| get(name).and_then(|v| u8::try_from(v).ok());
+    let eight = |name| bits(name) == Some(8);
+    let fixed = get(attr::COLOR_COMPONENT_TYPE).is_none_or(|t| t == attr::COLOR_COMPONENT_TYPE_FIXED);
+    let pbuffer = get(attr::SURFACE_TYPE)? & attr::PBUFFER_BIT != 0;
+    let unqualified = get(attr::CONFIG_CAVEAT)? == attr::NONE;
+    if !(eight(attr::RED_SIZE) && eight(attr::GREEN_SIZE) && eight(attr::BLUE_SIZE) && fixed && pbuffer && unqualified) {
+        return None;
+    }
+    let apis = get(attr::RENDERABLE_TYPE)?;
+    Some(Choice {
+        egl: config,
+        alpha: bits(attr::ALPHA_SIZE)?,
+        depth: bits(attr::DEPTH_SIZE)?,
+        stencil: bits(attr::STENCIL_SIZE)?,
+        samples: bits(attr::SAMPLES)?,
+        opengl: apis & attr::OPENGL_BIT != 0,
+        opengl_es: apis & !attr::OPENGL_BIT != 0,
+    })
+}

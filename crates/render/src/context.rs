@@ -1,0 +1,134 @@
+//! A context as the renderer knows it: the driver's, and what has to be remembered beside it.
+
+use crate::egl;
+use crate::hand::arrays::OwnArrays;
+use crate::hand::pixel_store::PixelStore;
+use crate::hand::vertex_arrays::VertexArrays;
+use crate::names::{Own, Shared};
+use crate::surface::SharedSurface;
+use mgn_wire::hello::api;
+use std::ffi::c_void;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Api {
+    Compat,
+    Core,
+    Es1,
+    Es,
+}
+
+impl Api {
+    pub fn from_wire(api: u32) -> Option<Api> {
+        Some(match api {
+            api::COMPAT => Api::Compat,
+            api::CORE => Api::Core,
+            api::ES1 => Api::Es1,
+            api::ES => Api::Es,
+            _ => return None,
+        })
+    }
+
+    pub fn is_desktop(self) -> bool {
+        matches!(self, Api::Compat | Api::Core)
+    }
+
+    /// Whether vertex arrays may lie in client memory and object 0 can be drawn from.
+    pub fn has_client_arrays(self) -> bool {
+        self != Api::Core
+    }
+}
+
+pub(crate) struct Context {
+    pub id: u32,
+    pub egl: egl::Context,
+    pub api: Api,
+    /// The share group, named after its first context.
+    pub group: u32,
+    /// The context's own names while it is not the current one.
+    pub own: Box<Own>,
+    pub draw: Option<SharedSurface>,
+    pub read: Option<SharedSurface>,
+    /// The first error that was not yet reported, the client's or the driver's; 0 for none.
+    pub error: u32,
+    /// Whether it has ever had a default framebuffer to draw to.
+    pub was_current: bool,
+    /// `GL_DRAW_BUFFER` and `GL_READ_BUFFER` of the default framebuffer, as the program set them.
+    pub draw_buffer: u32,
+    pub read_buffer: u32,
+    /// Framebuffer objects bound by the program, by its names for them.
+    pub draw_framebuffer: u32,
+    pub read_framebuffer: u32,
+    /// The vertex array object bound by the program, by its name for it.
+    pub vertex_array: u32,
+    /// The driver's object that stands for the program's object 0; the driver's own 0 is for draws from the stream.
+    pub default_vertex_array: u32,
+    /// The driver's name of the buffer bound to `GL_ARRAY_BUFFER`.
+    pub array_buffer: u32,
+    /// State of the driver's vertex array object 0.
+    pub arrays: OwnArrays,
+    pub has_fences: bool,
+    pub has_pixel_buffers: bool,
+    /// Whether it has glDrawRangeElements.
+    pub has_draw_range: bool,
+    /// Whether primitives can be restarted at an index of the program's choice, or at the greatest.
+    pub has_restart: bool,
+    pub has_fixed_restart: bool,
+    pub vertex_arrays: VertexArrays,
+    pub pixel_store: PixelStore,
+    /// Signals when the last frame that was not read back has been rendered.
+    pub frame_fence: Option<*mut c_void>,
+}
+
+impl Context {
+    pub fn new(id: u32, egl: egl::Context, api: Api, group: u32) -> Context {
+        Context {
+            id,
+            egl,
+            api,
+            group,
+            own: Box::default(),
+            draw: None,
+            read: None,
+            error: 0,
+            was_current: false,
+            draw_buffer: mgn_wire::gl::GL_BACK,
+            read_buffer: mgn_wire::gl::GL_BACK,
+            draw_framebuffer: 0,
+            read_framebuffer: 0,
+            vertex_array: 0,
+            default_vertex_array: 0,
+            array_buffer: 0,
+            arrays: OwnArrays::default(),
+            has_fences: false,
+            has_pixel_buffers: false,
+            has_draw_range: false,
+            has_restart: false,
+            has_fixed_restart: false,
+            vertex_arrays: VertexArrays::default(),
+            pixel_store: PixelStore::default(),
+            frame_fence: None,
+        }
+    }
+}
+
+impl Context {
+    /// Notes what the driver's context can do.
+    pub fn note(&mut self, version: (u8, u8), extensions: &[String]) {
+        let has = |name: &str| extensions.iter().any(|e| e == name);
+        let desktop = self.api.is_desktop();
+        let es3 = self.api == Api::Es && version >= (3, 0);
+        self.has_fences = es3 || desktop && (version >= (3, 2) || has("GL_ARB_sync"));
+        self.has_pixel_buffers = es3 || desktop;
+        self.has_draw_range = es3 || desktop;
+        self.has_restart = desktop && version >= (3, 1);
+        self.has_fixed_restart = es3 || desktop && (version >= (4, 3) || has("GL_ARB_ES3_compatibility"));
+    }
+}
+
+/// Contexts that share objects.
+#[derive(Default)]
+pub(crate) struct Group {
+    /// The common names while none of its contexts is the current one.
+    pub shared: Box<Shared>,
+    pub contexts: usize,
+}

@@ -1,0 +1,171 @@
+//! Buffer objects.
+
+use super::vertex_arrays::pointer;
+use crate::names::Class;
+use crate::renderer::Renderer;
+use mgn_wire::{gl::*, sizes, Data, Fault, Slice};
+
+impl Renderer {
+    pub(crate) fn hand_gl_bind_buffer(&mut self, target: u32, buffer: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        let buffer = self.name(Class::Buffer, buffer);
+        // SAFETY: the context is current.
+        unsafe { (self.gl.glBindBuffer)(target, buffer) };
+        match target {
+            GL_ARRAY_BUFFER => self.array_buffer_changed(),
+            GL_ELEMENT_ARRAY_BUFFER => self.vertex_array_changed(),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Asks the driver what is bound to GL_ARRAY_BUFFER now: it may have refused the name.
+    fn array_buffer_changed(&mut self) {
+        let bound = self.driver_integer(GL_ARRAY_BUFFER_BINDING) as u32;
+        if let Some(cx) = self.cx.as_deref_mut() {
+            cx.array_buffer = bound;
+        }
+    }
+
+    /// Buffers were deleted, which unbinds them.
+    pub(crate) fn buffers_deleted(&mut self) {
+        self.array_buffer_changed();
+        self.vertex_array_changed();
+    }
+
+    pub(crate) fn hand_gl_bind_buffer_base(&mut self, target: u32, index: u32, buffer: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        let buffer = self.name(Class::Buffer, buffer);
+        // SAFETY: the context is current.
+        unsafe { (self.gl.glBindBufferBase)(target, index, buffer) };
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_bind_buffer_range(&mut self, target: u32, index: u32, buffer: u32, offset: i64, size: i64) -> Result<(), Fault> {
+        self.needs_context()?;
+        let buffer = self.name(Class::Buffer, buffer);
+        // SAFETY: the context is current.
+        unsafe { (self.gl.glBindBufferRange)(target, index, buffer, offset, size) };
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_bind_buffer_offset_ext(&mut self, target: u32, index: u32, buffer: u32, offset: i64) -> Result<(), Fault> {
+        self.needs_context()?;
+        let buffer = self.name(Class::Buffer, buffer);
+        // SAFETY: the context is current.
+        unsafe { (self.gl.glBindBufferOffsetEXT)(target, index, buffer, offset) };
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_bind_buffers_base(&mut self, target: u32, first: u32, count: i32, buffers: Slice<'_, u32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let buffers = self.name_array(Class::Buffer, buffers);
+        // SAFETY: the decoder has seen to it that the array holds `count` names, if it is there.
+        unsafe { (self.gl.glBindBuffersBase)(target, first, count, pointer(&buffers)) };
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_bind_buffers_range(
+        &mut self,
+        target: u32,
+        first: u32,
+        count: i32,
+        buffers: Slice<'_, u32>,
+        offsets: Slice<'_, i64>,
+        sizes: Slice<'_, i64>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let buffers = self.name_array(Class::Buffer, buffers);
+        let (offsets, sizes) = (offsets.copied(), sizes.copied());
+        if buffers.is_some() && (offsets.is_none() || sizes.is_none()) {
+            return Err(Fault::ShortArray);
+        }
+        // SAFETY: the decoder has seen to it that each array that is there holds `count` elements; without `buffers` the others are not read.
+        unsafe { (self.gl.glBindBuffersRange)(target, first, count, pointer(&buffers), pointer(&offsets), pointer(&sizes)) };
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_buffer_data(&mut self, target: u32, size: i64, data: Data<'_>, usage: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        let data = inline(data, usize::try_from(size).unwrap_or(0))?;
+        // SAFETY: `data` is null or holds `size` bytes; a negative size is refused by the driver.
+        unsafe { (self.gl.glBufferData)(target, size, data.cast(), usage) };
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_clear_buffer_data(&mut self, target: u32, internalformat: u32, format: u32, type_: u32, data: Data<'_>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let data = inline(data, pixel(format, type_))?;
+        // SAFETY: `data` is null or holds one pixel; the driver refuses formats without a size.
+        unsafe { (self.gl.glClearBufferData)(target, internalformat, format, type_, data.cast()) };
+        Ok(())
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn hand_gl_clear_buffer_sub_data(
+        &mut self,
+        target: u32,
+        internalformat: u32,
+        offset: i64,
+        size: i64,
+        format: u32,
+        type_: u32,
+        data: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let data = inline(data, pixel(format, type_))?;
+        // SAFETY: as for glClearBufferData.
+        unsafe { (self.gl.glClearBufferSubData)(target, internalformat, offset, size, format, type_, data.cast()) };
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_clear_tex_image(&mut self, texture: u32, level: i32, format: u32, type_: u32, data: Data<'_>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.name(Class::Texture, texture);
+        let data = inline(data, pixel(format, type_))?;
+        // SAFETY: as for glClearBufferData.
+        unsafe { (self.gl.glClearTexImage)(texture, level, format, type_, data.cast()) };
+        Ok(())
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn hand_gl_clear_tex_sub_image(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        type_: u32,
+        data: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.name(Class::Texture, texture);
+        let data = inline(data, pixel(format, type_))?;
+        // SAFETY: as for glClearBufferData.
+        unsafe {
+            (self.gl.glClearTexSubImage)(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, data.cast());
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of one pixel; enough for any if the format is one that no table knows.
+fn pixel(format: u32, type_: u32) -> usize {
+    const MOST: usize = 32;
+    sizes::image::pixel_bytes(format, type_).unwrap_or(MOST)
+}
+
+/// The address of inline data of at least `bytes` bytes, or null if there is none.
+pub(crate) fn inline(data: Data<'_>, bytes: usize) -> Result<*const u8, Fault> {
+    match data {
+        Data::Null => Ok(std::ptr::null()),
+        Data::Inline(data) if data.len() >= bytes => Ok(data.as_ptr()),
+        Data::Inline(_) => Err(Fault::ShortArray),
+        Data::Offset(_) => Err(Fault::refused("an offset where only data can be")),
+    }
+}

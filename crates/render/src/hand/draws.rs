@@ -1,0 +1,146 @@
+//! Draws from buffer objects.
+
+use crate::renderer::Renderer;
+use mgn_wire::{gl::*, Fault, Slice};
+use std::ffi::c_void;
+
+/// What a draw reads besides vertex arrays, which must then be a buffer object.
+#[derive(Clone, Copy, PartialEq)]
+enum Reads {
+    Nothing,
+    Indices,
+    Indirect,
+    IndirectIndices,
+    /// Indirect, and the number of draws.
+    IndirectCount,
+    IndirectCountIndices,
+}
+
+impl Renderer {
+    /// Runs `draw` when everything it reads lies in buffer objects.
+    fn from_buffers(&mut self, reads: Reads, draw: impl FnOnce(&Renderer)) -> Result<(), Fault> {
+        self.needs_context()?;
+        let indices = matches!(reads, Reads::Indices | Reads::IndirectIndices | Reads::IndirectCountIndices);
+        if indices && !self.has_element_buffer()? {
+            return Err(Fault::refused("a draw with indices at an address of the server's"));
+        }
+        let counted = matches!(reads, Reads::IndirectCount | Reads::IndirectCountIndices);
+        let indirect = counted || matches!(reads, Reads::Indirect | Reads::IndirectIndices);
+        if indirect && self.driver_integer(GL_DRAW_INDIRECT_BUFFER_BINDING) == 0 {
+            return Err(Fault::refused("an indirect draw with its arguments at an address of the server's"));
+        }
+        if counted && self.driver_integer(GL_PARAMETER_BUFFER_BINDING) == 0 {
+            return Err(Fault::refused("an indirect draw with its count at an address of the server's"));
+        }
+        let hidden = self.hide_unbacked()?;
+        draw(self);
+        self.show_unbacked(hidden);
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_multi_draw_arrays(&mut self, mode: u32, first: Slice<'_, i32>, count: Slice<'_, i32>) -> Result<(), Fault> {
+        let (first, count) = (first.to_vec(), count.to_vec());
+        if first.len() != count.len() {
+            return Err(Fault::ShortArray);
+        }
+        self.from_buffers(Reads::Nothing, |r| {
+            // SAFETY: both arrays hold as many elements as there are draws.
+            unsafe { (r.gl.glMultiDrawArrays)(mode, first.as_ptr(), count.as_ptr(), first.len() as i32) };
+        })
+    }
+
+    pub(crate) fn hand_gl_multi_draw_elements(&mut self, mode: u32, count: Slice<'_, i32>, type_: u32, offsets: Slice<'_, u64>) -> Result<(), Fault> {
+        let (count, offsets) = (count.to_vec(), offsets.to_vec());
+        if count.len() != offsets.len() {
+            return Err(Fault::ShortArray);
+        }
+        self.from_buffers(Reads::Indices, |r| {
+            // SAFETY: both arrays hold as many elements as there are draws, and an offset has a pointer's size.
+            unsafe { (r.gl.glMultiDrawElements)(mode, count.as_ptr(), type_, offsets.as_ptr().cast(), count.len() as i32) };
+        })
+    }
+
+    pub(crate) fn hand_gl_multi_draw_elements_base_vertex(
+        &mut self,
+        mode: u32,
+        count: Slice<'_, i32>,
+        type_: u32,
+        offsets: Slice<'_, u64>,
+        base: Slice<'_, i32>,
+    ) -> Result<(), Fault> {
+        let (count, offsets, base) = (count.to_vec(), offsets.to_vec(), base.to_vec());
+        if count.len() != offsets.len() || count.len() != base.len() {
+            return Err(Fault::ShortArray);
+        }
+        self.from_buffers(Reads::Indices, |r| {
+            // SAFETY: all arrays hold as many elements as there are draws, and an offset has a pointer's size.
+            unsafe {
+                (r.gl.glMultiDrawElementsBaseVertex)(
+                    mode,
+                    count.as_ptr(),
+                    type_,
+                    offsets.as_ptr().cast(),
+                    count.len() as i32,
+                    base.as_ptr(),
+                );
+            }
+        })
+    }
+
+    pub(crate) fn hand_gl_dispatch_compute_indirect(&mut self, indirect: i64) -> Result<(), Fault> {
+        self.needs_context()?;
+        // SAFETY: without a bound buffer the driver refuses this command, which never takes an address.
+        unsafe { (self.gl.glDispatchComputeIndirect)(indirect) };
+        Ok(())
+    }
+}
+
+/// Draws whose arguments are passed on as they are, an offset as the pointer that C declares.
+macro_rules! draws {
+    ($($hand:ident = $gl:ident[$reads:ident]($($arg:ident: $ty:ty),*)($($value:expr),*);)*) => {
+        impl Renderer {
+            $(#[allow(clippy::too_many_arguments)]
+            pub(crate) fn $hand(&mut self, $($arg: $ty),*) -> Result<(), Fault> {
+                // SAFETY: `from_buffers` has seen that offsets are offsets into buffer objects, within which the driver keeps.
+                self.from_buffers(Reads::$reads, |r| unsafe { (r.gl.$gl)($($value),*) })
+            })*
+        }
+    };
+}
+
+fn at(offset: u64) -> *const c_void {
+    offset as usize as *const c_void
+}
+
+draws! {
+    hand_gl_draw_arrays = glDrawArrays[Nothing](mode: u32, first: i32, count: i32)(mode, first, count);
+    hand_gl_draw_arrays_instanced = glDrawArraysInstanced[Nothing](mode: u32, first: i32, count: i32, instances: i32)(mode, first, count, instances);
+    hand_gl_draw_arrays_instanced_base_instance = glDrawArraysInstancedBaseInstance[Nothing]
+        (mode: u32, first: i32, count: i32, instances: i32, base: u32)(mode, first, count, instances, base);
+    hand_gl_draw_elements = glDrawElements[Indices](mode: u32, count: i32, type_: u32, indices: u64)(mode, count, type_, at(indices));
+    hand_gl_draw_elements_base_vertex = glDrawElementsBaseVertex[Indices]
+        (mode: u32, count: i32, type_: u32, indices: u64, base: i32)(mode, count, type_, at(indices), base);
+    hand_gl_draw_range_elements = glDrawRangeElements[Indices]
+        (mode: u32, start: u32, end: u32, count: i32, type_: u32, indices: u64)(mode, start, end, count, type_, at(indices));
+    hand_gl_draw_range_elements_base_vertex = glDrawRangeElementsBaseVertex[Indices]
+        (mode: u32, start: u32, end: u32, count: i32, type_: u32, indices: u64, base: i32)(mode, start, end, count, type_, at(indices), base);
+    hand_gl_draw_elements_instanced = glDrawElementsInstanced[Indices]
+        (mode: u32, count: i32, type_: u32, indices: u64, instances: i32)(mode, count, type_, at(indices), instances);
+    hand_gl_draw_elements_instanced_base_vertex = glDrawElementsInstancedBaseVertex[Indices]
+        (mode: u32, count: i32, type_: u32, indices: u64, instances: i32, base: i32)(mode, count, type_, at(indices), instances, base);
+    hand_gl_draw_elements_instanced_base_instance = glDrawElementsInstancedBaseInstance[Indices]
+        (mode: u32, count: i32, type_: u32, indices: u64, instances: i32, base: u32)(mode, count, type_, at(indices), instances, base);
+    hand_gl_draw_elements_instanced_base_vertex_base_instance = glDrawElementsInstancedBaseVertexBaseInstance[Indices]
+        (mode: u32, count: i32, type_: u32, indices: u64, instances: i32, vertex: i32, base: u32)
+        (mode, count, type_, at(indices), instances, vertex, base);
+    hand_gl_draw_arrays_indirect = glDrawArraysIndirect[Indirect](mode: u32, indirect: u64)(mode, at(indirect));
+    hand_gl_draw_elements_indirect = glDrawElementsIndirect[IndirectIndices](mode: u32, type_: u32, indirect: u64)(mode, type_, at(indirect));
+    hand_gl_multi_draw_arrays_indirect = glMultiDrawArraysIndirect[Indirect]
+        (mode: u32, indirect: u64, draws: i32, stride: i32)(mode, at(indirect), draws, stride);
+    hand_gl_multi_draw_elements_indirect = glMultiDrawElementsIndirect[IndirectIndices]
+        (mode: u32, type_: u32, indirect: u64, draws: i32, stride: i32)(mode, type_, at(indirect), draws, stride);
+    hand_gl_multi_draw_arrays_indirect_count = glMultiDrawArraysIndirectCount[IndirectCount]
+        (mode: u32, indirect: u64, draws: i64, most: i32, stride: i32)(mode, at(indirect), draws, most, stride);
+    hand_gl_multi_draw_elements_indirect_count = glMultiDrawElementsIndirectCount[IndirectCountIndices]
+        (mode: u32, type_: u32, indirect: u64, draws: i64, most: i32, stride: i32)(mode, type_, at(indirect), draws, most, stride);
+}

@@ -1,0 +1,152 @@
+//! Queries of state whose answer is not the driver's own: names, the default framebuffer, pixel store.
+
+use crate::context::Context;
+use crate::names::Class;
+use crate::renderer::{out, Renderer};
+use mgn_wire::{gl::*, Fault, Reply};
+
+/// State that is the name of an object.
+const NAMES: &[(u32, Class)] = &[
+    (GL_ARRAY_BUFFER_BINDING, Class::Buffer),
+    (GL_ATOMIC_COUNTER_BUFFER_BINDING, Class::Buffer),
+    (GL_COPY_READ_BUFFER_BINDING, Class::Buffer),
+    (GL_COPY_WRITE_BUFFER_BINDING, Class::Buffer),
+    (GL_DISPATCH_INDIRECT_BUFFER_BINDING, Class::Buffer),
+    (GL_DRAW_INDIRECT_BUFFER_BINDING, Class::Buffer),
+    (GL_ELEMENT_ARRAY_BUFFER_BINDING, Class::Buffer),
+    (GL_PARAMETER_BUFFER_BINDING, Class::Buffer),
+    (GL_PIXEL_PACK_BUFFER_BINDING, Class::Buffer),
+    (GL_PIXEL_UNPACK_BUFFER_BINDING, Class::Buffer),
+    (GL_QUERY_BUFFER_BINDING, Class::Buffer),
+    (GL_SHADER_STORAGE_BUFFER_BINDING, Class::Buffer),
+    (GL_TEXTURE_BUFFER_BINDING, Class::Buffer),
+    (GL_TRANSFORM_FEEDBACK_BUFFER_BINDING, Class::Buffer),
+    (GL_UNIFORM_BUFFER_BINDING, Class::Buffer),
+    (GL_VERTEX_ARRAY_BUFFER_BINDING, Class::Buffer),
+    (GL_NORMAL_ARRAY_BUFFER_BINDING, Class::Buffer),
+    (GL_COLOR_ARRAY_BUFFER_BINDING, Class::Buffer),
+    (GL_INDEX_ARRAY_BUFFER_BINDING, Class::Buffer),
+    (GL_TEXTURE_COORD_ARRAY_BUFFER_BINDING, Class::Buffer),
+    (GL_EDGE_FLAG_ARRAY_BUFFER_BINDING, Class::Buffer),
+    (GL_SECONDARY_COLOR_ARRAY_BUFFER_BINDING, Class::Buffer),
+    (GL_FOG_COORD_ARRAY_BUFFER_BINDING, Class::Buffer),
+    (GL_CURRENT_PROGRAM, Class::Program),
+    (GL_DRAW_FRAMEBUFFER_BINDING, Class::Framebuffer),
+    (GL_READ_FRAMEBUFFER_BINDING, Class::Framebuffer),
+    (GL_RENDERBUFFER_BINDING, Class::Renderbuffer),
+    (GL_PROGRAM_PIPELINE_BINDING, Class::Pipeline),
+    (GL_SAMPLER_BINDING, Class::Sampler),
+    (GL_TRANSFORM_FEEDBACK_BINDING, Class::TransformFeedback),
+    (GL_TEXTURE_BINDING_1D, Class::Texture),
+    (GL_TEXTURE_BINDING_1D_ARRAY, Class::Texture),
+    (GL_TEXTURE_BINDING_2D, Class::Texture),
+    (GL_TEXTURE_BINDING_2D_ARRAY, Class::Texture),
+    (GL_TEXTURE_BINDING_2D_MULTISAMPLE, Class::Texture),
+    (GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY, Class::Texture),
+    (GL_TEXTURE_BINDING_3D, Class::Texture),
+    (GL_TEXTURE_BINDING_BUFFER, Class::Texture),
+    (GL_TEXTURE_BINDING_CUBE_MAP, Class::Texture),
+    (GL_TEXTURE_BINDING_CUBE_MAP_ARRAY, Class::Texture),
+    (GL_TEXTURE_BINDING_RECTANGLE, Class::Texture),
+    (GL_TEXTURE_BINDING_EXTERNAL_OES, Class::Texture),
+];
+
+/// Lists are at most this long; the longest is that of compressed formats.
+const LONGEST: usize = 1 << 14;
+
+impl Renderer {
+    /// State that the renderer knows better than the driver.
+    fn known(&mut self, pname: u32) -> Option<i64> {
+        if let Some(value) = self.cx.as_deref().and_then(|cx| remembered(cx, pname)) {
+            return Some(value);
+        }
+        let &(_, class) = NAMES.iter().find(|(p, _)| *p == pname)?;
+        let driver = self.driver_integer(pname);
+        let name = match driver {
+            0 => 0,
+            driver => self.names.table(class).client(driver as u32).unwrap_or(0),
+        };
+        Some(name.into())
+    }
+
+    pub(crate) fn hand_gl_get_integerv(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        if let Some(value) = self.known(pname) {
+            reply.array(&[value as i32], data_count);
+            return Ok(());
+        }
+        let mut data = out::<i32>(data_count, LONGEST)?;
+        // SAFETY: there is room for the longest state.
+        unsafe { (self.gl.glGetIntegerv)(pname, data.as_mut_ptr()) };
+        reply.array(&data, data_count);
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_get_integer64v(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        if let Some(value) = self.known(pname) {
+            reply.array(&[value], data_count);
+            return Ok(());
+        }
+        let mut data = out::<i64>(data_count, LONGEST)?;
+        // SAFETY: there is room for the longest state.
+        unsafe { (self.gl.glGetInteger64v)(pname, data.as_mut_ptr()) };
+        reply.array(&data, data_count);
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_get_floatv(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        if let Some(value) = self.known(pname) {
+            reply.array(&[value as f32], data_count);
+            return Ok(());
+        }
+        let mut data = out::<f32>(data_count, LONGEST)?;
+        // SAFETY: there is room for the longest state.
+        unsafe { (self.gl.glGetFloatv)(pname, data.as_mut_ptr()) };
+        reply.array(&data, data_count);
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_get_doublev(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        if let Some(value) = self.known(pname) {
+            reply.array(&[value as f64], data_count);
+            return Ok(());
+        }
+        let mut data = out::<f64>(data_count, LONGEST)?;
+        // SAFETY: there is room for the longest state.
+        unsafe { (self.gl.glGetDoublev)(pname, data.as_mut_ptr()) };
+        reply.array(&data, data_count);
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_get_booleanv(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        if let Some(value) = self.known(pname) {
+            reply.array(&[u8::from(value != 0)], data_count);
+            return Ok(());
+        }
+        let mut data = out::<u8>(data_count, LONGEST)?;
+        // SAFETY: there is room for the longest state.
+        unsafe { (self.gl.glGetBooleanv)(pname, data.as_mut_ptr()) };
+        reply.array(&data, data_count);
+        Ok(())
+    }
+}
+
+/// State that is not the driver's at all: what a pbuffer would answer otherwise than a window.
+fn remembered(cx: &Context, pname: u32) -> Option<i64> {
+    if let Some(value) = cx.pixel_store.value(pname) {
+        return Some(value.into());
+    }
+    let default_draw = cx.draw_framebuffer == 0 && cx.api.is_desktop();
+    let default_read = cx.read_framebuffer == 0 && cx.api.is_desktop();
+    Some(match pname {
+        GL_VERTEX_ARRAY_BINDING => cx.vertex_array.into(),
+        GL_DOUBLEBUFFER if default_draw => cx.draw.as_ref().is_some_and(|s| !s.borrow().single).into(),
+        GL_DRAW_BUFFER | GL_DRAW_BUFFER0 if default_draw && cx.was_current => cx.draw_buffer.into(),
+        GL_READ_BUFFER if default_read && cx.was_current => cx.read_buffer.into(),
+        _ => return None,
+    })
+}

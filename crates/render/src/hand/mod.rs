@@ -1,0 +1,15 @@
+//! Commands that are not passed to the driver as they are: their arguments are checked or translated, or they touch what the renderer keeps track of.
+
+pub(crate) mod arrays;
+mod buffers;
+mod draws;
+mod framebuffers;
+mod gets;
+mod images;
+mod lists;
+mod objects;
+pub(crate) mod pixel_store;
+mod readback;
+mod runs;
+mod shaders;
+pub(crate) mod vertex_arrays;

@@ -1,0 +1,230 @@
+//! Objects that a program generates, deletes and waits for.
+
+use crate::names::{Class, Sync, MOST};
+use crate::renderer::Renderer;
+use mgn_wire::{gl::*, Fault, Reply, Slice};
+
+/// Names that the renderer chooses for a client that could not: above all that clients choose.
+const FIRST_OF_OURS: u32 = 0x7000_0000;
+
+impl Renderer {
+    /// Has the driver generate names; zeros if it won't.
+    pub(crate) fn generate(&self, class: Class, names: &mut [u32]) {
+        let gl = &self.gl;
+        let generate = match class {
+            Class::Buffer => gl.glGenBuffers,
+            Class::Texture => gl.glGenTextures,
+            Class::Renderbuffer => gl.glGenRenderbuffers,
+            Class::Sampler => gl.glGenSamplers,
+            Class::Framebuffer => gl.glGenFramebuffers,
+            Class::VertexArray => gl.glGenVertexArrays,
+            Class::Query => gl.glGenQueries,
+            Class::Pipeline => gl.glGenProgramPipelines,
+            Class::TransformFeedback => gl.glGenTransformFeedbacks,
+            Class::Program => return,
+        };
+        // SAFETY: the slice has room for the names.
+        unsafe { generate(names.len() as i32, names.as_mut_ptr()) };
+    }
+
+    fn generate_as(&mut self, class: Class, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let names = names.to_vec();
+        let mut drivers = vec![0; names.len()];
+        self.generate(class, &mut drivers);
+        for (name, driver) in names.into_iter().zip(drivers) {
+            // A name that is in use already, because a program used it before it generated it, keeps its object.
+            if name == 0 || driver == 0 || self.names.table(class).get(name).is_some() {
+                continue;
+            }
+            if !self.names.table_mut(class).set(name, driver) {
+                return Err(Fault::refused("more objects than any program has"));
+            }
+        }
+        Ok(())
+    }
+
+    fn delete(&mut self, class: Class, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let names = names.to_vec();
+        let table = self.names.table_mut(class);
+        let drivers: Vec<u32> = names.iter().filter_map(|&n| table.remove(n)).collect();
+        let gl = &self.gl;
+        let delete = match class {
+            Class::Buffer => gl.glDeleteBuffers,
+            Class::Texture => gl.glDeleteTextures,
+            Class::Renderbuffer => gl.glDeleteRenderbuffers,
+            Class::Sampler => gl.glDeleteSamplers,
+            Class::Framebuffer => gl.glDeleteFramebuffers,
+            Class::VertexArray => gl.glDeleteVertexArrays,
+            Class::Query => gl.glDeleteQueries,
+            Class::Pipeline => gl.glDeleteProgramPipelines,
+            Class::TransformFeedback => gl.glDeleteTransformFeedbacks,
+            Class::Program => return Ok(()),
+        };
+        // SAFETY: the vector holds the names.
+        unsafe { delete(drivers.len() as i32, drivers.as_ptr()) };
+        match class {
+            Class::Buffer => self.buffers_deleted(),
+            Class::VertexArray => self.vertex_arrays_deleted(&names),
+            Class::Framebuffer => self.framebuffers_deleted(&names),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The name of a driver's object for a client that did not choose it.
+    pub(crate) fn told(&mut self, class: Class, driver: u32) -> Result<u32, Fault> {
+        if driver == 0 {
+            return Ok(0);
+        }
+        let name = FIRST_OF_OURS | driver;
+        if !self.names.table_mut(class).set(name, driver) {
+            return Err(Fault::refused("more objects than any program has"));
+        }
+        Ok(name)
+    }
+
+    /// Generates names for a client that asks for them instead of choosing them.
+    fn generate_and_tell(&mut self, class: Class, n: i32, count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        if n < 0 {
+            self.set_error(GL_INVALID_VALUE);
+        }
+        let n = usize::try_from(n).unwrap_or(0).min(count as usize).min(MOST);
+        let mut drivers = vec![0; n];
+        self.generate(class, &mut drivers);
+        let mut names = Vec::with_capacity(n);
+        for driver in drivers {
+            names.push(self.told(class, driver)?);
+        }
+        reply.array(&names, count);
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_create_shader(&mut self, kind: u32, name: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        // SAFETY: the context is current.
+        let driver = unsafe { (self.gl.glCreateShader)(kind) };
+        self.created(name, driver)
+    }
+
+    pub(crate) fn hand_gl_create_program(&mut self, name: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        // SAFETY: the context is current.
+        let driver = unsafe { (self.gl.glCreateProgram)() };
+        self.created(name, driver)
+    }
+
+    fn created(&mut self, name: u32, driver: u32) -> Result<(), Fault> {
+        if name == 0 {
+            return Err(Fault::refused("a shader or program without a name"));
+        }
+        if driver != 0 && !self.names.table_mut(Class::Program).set(name, driver) {
+            return Err(Fault::refused("more objects than any program has"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_fence_sync(&mut self, condition: u32, flags: u32, name: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        if name == 0 || self.names.shared.syncs.len() >= MOST {
+            return Err(Fault::refused("a fence without a name, or one too many"));
+        }
+        // SAFETY: the context is current.
+        let fence = unsafe { (self.gl.glFenceSync)(condition, flags) };
+        if !fence.is_null() {
+            if let Some(old) = self.names.shared.syncs.insert(name, Sync(fence)) {
+                // SAFETY: the fence is the driver's, and nothing names it any more.
+                unsafe { (self.gl.glDeleteSync)(old.0.cast_mut()) };
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_delete_sync(&mut self, name: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        match self.names.shared.syncs.remove(&name) {
+            // SAFETY: the fence is the driver's, and nothing names it any more.
+            Some(fence) => unsafe { (self.gl.glDeleteSync)(fence.0.cast_mut()) },
+            None if name != 0 => self.set_error(GL_INVALID_VALUE),
+            None => {}
+        }
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_client_wait_sync(&mut self, sync: u32, flags: u32, timeout: u64, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        const STEP: u64 = 1_000_000_000;
+        let fence = self.sync(sync);
+        let mut left = timeout;
+        // In steps, so that a long wait is not taken for a command that hangs.
+        let result = loop {
+            let step = left.min(STEP);
+            // SAFETY: the fence is the driver's, or null, which it refuses.
+            let result = unsafe { (self.gl.glClientWaitSync)(fence, flags, step) };
+            left -= step;
+            if result != GL_TIMEOUT_EXPIRED || left == 0 {
+                break result;
+            }
+            self.beat();
+        };
+        reply.value(result);
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_wait_sync(&mut self, sync: u32, flags: u32, timeout: u64) -> Result<(), Fault> {
+        self.needs_context()?;
+        let fence = self.sync(sync);
+        // SAFETY: the fence is the driver's, or null, which it refuses.
+        unsafe { (self.gl.glWaitSync)(fence, flags, timeout) };
+        Ok(())
+    }
+}
+
+macro_rules! names {
+    ($($class:ident: $generate:ident, $delete:ident;)*) => {
+        impl Renderer {
+            $(pub(crate) fn $generate(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+                self.generate_as(Class::$class, names)
+            }
+
+            pub(crate) fn $delete(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+                self.delete(Class::$class, names)
+            })*
+        }
+    };
+}
+
+names! {
+    Buffer: hand_gl_gen_buffers, hand_gl_delete_buffers;
+    Texture: hand_gl_gen_textures, hand_gl_delete_textures;
+    Renderbuffer: hand_gl_gen_renderbuffers, hand_gl_delete_renderbuffers;
+    Sampler: hand_gl_gen_samplers, hand_gl_delete_samplers;
+    Framebuffer: hand_gl_gen_framebuffers, hand_gl_delete_framebuffers;
+    VertexArray: hand_gl_gen_vertex_arrays, hand_gl_delete_vertex_arrays;
+    Query: hand_gl_gen_queries, hand_gl_delete_queries;
+    Pipeline: hand_gl_gen_program_pipelines, hand_gl_delete_program_pipelines;
+    TransformFeedback: hand_gl_gen_transform_feedbacks, hand_gl_delete_transform_feedbacks;
+}
+
+/// Older forms, which the registry does not know to be the same.
+macro_rules! older_names {
+    ($($class:ident: $generate:ident, $delete:ident;)*) => {
+        impl Renderer {
+            $(pub(crate) fn $generate(&mut self, n: i32, count: u32, reply: &mut Reply) -> Result<(), Fault> {
+                self.generate_and_tell(Class::$class, n, count, reply)
+            }
+
+            pub(crate) fn $delete(&mut self, _n: i32, names: Slice<'_, u32>) -> Result<(), Fault> {
+                self.delete(Class::$class, names)
+            })*
+        }
+    };
+}
+
+older_names! {
+    Texture: hand_gl_gen_textures_ext, hand_gl_delete_textures_ext;
+    Query: hand_gl_gen_queries_ext, hand_gl_delete_queries_ext;
+    Pipeline: hand_gl_gen_program_pipelines_ext, hand_gl_delete_program_pipelines_ext;
+}

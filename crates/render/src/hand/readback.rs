@@ -1,0 +1,256 @@
+//! Images on their way back to the client, in answers or into pixel buffer objects.
+
+use crate::renderer::Renderer;
+use crate::surface::is_front;
+use mgn_wire::sizes::image::tight_image_bytes;
+use mgn_wire::{gl::*, Fault, Reply, LONG_MAX};
+use std::ffi::c_void;
+
+impl Renderer {
+    pub(crate) fn hand_gl_read_pixels(
+        &mut self,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        type_: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.into_answer(None, tight_image_bytes(width, height, 1, format, type_), reply, |r, to| {
+            r.with_depth_in_place(format, |r| {
+                // SAFETY: there is room for the tight image, and the driver packs tightly.
+                unsafe { (r.gl.glReadPixels)(x, y, width, height, format, type_, to) };
+            })
+        })
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn hand_gl_readn_pixels(
+        &mut self,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        type_: u32,
+        fits: u8,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        if fits == 0 {
+            self.needs_context()?;
+            self.set_error(GL_INVALID_OPERATION);
+            reply.room(0);
+            return Ok(());
+        }
+        self.hand_gl_read_pixels(x, y, width, height, format, type_, reply)
+    }
+
+    pub(crate) fn hand_mgn_read_pixels_to(
+        &mut self,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        type_: u32,
+        offset: u64,
+    ) -> Result<(), Fault> {
+        let to = self.into_buffer(offset)?;
+        self.with_depth_in_place(format, |r| {
+            // SAFETY: the address is an offset into the bound pack buffer, within which the driver keeps.
+            unsafe { (r.gl.glReadPixels)(x, y, width, height, format, type_, to) };
+        })
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn hand_gl_get_tex_image(
+        &mut self,
+        target: u32,
+        level: i32,
+        format: u32,
+        type_: u32,
+        _extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.level_into_answer(target, level, reply, |_, [w, h, d]| tight_image_bytes(w, h, d, format, type_), |r, to| {
+            // SAFETY: there is room for the tight image, and the driver packs tightly.
+            unsafe { (r.gl.glGetTexImage)(target, level, format, type_, to) };
+        })
+    }
+
+    pub(crate) fn hand_mgn_get_tex_image_to(&mut self, target: u32, level: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
+        let to = self.into_buffer(offset)?;
+        // SAFETY: the address is an offset into the bound pack buffer, within which the driver keeps.
+        unsafe { (self.gl.glGetTexImage)(target, level, format, type_, to) };
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_get_compressed_tex_image(&mut self, target: u32, level: i32, _extent_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        let size = |r: &Renderer, _| usize::try_from(r.level_parameter(target, level, GL_TEXTURE_COMPRESSED_IMAGE_SIZE)).ok();
+        self.level_into_answer(target, level, reply, size, |r, to| {
+            // SAFETY: there is room for the image, whose size the driver has told.
+            unsafe { (r.gl.glGetCompressedTexImage)(target, level, to) };
+        })
+    }
+
+    pub(crate) fn hand_mgn_get_compressed_tex_image_to(&mut self, target: u32, level: i32, offset: u64) -> Result<(), Fault> {
+        let to = self.into_buffer(offset)?;
+        // SAFETY: the address is an offset into the bound pack buffer, within which the driver keeps.
+        unsafe { (self.gl.glGetCompressedTexImage)(target, level, to) };
+        Ok(())
+    }
+
+    pub(crate) fn hand_mgn_get_polygon_stipple_to(&mut self, offset: u64) -> Result<(), Fault> {
+        let to = self.into_buffer(offset)?;
+        // SAFETY: as above.
+        unsafe { (self.gl.glGetPolygonStipple)(to.cast()) };
+        Ok(())
+    }
+
+    pub(crate) fn hand_mgn_get_pixel_map_to(&mut self, map: u32, type_: u32, offset: u64) -> Result<(), Fault> {
+        let to = self.into_buffer(offset)?;
+        // SAFETY: as above.
+        unsafe {
+            match type_ {
+                GL_FLOAT => (self.gl.glGetPixelMapfv)(map, to.cast()),
+                GL_UNSIGNED_INT => (self.gl.glGetPixelMapuiv)(map, to.cast()),
+                GL_UNSIGNED_SHORT => (self.gl.glGetPixelMapusv)(map, to.cast()),
+                _ => return Err(Fault::refused("a pixel map of a type that does not exist")),
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_get_buffer_sub_data(
+        &mut self,
+        target: u32,
+        offset: i64,
+        size: i64,
+        data_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let bytes = usize::try_from(size).ok().filter(|bytes| *bytes <= data_count as usize);
+        let Some(bytes) = bytes else {
+            self.set_error(GL_INVALID_VALUE);
+            reply.room(0);
+            return Ok(());
+        };
+        self.error();
+        let to = reply.room(bytes).as_mut_ptr();
+        // SAFETY: there is room for `size` bytes.
+        unsafe { (self.gl.glGetBufferSubData)(target, offset, size, to.cast()) };
+        // SAFETY: no arguments.
+        let error = unsafe { (self.gl.glGetError)() };
+        if error != GL_NO_ERROR {
+            self.set_error(error);
+            nothing(reply, false);
+        }
+        Ok(())
+    }
+
+    /// Fetches a level of the bound texture: its extent, then its image.
+    fn level_into_answer(
+        &mut self,
+        target: u32,
+        level: i32,
+        reply: &mut Reply,
+        size: impl FnOnce(&Renderer, [i32; 3]) -> Option<usize>,
+        fetch: impl FnOnce(&mut Renderer, *mut c_void),
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        self.error();
+        let extent = [GL_TEXTURE_WIDTH, GL_TEXTURE_HEIGHT, GL_TEXTURE_DEPTH].map(|p| self.level_parameter(target, level, p));
+        let bytes = size(self, extent);
+        // SAFETY: no arguments. Asking about a bad target, level or kind of image is an error, as fetching it is.
+        let error = unsafe { (self.gl.glGetError)() };
+        if error != GL_NO_ERROR {
+            self.set_error(error);
+            nothing(reply, true);
+            return Ok(());
+        }
+        self.into_answer(Some(extent), bytes, reply, |r, to| {
+            fetch(r, to);
+            Ok(())
+        })
+    }
+
+    /// Answers with the extent, if there is one to tell, and an image of `bytes` bytes; with nothing after an error or if nobody knows the size.
+    fn into_answer(
+        &mut self,
+        extent: Option<[i32; 3]>,
+        bytes: Option<usize>,
+        reply: &mut Reply,
+        fetch: impl FnOnce(&mut Renderer, *mut c_void) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        if self.pixel_buffer(GL_PIXEL_PACK_BUFFER_BINDING) {
+            return Err(Fault::refused("an image was asked for that goes to a buffer"));
+        }
+        self.error();
+        let problem = match bytes {
+            None => GL_INVALID_ENUM,
+            Some(bytes) if bytes > LONG_MAX => GL_OUT_OF_MEMORY,
+            Some(bytes) => {
+                self.pack(true);
+                if let Some(extent) = extent {
+                    reply.array(&extent, 3);
+                }
+                let to = reply.room(bytes).as_mut_ptr();
+                fetch(self, to.cast())?;
+                // SAFETY: no arguments.
+                unsafe { (self.gl.glGetError)() }
+            }
+        };
+        if problem != GL_NO_ERROR {
+            self.set_error(problem);
+            nothing(reply, extent.is_some());
+        }
+        Ok(())
+    }
+
+    /// Prepares the driver for writing to the bound pack buffer, and gives the offset as the pointer that C declares.
+    fn into_buffer(&mut self, offset: u64) -> Result<*mut c_void, Fault> {
+        self.needs_context()?;
+        if !self.pixel_buffer(GL_PIXEL_PACK_BUFFER_BINDING) {
+            return Err(Fault::refused("an image for a buffer while none is bound"));
+        }
+        self.pack(false);
+        Ok(offset as usize as *mut c_void)
+    }
+
+    fn level_parameter(&self, target: u32, level: i32, pname: u32) -> i32 {
+        let mut values = [0; 4];
+        // SAFETY: one integer is written; there is room for more.
+        unsafe { (self.gl.glGetTexLevelParameteriv)(target, level, pname, values.as_mut_ptr()) };
+        values[0]
+    }
+
+    /// Runs `read` so that depth and stencil come from where they are drawn: they belong to the surface, whatever its read buffer.
+    fn with_depth_in_place(&mut self, format: u32, read: impl FnOnce(&mut Renderer)) -> Result<(), Fault> {
+        let depth = matches!(format, GL_DEPTH_COMPONENT | GL_STENCIL_INDEX | GL_DEPTH_STENCIL);
+        let Some(cx) = self.cx.as_deref_mut() else { return Ok(()) };
+        let (buffer, draw) = (cx.read_buffer, cx.draw_buffer);
+        if !depth || is_front(buffer) == is_front(draw) {
+            read(self);
+            return Ok(());
+        }
+        cx.read_buffer = draw;
+        self.bind()?;
+        read(self);
+        if let Some(cx) = self.cx.as_deref_mut() {
+            cx.read_buffer = buffer;
+        }
+        self.bind()
+    }
+}
+
+/// The answer after an error: an empty array, two if the first would be an extent.
+fn nothing(reply: &mut Reply, extent: bool) {
+    reply.clear();
+    if extent {
+        reply.room(0);
+    }
+    reply.room(0);
+}

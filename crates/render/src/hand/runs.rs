@@ -1,0 +1,166 @@
+//! Runs of immediate mode, which come as interleaved arrays of floats.
+
+use super::arrays::Source;
+use crate::context::Api;
+use crate::renderer::Renderer;
+use mgn_wire::draws::{attr, Kind, Run};
+use mgn_wire::{gl::*, Data, Fault, Slice};
+
+impl Renderer {
+    pub(crate) fn hand_mgn_run(&mut self, mode: u32, flags: u32, layout: Slice<'_, u8>, vertices: Data<'_>) -> Result<(), Fault> {
+        self.needs_immediate_mode()?;
+        let run = Run::parse(mode, flags, layout, vertices)?;
+        if run.layout.iter().any(|&(attribute, components, _)| !is_possible(attribute, components)) {
+            return Err(Fault::refused("a run with a bad layout"));
+        }
+        if run.open {
+            self.begin_and_feed(mode, &run);
+            return Ok(());
+        }
+        if run.count > 0 {
+            self.draw_run(mode, &run);
+        }
+        if let Some(last) = run.last {
+            self.set_current(&run.layout[..run.layout.len() - 1], last);
+        }
+        Ok(())
+    }
+
+    /// Current attributes, 4 floats each whatever their number of components.
+    pub(crate) fn hand_mgn_current(&mut self, layout: Slice<'_, u8>, values: Slice<'_, f32>) -> Result<(), Fault> {
+        self.needs_immediate_mode()?;
+        let bytes = layout.to_vec();
+        let values = values.to_vec();
+        if bytes.len() % 2 != 0 || values.len() < bytes.len() / 2 * 4 {
+            return Err(Fault::refused("current attributes with a bad layout"));
+        }
+        let mut entries = Vec::with_capacity(bytes.len() / 2);
+        for (i, pair) in bytes.chunks_exact(2).enumerate() {
+            if pair[0] >= attr::COUNT || !is_possible(pair[0], pair[1]) {
+                return Err(Fault::refused("current attributes with a bad layout"));
+            }
+            entries.push((pair[0], pair[1], i as u32 * 16));
+        }
+        self.set_current(&entries, values.as_ptr().cast());
+        Ok(())
+    }
+
+    fn needs_immediate_mode(&mut self) -> Result<(), Fault> {
+        match self.cx()?.api {
+            Api::Compat => Ok(()),
+            _ => Err(Fault::refused("immediate mode in a context that has none")),
+        }
+    }
+
+    fn draw_run(&mut self, mode: u32, run: &Run) {
+        // The driver wants edge flags as bytes; these outlive the draw.
+        let mut edge_flags = Vec::new();
+        let mut sources = [const { None }; attr::COUNT as usize];
+        for (source, &(attribute, components, offset)) in sources.iter_mut().zip(&run.layout) {
+            let mut s = Source {
+                attribute,
+                kind: Kind::Float,
+                size: i32::from(components),
+                type_: GL_FLOAT,
+                normalized: false,
+                divisor: 0,
+                stride: run.stride as i32,
+                buffer: 0,
+                pointer: run.vertices.wrapping_add(offset as usize).cast(),
+            };
+            if attribute == attr::EDGE_FLAG {
+                edge_flags = edge_flag_bytes(run, offset);
+                (s.stride, s.pointer) = (1, edge_flags.as_ptr().cast());
+            }
+            *source = Some(s);
+        }
+        let sources: Vec<Source> = sources.into_iter().flatten().collect();
+        self.begin_own(&sources);
+        // SAFETY: the arrays hold `run.count` vertices, which `Run::parse` counted by what is there.
+        unsafe { (self.gl.glDrawArrays)(mode, 0, run.count as i32) };
+        self.end_own();
+        drop(edge_flags);
+    }
+
+    /// Begins a primitive that goes on call by call, and feeds it the vertices so far.
+    fn begin_and_feed(&mut self, mode: u32, run: &Run) {
+        let Some(((_, components, position), attributes)) = run.layout.split_last() else { return };
+        // SAFETY: as the calls of a program: the values are copied out of the vertex, which holds the layout's components.
+        unsafe {
+            (self.gl.glBegin)(mode);
+            for i in 0..run.count as usize {
+                let vertex = run.vertices.wrapping_add(i * run.stride as usize);
+                self.set_current(attributes, vertex);
+                let v = vertex.wrapping_add(*position as usize).cast();
+                match components {
+                    2 => (self.gl.glVertex2fv)(v),
+                    3 => (self.gl.glVertex3fv)(v),
+                    _ => (self.gl.glVertex4fv)(v),
+                }
+            }
+            if let Some(last) = run.last {
+                self.set_current(attributes, last);
+            }
+        }
+    }
+
+    /// Sets current attributes from a vertex that has them at these offsets.
+    fn set_current(&self, attributes: &[(u8, u8, u32)], vertex: *const u8) {
+        let gl = &self.gl;
+        for &(attribute, components, offset) in attributes {
+            let v: *const f32 = vertex.wrapping_add(offset as usize).cast();
+            // SAFETY: the vertex holds the layout's components, and `is_possible` has seen that each function reads no more than those.
+            unsafe {
+                match (attribute, components) {
+                    (attr::NORMAL, _) => (gl.glNormal3fv)(v),
+                    (attr::COLOR, 3) => (gl.glColor3fv)(v),
+                    (attr::COLOR, _) => (gl.glColor4fv)(v),
+                    (attr::SECONDARY, _) => (gl.glSecondaryColor3fv)(v),
+                    (attr::FOG, _) => (gl.glFogCoordfv)(v),
+                    (attr::INDEX, _) => (gl.glIndexfv)(v),
+                    (attr::EDGE_FLAG, _) => (gl.glEdgeFlag)(u8::from(v.read_unaligned() != 0.0)),
+                    (unit @ attr::TEXCOORD..attr::GENERIC, n) => {
+                        let unit = GL_TEXTURE0 + u32::from(unit - attr::TEXCOORD);
+                        match n {
+                            1 => (gl.glMultiTexCoord1fv)(unit, v),
+                            2 => (gl.glMultiTexCoord2fv)(unit, v),
+                            3 => (gl.glMultiTexCoord3fv)(unit, v),
+                            _ => (gl.glMultiTexCoord4fv)(unit, v),
+                        }
+                    }
+                    (generic @ attr::GENERIC.., n) => {
+                        let index = u32::from(generic - attr::GENERIC);
+                        match n {
+                            1 => (gl.glVertexAttrib1fv)(index, v),
+                            2 => (gl.glVertexAttrib2fv)(index, v),
+                            3 => (gl.glVertexAttrib3fv)(index, v),
+                            _ => (gl.glVertexAttrib4fv)(index, v),
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// Whether the attribute exists with so many components.
+fn is_possible(attribute: u8, components: u8) -> bool {
+    match attribute {
+        attr::POSITION => (2..=4).contains(&components),
+        attr::NORMAL | attr::SECONDARY => components == 3,
+        attr::COLOR => components == 3 || components == 4,
+        attr::FOG | attr::INDEX | attr::EDGE_FLAG => components == 1,
+        attr::TEXCOORD.. => (1..=4).contains(&components),
+        _ => false,
+    }
+}
+
+fn edge_flag_bytes(run: &Run, offset: u32) -> Vec<u8> {
+    let flag = |i: usize| {
+        let at: *const f32 = run.vertices.wrapping_add(i * run.stride as usize + offset as usize).cast();
+        // SAFETY: the vertices lie there, each with its edge flag at `offset`.
+        u8::from(unsafe { at.read_unaligned() } != 0.0)
+    };
+    (0..run.count as usize).map(flag).collect()
+}

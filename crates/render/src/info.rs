@@ -1,0 +1,227 @@
+//! What the driver and its contexts can do, asked once.
+
+use crate::constants::{FLOATS, INDEXED, INTEGERS, LISTS};
+use crate::context::Api;
+use crate::egl::{self, attr, ApiKind, EglError};
+use crate::present::{extensions, string};
+use crate::renderer::{RenderError, Renderer};
+use mgn_wire::gl::*;
+use mgn_wire::hello::{self, ContextInfo, ServerInfo};
+
+/// What a context is to be: as `mgnCreateContext` says it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Request {
+    pub api: Api,
+    pub major: u32,
+    pub minor: u32,
+    pub flags: u32,
+}
+
+/// The most values that a pname of the tables has.
+const LONGEST_LIST: usize = 1024;
+
+impl Renderer {
+    /// Makes a context of the driver's.
+    pub(crate) fn open_context(&self, request: Request, config: egl::Config, share: egl::Context) -> Result<egl::Context, EglError> {
+        const PROFILE_CORE: i32 = 1;
+        const PROFILE_COMPATIBILITY: i32 = 2;
+        const KNOWN_FLAGS: u32 = 7;
+        let Request { api, mut major, mut minor, flags } = request;
+        match api {
+            // Without a version, EGL gives the lowest: the driver may give any that is compatible with it.
+            Api::Core if major == 0 => (major, minor) = (3, 2),
+            Api::Es1 if major == 0 => major = 1,
+            Api::Es if major == 0 => major = 2,
+            _ => {}
+        }
+        let mut attributes = Vec::new();
+        if major > 0 {
+            attributes.extend([attr::CONTEXT_MAJOR_VERSION, major as i32, attr::CONTEXT_MINOR_VERSION, minor as i32]);
+        }
+        if api.is_desktop() && (major, minor) >= (3, 2) {
+            let profile = if api == Api::Core { PROFILE_CORE } else { PROFILE_COMPATIBILITY };
+            attributes.extend([attr::CONTEXT_PROFILE_MASK, profile]);
+        }
+        if flags & KNOWN_FLAGS != 0 {
+            attributes.extend([attr::CONTEXT_FLAGS, (flags & KNOWN_FLAGS) as i32]);
+        }
+        let kind = if api.is_desktop() { ApiKind::OpenGl } else { ApiKind::OpenGlEs };
+        let configless = self.egl.has("EGL_KHR_no_config_context") || self.egl.has("EGL_MESA_configless_context");
+        let config = if configless { egl::NO_CONFIG } else { config };
+        self.egl.create_context(kind, config, share, &attributes)
+    }
+
+    /// The highest version of each API, and what the driver calls itself.
+    pub(crate) fn server_info(&mut self) -> Result<ServerInfo, RenderError> {
+        let mut info = ServerInfo { configs: self.config_list(), ..ServerInfo::default() };
+        for (_, api) in APIS {
+            let Ok(context) = self.throwaway(api) else { continue };
+            let one = self.context_info();
+            let version = version(&one.version);
+            match api {
+                Api::Compat => info.compat = version,
+                Api::Core => info.core = version,
+                Api::Es1 => info.es1 = version,
+                Api::Es => info.es = version,
+            }
+            if info.renderer.is_empty() {
+                (info.renderer, info.vendor) = (one.renderer, one.vendor);
+            }
+            self.discard_context(context);
+        }
+        if info.renderer.is_empty() {
+            return Err(RenderError::NoContext(self.egl.description.clone()));
+        }
+        Ok(info)
+    }
+
+    /// The constants of a context of each API that the driver has, by the number of the API.
+    pub fn context_infos(&mut self) -> Vec<(u32, ContextInfo)> {
+        let mut infos = Vec::new();
+        self.leave();
+        for (number, api) in APIS {
+            if let Ok(context) = self.throwaway(api) {
+                infos.push((number, self.context_info()));
+                self.discard_context(context);
+            }
+        }
+        infos
+    }
+
+    fn config_list(&self) -> Vec<hello::Config> {
+        let config = |(i, c): (usize, &crate::configs::Choice)| hello::Config {
+            id: i as u32 + 1,
+            alpha: c.alpha,
+            depth: c.depth,
+            stencil: c.stencil,
+            samples: c.samples,
+        };
+        self.configs.iter().enumerate().map(config).collect()
+    }
+
+    /// A context that is current until `discard_context`.
+    fn throwaway(&mut self, api: Api) -> Result<egl::Context, EglError> {
+        let request = Request { api, major: 0, minor: 0, flags: 0 };
+        let context = self.open_context(request, self.configs[0].egl, egl::NO_CONTEXT)?;
+        let none = self.keeper.stand_in;
+        self.make_current(context, none, none).inspect_err(|_| self.egl.destroy_context(context))?;
+        Ok(context)
+    }
+
+    fn discard_context(&mut self, context: egl::Context) {
+        // Nothing can be done about a context that will not go, and nothing depends on it.
+        let _ = self.make_current(egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE);
+        self.egl.destroy_context(context);
+    }
+
+    /// The constants of the context that is current in EGL. Leaves no error behind.
+    pub(crate) fn context_info(&self) -> ContextInfo {
+        // SAFETY: strings are null or C strings of the driver's.
+        let text = |name| unsafe { string((self.gl.glGetString)(name)) };
+        let mut info = ContextInfo {
+            version: text(GL_VERSION),
+            glsl: text(GL_SHADING_LANGUAGE_VERSION),
+            vendor: text(GL_VENDOR),
+            renderer: text(GL_RENDERER),
+            extensions: extensions(&self.gl),
+            ..ContextInfo::default()
+        };
+        self.drain();
+        let wide = match version(&info.version) {
+            v if info.version.starts_with("OpenGL ES") => v >= (3, 0),
+            v => v >= (3, 2),
+        };
+        for &(pname, count) in INTEGERS {
+            info.integers.extend(self.integers(pname, count, wide).map(|v| (pname, v)));
+        }
+        for &(pname, length) in LISTS {
+            let length = self.integers(length, 1, false).map_or(0, |v| v[0]).clamp(0, LONGEST_LIST as i64);
+            info.integers.extend(self.integers(pname, length as usize, false).map(|v| (pname, v)));
+        }
+        for &(pname, count) in INDEXED {
+            info.integers.extend(self.indexed(pname, count).map(|v| (pname, v)));
+        }
+        for &(pname, count) in FLOATS {
+            info.integers.extend(self.integers(pname, count, false).map(|v| (pname, v)));
+            info.floats.extend(self.floats(pname, count).map(|v| (pname, v)));
+        }
+        info
+    }
+
+    /// `None` if this context does not know the pname.
+    fn integers(&self, pname: u32, count: usize, wide: bool) -> Option<Vec<i64>> {
+        let mut long = vec![0i64; LONGEST_LIST.max(count)];
+        if wide {
+            // SAFETY: there is room for more values than any pname has.
+            unsafe { (self.gl.glGetInteger64v)(pname, long.as_mut_ptr()) };
+        } else {
+            let mut short = vec![0i32; long.len()];
+            // SAFETY: as above.
+            unsafe { (self.gl.glGetIntegerv)(pname, short.as_mut_ptr()) };
+            long = short.into_iter().map(i64::from).collect();
+        }
+        long.truncate(count);
+        (!self.drain()).then_some(long)
+    }
+
+    fn indexed(&self, pname: u32, count: usize) -> Option<Vec<i64>> {
+        let mut values = Vec::new();
+        for index in 0..count {
+            let mut value = [0; 16];
+            // SAFETY: there is room for more values than an indexed pname has.
+            unsafe { (self.gl.glGetIntegeri_v)(pname, index as u32, value.as_mut_ptr()) };
+            values.push(i64::from(value[0]));
+        }
+        (!self.drain()).then_some(values)
+    }
+
+    fn floats(&self, pname: u32, count: usize) -> Option<Vec<f32>> {
+        let mut values = vec![0.0; 16.max(count)];
+        // SAFETY: there is room for more values than any pname of the table has.
+        unsafe { (self.gl.glGetFloatv)(pname, values.as_mut_ptr()) };
+        values.truncate(count);
+        (!self.drain()).then_some(values)
+    }
+
+    /// Takes all errors; says whether there were any.
+    fn drain(&self) -> bool {
+        let mut any = false;
+        // A lost context reports errors for ever.
+        for _ in 0..16 {
+            // SAFETY: no arguments.
+            if unsafe { (self.gl.glGetError)() } == GL_NO_ERROR {
+                break;
+            }
+            any = true;
+        }
+        any
+    }
+}
+
+const APIS: [(u32, Api); 4] = [
+    (hello::api::COMPAT, Api::Compat),
+    (hello::api::CORE, Api::Core),
+    (hello::api::ES1, Api::Es1),
+    (hello::api::ES, Api::Es),
+];
+
+/// Major and minor from `4.5 (Core Profile) …`, `OpenGL ES 3.2 …` or `OpenGL ES-CM 1.1 …`.
+pub(crate) fn version(text: &str) -> (u8, u8) {
+    let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let mut numbers = digits.split(|c: char| !c.is_ascii_digit()).map(|n| n.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::version;
+
+    #[test]
+    fn versions() {
+        assert_eq!(version("4.5 (Core Profile) Mesa 22.3.6"), (4, 5));
+        assert_eq!(version("OpenGL ES 3.2 Mesa 22.3.6"), (3, 2));
+        assert_eq!(version("OpenGL ES-CM 1.1 Mesa 22.3.6"), (1, 1));
+        assert_eq!(version("4.6.0 NVIDIA 535.54"), (4, 6));
+        assert_eq!(version(""), (0, 0));
+    }
+}

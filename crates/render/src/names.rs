@@ -1,0 +1,211 @@
+//! Names of objects: the client chooses them, the driver has its own, and these tables lead from one to the other.
+//!
+//! A context sees two sets: what its share group has in common, and what is its own. Both are moved in when the context becomes current and out when
+//! it no longer is, so a look-up is an index into a vector.
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+
+/// A name space of objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    Buffer,
+    Texture,
+    Renderbuffer,
+    Sampler,
+    /// Programs and shaders share one name space. Their names outlive deletion, because an object that is in use does too: a name is forgotten only
+    /// when the client gives it to another object.
+    Program,
+    Framebuffer,
+    VertexArray,
+    Query,
+    Pipeline,
+    TransformFeedback,
+}
+
+const SHARED: usize = 5;
+const OWN: usize = 5;
+
+impl Class {
+    pub const ALL: [Class; SHARED + OWN] = [
+        Class::Buffer,
+        Class::Texture,
+        Class::Renderbuffer,
+        Class::Sampler,
+        Class::Program,
+        Class::Framebuffer,
+        Class::VertexArray,
+        Class::Query,
+        Class::Pipeline,
+        Class::TransformFeedback,
+    ];
+
+    /// Whether contexts of a share group have this class in common.
+    pub fn is_shared(self) -> bool {
+        (self as usize) < SHARED
+    }
+}
+
+/// What a driver refuses as a name it never gave.
+pub const UNKNOWN: u32 = u32::MAX;
+
+/// The most objects of one class that a program may name; far above any program, and below what would fill memory with the tables alone.
+pub const MOST: usize = 1 << 24;
+
+/// Names below this live in a vector that grows with the highest of them.
+const DENSE: usize = 1 << 20;
+
+/// One class's names.
+#[derive(Debug, Default)]
+pub struct Table {
+    /// Driver names by client name; 0 is absent.
+    dense: Vec<u32>,
+    sparse: HashMap<u32, u32>,
+    count: usize,
+}
+
+impl Table {
+    #[inline]
+    pub fn get(&self, name: u32) -> Option<u32> {
+        match self.dense.get(name as usize) {
+            Some(&driver) if driver != 0 => Some(driver),
+            _ if self.sparse.is_empty() => None,
+            _ => self.sparse.get(&name).copied(),
+        }
+    }
+
+    /// Maps `name` to `driver`, both nonzero. Returns whether there was room.
+    pub fn set(&mut self, name: u32, driver: u32) -> bool {
+        debug_assert!(name != 0 && driver != 0);
+        if self.count >= MOST {
+            return false;
+        }
+        self.remove(name);
+        self.count += 1;
+        let index = name as usize;
+        // Growing by no more than a factor keeps a few high names from costing a long vector.
+        if index < DENSE && index < self.dense.len() * 2 + 1024 {
+            if index >= self.dense.len() {
+                self.dense.resize(index + 1, 0);
+            }
+            self.dense[index] = driver;
+        } else {
+            self.sparse.insert(name, driver);
+        }
+        true
+    }
+
+    pub fn remove(&mut self, name: u32) -> Option<u32> {
+        let driver = match self.dense.get_mut(name as usize) {
+            Some(slot) if *slot != 0 => std::mem::take(slot),
+            _ => self.sparse.remove(&name)?,
+        };
+        self.count -= 1;
+        Some(driver)
+    }
+
+    /// The client's name of a driver's object. Walks the table: only for queries that the client could not answer.
+    pub fn client(&self, driver: u32) -> Option<u32> {
+        let dense = self.dense.iter().position(|&d| d == driver).map(|i| i as u32);
+        dense.or_else(|| self.sparse.iter().find(|(_, &d)| d == driver).map(|(&name, _)| name))
+    }
+
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+/// The tables of a share group.
+#[derive(Debug, Default)]
+pub struct Shared {
+    tables: [Table; SHARED],
+    /// Fences by the client's name of them.
+    pub syncs: HashMap<u32, Sync>,
+}
+
+/// A driver's fence. Owned by the share group, which deletes it.
+#[derive(Debug, Clone, Copy)]
+pub struct Sync(pub *const c_void);
+
+/// The tables of one context.
+#[derive(Debug, Default)]
+pub struct Own {
+    tables: [Table; OWN],
+}
+
+/// The tables that the current context sees.
+#[derive(Debug, Default)]
+pub struct Names {
+    pub shared: Box<Shared>,
+    pub own: Box<Own>,
+}
+
+impl Names {
+    #[inline]
+    pub fn table(&self, class: Class) -> &Table {
+        let index = class as usize;
+        if index < SHARED { &self.shared.tables[index] } else { &self.own.tables[index - SHARED] }
+    }
+
+    #[inline]
+    pub fn table_mut(&mut self, class: Class) -> &mut Table {
+        let index = class as usize;
+        if index < SHARED { &mut self.shared.tables[index] } else { &mut self.own.tables[index - SHARED] }
+    }
+
+    /// The driver's name, if the client has named such an object; 0 stays 0.
+    #[inline]
+    pub fn find(&self, class: Class, name: u32) -> Option<u32> {
+        if name == 0 { Some(0) } else { self.table(class).get(name) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_wherever_they_lie() {
+        let mut table = Table::default();
+        for name in [1, 5, 1000, 5000, 1 << 19, u32::MAX, 70_000] {
+            assert!(table.set(name, name ^ 0x55));
+        }
+        for name in [1, 5, 1000, 5000, 1 << 19, u32::MAX, 70_000] {
+            assert_eq!(table.get(name), Some(name ^ 0x55));
+            assert_eq!(table.client(name ^ 0x55), Some(name));
+        }
+        assert_eq!(table.get(2), None);
+        assert_eq!(table.len(), 7);
+        assert_eq!(table.remove(5000), Some(5000 ^ 0x55));
+        assert_eq!(table.remove(5000), None);
+        assert_eq!(table.get(5000), None);
+    }
+
+    #[test]
+    fn a_name_moves_from_sparse_to_dense_without_a_double() {
+        let mut table = Table::default();
+        table.set(3000, 7);
+        for name in 1..3000 {
+            table.set(name, name);
+        }
+        assert_eq!(table.get(3000), Some(7));
+        table.set(3000, 8);
+        assert_eq!(table.get(3000), Some(8));
+        assert_eq!(table.remove(3000), Some(8));
+        assert_eq!(table.get(3000), None);
+        assert_eq!(table.len(), 2999);
+    }
+
+    #[test]
+    fn high_names_cost_no_long_vector() {
+        let mut table = Table::default();
+        for i in 0..1000u32 {
+            table.set(u32::MAX - i * 4_000_000, 1 + i);
+        }
+        assert!(table.dense.len() < 4096);
+    }
+}

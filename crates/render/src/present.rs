@@ -1,0 +1,205 @@
+//! From a finished frame to a picture on its way to the client.
+
+use crate::configs::Choice;
+use crate::egl::{self, attr, ApiKind, Egl};
+use crate::generated::driver::Gl;
+use crate::renderer::{RenderError, Renderer};
+use crate::surface::{fault, is_both, SharedSurface};
+use mgn_fabric::Reservation;
+use mgn_wire::frames::{Encoding, Header, Kind, HEADER};
+use mgn_wire::{gl::*, Fault};
+use std::ffi::CStr;
+
+/// Where pictures go.
+pub trait Pictures {
+    /// Room for a picture of `bytes` bytes; waits until the client has taken enough of those before.
+    fn room(&mut self, bytes: usize) -> Result<Room, Fault>;
+
+    /// Sends what was written to `room` with `header` before it.
+    fn send(&mut self, header: &Header, room: Room) -> Result<(), Fault>;
+
+    /// Sends a header that nothing follows.
+    fn done(&mut self, header: &Header) -> Result<(), Fault>;
+}
+
+/// Memory that a picture is written to.
+pub enum Room {
+    /// A message to be: the header's bytes, then the picture's.
+    Message(Reservation),
+    /// Only the picture's bytes, for a receiver that encodes them.
+    Private(Vec<u8>),
+}
+
+/// A context of the renderer's own. It reads pictures and clears and copies buffers, so that no program's state is ever touched for that.
+pub(crate) struct Keeper {
+    pub context: egl::Context,
+    /// What is current in place of a surface that a context lacks.
+    pub stand_in: egl::Surface,
+    /// Whether rows are read from the top down by the driver itself.
+    inverts: bool,
+}
+
+const PACK_INVERT: u32 = GL_PACK_INVERT_MESA;
+
+impl Keeper {
+    pub fn new(egl: &Egl, gl: &Gl, configs: &[Choice]) -> Result<Keeper, RenderError> {
+        let configless = egl.has("EGL_KHR_no_config_context") || egl.has("EGL_MESA_configless_context");
+        let config = if configless { egl::NO_CONFIG } else { configs[0].egl };
+        let core = [attr::CONTEXT_MAJOR_VERSION, 3, attr::CONTEXT_MINOR_VERSION, 2, attr::CONTEXT_PROFILE_MASK, 1];
+        let context = egl
+            .create_context(ApiKind::OpenGl, config, egl::NO_CONTEXT, &[])
+            .or_else(|_| egl.create_context(ApiKind::OpenGl, config, egl::NO_CONTEXT, &core))
+            .map_err(|_| RenderError::NoContext(egl.description.clone()))?;
+        let stand_in = if egl.has("EGL_KHR_surfaceless_context") {
+            egl::NO_SURFACE
+        } else {
+            egl.create_pbuffer(configs[0].egl, 1, 1)?
+        };
+        egl.make_current(stand_in, stand_in, context)?;
+        let inverts = extensions(gl).iter().any(|e| e == "GL_MESA_pack_invert");
+        // SAFETY: the context is current; the commands take no pointers.
+        unsafe {
+            if inverts {
+                (gl.glPixelStorei)(PACK_INVERT, 1);
+            }
+            (gl.glGetError)();
+        }
+        egl.make_current(egl::NO_SURFACE, egl::NO_SURFACE, egl::NO_CONTEXT)?;
+        Ok(Keeper { context, stand_in, inverts })
+    }
+}
+
+/// The current context's extensions, by index where there is that, else as one string.
+pub(crate) fn extensions(gl: &Gl) -> Vec<String> {
+    let mut count = 0;
+    // SAFETY: one integer is written; strings are null or C strings of the driver's.
+    unsafe {
+        (gl.glGetIntegerv)(GL_NUM_EXTENSIONS, &mut count);
+        if (gl.glGetError)() == GL_NO_ERROR && count > 0 {
+            let at = |i| string((gl.glGetStringi)(GL_EXTENSIONS, i));
+            return (0..count as u32).map(at).collect();
+        }
+        let all = string((gl.glGetString)(GL_EXTENSIONS));
+        (gl.glGetError)();
+        all.split_whitespace().map(str::to_owned).collect()
+    }
+}
+
+/// # Safety
+/// `text` is null or a C string.
+pub(crate) unsafe fn string(text: *const u8) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: not null, so a C string.
+    unsafe { CStr::from_ptr(text.cast()) }.to_string_lossy().into_owned()
+}
+
+impl Renderer {
+    pub(crate) fn hand_mgn_swap_buffers(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
+        let surface = self.surface(surface)?;
+        self.show(&surface, frame, want, false)?;
+        self.front_follows(&surface)?;
+        self.bind()
+    }
+
+    pub(crate) fn hand_mgn_present_front(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
+        let surface = self.surface(surface)?;
+        if self.cx.as_ref().is_some_and(|cx| is_both(cx.draw_buffer)) {
+            self.front_follows(&surface)?;
+        }
+        self.show(&surface, frame, want, true)?;
+        self.bind()
+    }
+
+    fn surface(&mut self, id: u32) -> Result<SharedSurface, Fault> {
+        self.beat();
+        let missing = || Fault::refused("a picture was asked of a surface that does not exist");
+        self.surfaces.get(&id).cloned().ok_or_else(missing)
+    }
+
+    /// Sends a frame's picture, or only that it is done.
+    fn show(&mut self, surface: &SharedSurface, frame: u32, want: u32, front: bool) -> Result<(), Fault> {
+        let error = self.error();
+        let context = self.cx.as_ref().map_or(0, |cx| cx.id);
+        let (id, width, height, pixels) = {
+            let s = surface.borrow();
+            (s.id, s.width, s.height, s.target(if front { GL_FRONT } else { GL_BACK }))
+        };
+        let done = Header {
+            kind: Kind::Done,
+            encoding: Encoding::Raw,
+            surface: id,
+            frame,
+            width,
+            height,
+            stride: 0,
+            payload: 0,
+            error,
+            context,
+        };
+        if want == 0 {
+            self.pace();
+            return self.pictures.done(&done);
+        }
+        let stride = width * 4;
+        let bytes = stride as usize * height as usize;
+        let mut room = self.pictures.room(bytes)?;
+        let to = match &mut room {
+            Room::Message(reservation) if reservation.capacity() >= HEADER + bytes => reservation.ptr().wrapping_add(HEADER),
+            Room::Private(buffer) if buffer.len() >= bytes => buffer.as_mut_ptr(),
+            _ => return Err(Fault::refused("the room for a picture is too small")),
+        };
+        self.make_current(self.keeper.context, pixels, pixels).map_err(fault)?;
+        // SAFETY: `to` has room for the rows of 4-byte pixels, which the keeper's pack state (alignment 4, no skips) makes contiguous, and no pack
+        // buffer is ever bound in the keeper's context.
+        unsafe { self.read(width, height, to) };
+        let header = Header { kind: Kind::Picture, stride, payload: bytes as u32, ..done };
+        self.pictures.send(&header, room)
+    }
+
+    /// Reads the current surface from the top down.
+    ///
+    /// # Safety
+    /// There is room for `width * height * 4` bytes at `to`.
+    unsafe fn read(&self, width: u32, height: u32, to: *mut u8) {
+        // SAFETY: the caller gives the room.
+        unsafe {
+            (self.gl.glReadPixels)(0, 0, width as i32, height as i32, GL_BGRA, GL_UNSIGNED_BYTE, to.cast());
+            if !self.keeper.inverts {
+                let row = width as usize * 4;
+                for y in 0..height as usize / 2 {
+                    let (above, below) = (to.add(y * row), to.add((height as usize - 1 - y) * row));
+                    std::ptr::swap_nonoverlapping(above, below, row);
+                }
+            }
+        }
+    }
+
+    /// Lets the driver work on one frame while the next is decoded, and no further ahead.
+    fn pace(&mut self) {
+        let Some(cx) = self.cx.as_deref_mut() else { return };
+        // SAFETY: the context is current; the fence is its own, and is waited for and deleted once.
+        unsafe {
+            if !cx.has_fences {
+                return (self.gl.glFinish)();
+            }
+            let next = (self.gl.glFenceSync)(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+            (self.gl.glFlush)();
+            if let Some(previous) = cx.frame_fence.replace(next) {
+                wait(&self.gl, previous);
+            }
+        }
+    }
+}
+
+/// # Safety
+/// The fence is one of the current context's group, and is not used again.
+unsafe fn wait(gl: &Gl, fence: *mut std::ffi::c_void) {
+    const SECOND: u64 = 1_000_000_000;
+    // SAFETY: the caller's promise. A driver that never signals is the watchdog's business.
+    unsafe {
+        while (gl.glClientWaitSync)(fence, GL_SYNC_FLUSH_COMMANDS_BIT, SECOND) == GL_TIMEOUT_EXPIRED {}
+        (gl.glDeleteSync)(fence);
+    }
+}

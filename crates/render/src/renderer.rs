@@ -1,0 +1,272 @@
+//! The renderer itself: which context is current, and the look-ups that every command needs.
+
+use crate::configs::{self, Choice};
+use crate::context::{Api, Context, Group};
+use crate::egl::{self, Egl, EglError};
+use crate::generated::driver::Gl;
+use crate::names::{Class, Names, UNKNOWN};
+use crate::present::{Keeper, Pictures};
+use crate::surface::SharedSurface;
+use mgn_fabric::Message;
+use mgn_wire::hello::ServerInfo;
+use mgn_wire::{gl::*, Commands, Decoder, Fault, Plain, Reply, Slice};
+use std::collections::HashMap;
+use std::ffi::{c_void, CString};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+
+/// Why a renderer could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum RenderError {
+    #[error(transparent)]
+    Egl(#[from] EglError),
+    #[error("the OpenGL driver ({0}) gives no context of any version of OpenGL or OpenGL ES")]
+    NoContext(String),
+}
+
+/// Executes commands on the local driver. All its work is done on the thread that made it.
+pub struct Renderer {
+    pub(crate) gl: Box<Gl>,
+    pub(crate) configs: Vec<Choice>,
+    pub(crate) info: ServerInfo,
+    /// The context of the message that is being executed; none between messages of no context.
+    pub(crate) cx: Option<Box<Context>>,
+    /// The names that `cx` sees.
+    pub(crate) names: Names,
+    pub(crate) contexts: HashMap<u32, Box<Context>>,
+    pub(crate) groups: HashMap<u32, Group>,
+    pub(crate) surfaces: HashMap<u32, SharedSurface>,
+    /// A context of the renderer's own, for work that must not touch a program's state.
+    pub(crate) keeper: Keeper,
+    pub(crate) pictures: Box<dyn Pictures>,
+    /// Counts commands, so that somebody else can see whether there is progress.
+    pulse: Arc<AtomicU64>,
+    /// What is current in EGL: context, draw and read surface.
+    bound: (egl::Context, egl::Surface, egl::Surface),
+    pub(crate) egl: Egl,
+}
+
+impl Renderer {
+    /// Opens the local driver. Clears variables that steer GLVND from the environment, so it belongs at the start of a process.
+    ///
+    /// # Errors
+    /// One sentence on what is missing: EGL, a display, a configuration, a context.
+    pub fn new(pictures: Box<dyn Pictures>) -> Result<Renderer, RenderError> {
+        let egl = Egl::open()?;
+        let configs = configs::choose(&egl)?;
+        // SAFETY: EGL gives functions their GL types by name; what it does not know is replaced by a function that does nothing, and never called
+        // with arguments that it would have to clean up.
+        let gl = unsafe { Gl::load(|name| address(&egl, name)) };
+        let keeper = Keeper::new(&egl, &gl, &configs)?;
+        let mut renderer = Renderer {
+            gl,
+            configs,
+            info: ServerInfo::default(),
+            cx: None,
+            names: Names::default(),
+            contexts: HashMap::new(),
+            groups: HashMap::new(),
+            surfaces: HashMap::new(),
+            keeper,
+            pictures,
+            pulse: Arc::default(),
+            bound: (egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE),
+            egl,
+        };
+        renderer.info = renderer.server_info()?;
+        Ok(renderer)
+    }
+
+    /// What the driver can do.
+    pub fn info(&self) -> &ServerInfo {
+        &self.info
+    }
+
+    /// How EGL was reached, for people: vendor, version and platform.
+    pub fn describe_egl(&self) -> String {
+        format!("{}, {} platform", self.egl.description, self.egl.platform)
+    }
+
+    /// A number that grows with every command; one that stands still while a message is executed means that a command hangs.
+    pub fn pulse(&self) -> Arc<AtomicU64> {
+        self.pulse.clone()
+    }
+
+    /// Makes `id` the context of what follows. An unknown id is none: only commands of the session itself may follow.
+    pub(crate) fn enter(&mut self, id: u32) -> Result<(), Fault> {
+        if self.cx.as_ref().map_or(0, |cx| cx.id) == id {
+            return Ok(());
+        }
+        self.leave();
+        let Some(mut cx) = self.contexts.remove(&id) else { return Ok(()) };
+        std::mem::swap(&mut self.names.own, &mut cx.own);
+        if let Some(group) = self.groups.get_mut(&cx.group) {
+            std::mem::swap(&mut self.names.shared, &mut group.shared);
+        }
+        self.cx = Some(cx);
+        self.bind()
+    }
+
+    /// Puts the current context away; none is current afterwards.
+    pub(crate) fn leave(&mut self) {
+        let Some(mut cx) = self.cx.take() else { return };
+        std::mem::swap(&mut self.names.own, &mut cx.own);
+        if let Some(group) = self.groups.get_mut(&cx.group) {
+            std::mem::swap(&mut self.names.shared, &mut group.shared);
+        }
+        self.contexts.insert(cx.id, cx);
+    }
+
+    /// Makes the entered context current in EGL with the surfaces it draws to and reads from now.
+    pub(crate) fn bind(&mut self) -> Result<(), Fault> {
+        let Some(cx) = &self.cx else { return Ok(()) };
+        let draw = cx.draw.as_ref().map(|s| s.borrow().target(cx.draw_buffer));
+        let read = cx.read.as_ref().map(|s| s.borrow().target(cx.read_buffer));
+        let none = self.keeper.stand_in;
+        self.make_current(cx.egl, draw.unwrap_or(none), read.unwrap_or(none))
+            .map_err(|e| Fault::refused(e.to_string()))
+    }
+
+    pub(crate) fn make_current(
+        &mut self,
+        context: egl::Context,
+        draw: egl::Surface,
+        read: egl::Surface,
+    ) -> Result<(), EglError> {
+        if self.bound != (context, draw, read) {
+            self.egl.make_current(draw, read, context)?;
+            self.bound = (context, draw, read);
+        }
+        Ok(())
+    }
+
+    /// Counts a command.
+    #[inline]
+    pub(crate) fn beat(&mut self) {
+        // One writer, so no read-modify-write.
+        self.pulse.store(self.pulse.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+
+    /// Fails unless a context is current; counts the command.
+    #[inline]
+    pub(crate) fn needs_context(&mut self) -> Result<(), Fault> {
+        self.beat();
+        if self.cx.is_some() { Ok(()) } else { Err(Fault::NoContext) }
+    }
+
+    /// The current context; counts the command.
+    #[inline]
+    pub(crate) fn cx(&mut self) -> Result<&mut Context, Fault> {
+        self.needs_context()?;
+        self.cx.as_deref_mut().ok_or(Fault::NoContext)
+    }
+
+    /// The driver's name for the client's.
+    #[inline]
+    pub(crate) fn name(&mut self, class: Class, name: u32) -> u32 {
+        match self.names.find(class, name) {
+            Some(driver) => driver,
+            None => self.unnamed(class, name),
+        }
+    }
+
+    pub(crate) fn name_array(&mut self, class: Class, names: Slice<'_, u32>) -> Option<Vec<u32>> {
+        let mut names = names.copied()?;
+        for name in &mut names {
+            *name = self.name(class, *name);
+        }
+        Some(names)
+    }
+
+    /// A name that was never generated: outside the core profile that makes an object of some classes; elsewhere the driver is to refuse it.
+    #[cold]
+    fn unnamed(&mut self, class: Class, name: u32) -> u32 {
+        let lenient = self.cx.as_ref().is_some_and(|cx| cx.api != Api::Core);
+        let made_by_use = matches!(
+            class,
+            Class::Buffer | Class::Texture | Class::Framebuffer | Class::Renderbuffer | Class::Query
+        );
+        if !(lenient && made_by_use) {
+            return UNKNOWN;
+        }
+        let mut driver = [0];
+        self.generate(class, &mut driver);
+        if driver[0] == 0 || !self.names.table_mut(class).set(name, driver[0]) {
+            return UNKNOWN;
+        }
+        driver[0]
+    }
+
+    /// The driver's fence; null, which it refuses, if there is none of that name.
+    pub(crate) fn sync(&self, name: u32) -> *mut c_void {
+        self.names.shared.syncs.get(&name).map_or(std::ptr::null_mut(), |s| s.0.cast_mut())
+    }
+
+    /// The current context's error, without taking it: the first that nobody has asked for yet.
+    pub fn error(&mut self) -> u32 {
+        let Some(cx) = self.cx.as_deref_mut() else { return 0 };
+        // SAFETY: a context is current, and the function takes no arguments.
+        let driver = unsafe { (self.gl.glGetError)() };
+        if cx.error == GL_NO_ERROR {
+            cx.error = driver;
+        }
+        cx.error
+    }
+
+    /// An error that the renderer finds in place of the driver.
+    pub(crate) fn set_error(&mut self, code: u32) {
+        self.error();
+        if let Some(cx) = self.cx.as_deref_mut() {
+            if cx.error == GL_NO_ERROR {
+                cx.error = code;
+            }
+        }
+    }
+
+    /// One integer of the driver's state, for state that is not remembered here.
+    pub(crate) fn driver_integer(&self, pname: u32) -> i32 {
+        // Room for the longest vector of any pname that is asked here.
+        let mut values = [0; 16];
+        // SAFETY: the array has room for the values.
+        unsafe { (self.gl.glGetIntegerv)(pname, values.as_mut_ptr()) };
+        values[0]
+    }
+}
+
+/// Executes a message. `answer` is called for each command that has an answer.
+///
+/// # Errors
+/// What the client must not have sent; the session ends with it.
+pub fn perform<C: Commands + ?Sized>(
+    decoder: &mut Decoder,
+    message: &Message,
+    to: &mut C,
+    reply: &mut Reply,
+    answer: impl FnMut(&mut C, u32, u16, &Reply) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    // SAFETY: a message's bytes can be read while it lives, and it is aligned to at least 8 bytes.
+    unsafe { decoder.message(message.as_ptr(), message.len(), to, reply, answer) }
+}
+
+/// Room for what a query writes: as much as the client asked for, and at least as much as the driver may write whatever was asked.
+pub(crate) fn out<T: Plain>(count: u32, least: usize) -> Result<Vec<T>, Fault> {
+    /// The longest answer that a program can want of a query (a program's binary, a shader's source), in elements.
+    const MOST: usize = 1 << 26;
+    /// No query of parameters answers more: the indices of a uniform block's members are the longest.
+    const ANY: usize = 1 << 14;
+    let count = count as usize;
+    if count > MOST || least > MOST {
+        return Err(Fault::HugeCount(count.max(least) as u64));
+    }
+    Ok(vec![T::default(); count.max(least).max(ANY)])
+}
+
+fn address(egl: &Egl, name: &str) -> *const () {
+    let found = CString::new(name).map_or(std::ptr::null(), |name| egl.address(&name));
+    if found.is_null() { missing as *const () } else { found.cast() }
+}
+
+/// Stands for functions that the driver lacks. What needs them is not advertised, so only a client that ignores that gets here.
+extern "C" fn missing() -> usize {
+    0
+}

@@ -1,0 +1,262 @@
+//! The commands that are not OpenGL's: contexts, surfaces, errors.
+
+use crate::context::{Api, Context, Group};
+use crate::egl;
+use crate::info::{version, Request};
+use crate::renderer::Renderer;
+use crate::surface::{is_both, is_front, SharedSurface};
+use mgn_wire::hello::Created;
+use mgn_wire::{gl::*, Fault, Reply};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// The most contexts and the most surfaces of a session. No program has so many; each costs megabytes.
+const MOST_CONTEXTS: usize = 1024;
+const MOST_SURFACES: usize = 4096;
+
+/// `kind` of `mgnCreateSurface`: the bit that makes a surface single-buffered.
+const SINGLE_BUFFERED: u32 = 2;
+
+impl Renderer {
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn hand_mgn_create_context(
+        &mut self,
+        id: u32,
+        api: u32,
+        major: u32,
+        minor: u32,
+        flags: u32,
+        config: u32,
+        share: u32,
+        _info_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.beat();
+        let api = Api::from_wire(api).ok_or_else(|| Fault::refused("a context of an API that does not exist"))?;
+        if id == 0 || self.context(id).is_some() {
+            return Err(Fault::refused("a context was given a name that is in use"));
+        }
+        if self.contexts.len() >= MOST_CONTEXTS {
+            return Err(Fault::refused("more contexts than any program has"));
+        }
+        let created = self.create_context(id, Request { api, major, minor, flags }, config, share);
+        let bytes = postcard::to_allocvec(&created).map_err(|_| Fault::refused("a context's constants cannot be sent"))?;
+        reply.array(&bytes, bytes.len() as u32);
+        self.bind()
+    }
+
+    fn create_context(&mut self, id: u32, request: Request, config: u32, share: u32) -> Created {
+        let failed = |why: String| Created::Failed(why);
+        let (share, group) = match self.context(share) {
+            Some(other) => (other.egl, other.group),
+            None if share == 0 => (egl::NO_CONTEXT, id),
+            None => return failed("the context to share with does not exist".into()),
+        };
+        let choice = config.checked_sub(1).and_then(|i| self.configs.get(i as usize)).copied();
+        let choice = choice.unwrap_or(self.configs[0]);
+        let context = match self.open_context(request, choice.egl, share) {
+            Ok(context) => context,
+            Err(error) => return failed(error.to_string()),
+        };
+        let mut cx = Context::new(id, context, request.api, group);
+        let none = self.keeper.stand_in;
+        if let Err(error) = self.make_current(context, none, none) {
+            self.egl.destroy_context(context);
+            return failed(error.to_string());
+        }
+        let info = self.context_info();
+        cx.note(version(&info.version), &info.extensions);
+        if request.api.has_client_arrays() {
+            cx.default_vertex_array = self.stand_in_for_array_zero();
+            if cx.default_vertex_array == 0 {
+                let _ = self.make_current(egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE);
+                self.egl.destroy_context(context);
+                return failed("the driver has no vertex array objects".into());
+            }
+        }
+        // Two groups may be named alike only after one has ended, when its name is free again.
+        self.groups.entry(group).or_insert_with(Group::default).contexts += 1;
+        self.contexts.insert(id, Box::new(cx));
+        Created::Context(Box::new(info))
+    }
+
+    /// Makes the object that the program takes for vertex array object 0, and binds it.
+    fn stand_in_for_array_zero(&self) -> u32 {
+        let mut name = 0;
+        // SAFETY: the new context is current; one name is written.
+        unsafe {
+            (self.gl.glGenVertexArrays)(1, &mut name);
+            (self.gl.glBindVertexArray)(name);
+            if (self.gl.glGetError)() == GL_NO_ERROR { name } else { 0 }
+        }
+    }
+
+    pub(crate) fn hand_mgn_destroy_context(&mut self, id: u32) -> Result<(), Fault> {
+        self.beat();
+        if self.cx.as_ref().is_some_and(|cx| cx.id == id) {
+            self.leave();
+        }
+        let Some(mut cx) = self.contexts.remove(&id) else {
+            return Err(Fault::refused("a context that does not exist was ended"));
+        };
+        let _ = self.make_current(egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE);
+        self.egl.destroy_context(cx.egl);
+        for surface in [cx.draw.take(), cx.read.take()].into_iter().flatten() {
+            self.release(surface);
+        }
+        if let Some(group) = self.groups.get_mut(&cx.group) {
+            group.contexts -= 1;
+            if group.contexts == 0 {
+                self.groups.remove(&cx.group);
+            }
+        }
+        self.bind()
+    }
+
+    pub(crate) fn hand_mgn_create_surface(
+        &mut self,
+        id: u32,
+        kind: u32,
+        config: u32,
+        width: u32,
+        height: u32,
+    ) -> Result<(), Fault> {
+        self.beat();
+        if id == 0 || self.surfaces.contains_key(&id) {
+            return Err(Fault::refused("a surface was given a name that is in use"));
+        }
+        if self.surfaces.len() >= MOST_SURFACES {
+            return Err(Fault::refused("more surfaces than any program has"));
+        }
+        let choice = config.checked_sub(1).and_then(|i| self.configs.get(i as usize)).copied();
+        let choice = choice.ok_or_else(|| Fault::refused("a surface of a configuration that does not exist"))?;
+        let surface = self.new_surface(id, choice, kind & SINGLE_BUFFERED != 0, width, height)?;
+        self.surfaces.insert(id, Rc::new(RefCell::new(surface)));
+        self.bind()
+    }
+
+    pub(crate) fn hand_mgn_resize_surface(&mut self, id: u32, width: u32, height: u32) -> Result<(), Fault> {
+        self.beat();
+        let surface = self.known_surface(id)?;
+        self.resize(&surface, width, height)?;
+        self.bind()
+    }
+
+    pub(crate) fn hand_mgn_destroy_surface(&mut self, id: u32) -> Result<(), Fault> {
+        self.beat();
+        let Some(surface) = self.surfaces.remove(&id) else {
+            return Err(Fault::refused("a surface that does not exist was ended"));
+        };
+        self.release(surface);
+        Ok(())
+    }
+
+    fn known_surface(&self, id: u32) -> Result<SharedSurface, Fault> {
+        self.surfaces.get(&id).cloned().ok_or_else(|| Fault::refused("a surface that does not exist was named"))
+    }
+
+    pub(crate) fn hand_mgn_make_current(&mut self, draw: u32, read: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        let find = |id| if id == 0 { Ok(None) } else { self.known_surface(id).map(Some) };
+        let (draw, read) = (find(draw)?, find(read)?);
+        let first = draw.as_ref().map(|s| {
+            let s = s.borrow();
+            (s.single, s.width as i32, s.height as i32)
+        });
+        let cx = self.cx()?;
+        let old = [std::mem::replace(&mut cx.draw, draw), std::mem::replace(&mut cx.read, read)];
+        let first = first.filter(|_| !std::mem::replace(&mut cx.was_current, true));
+        if let (Some((single, ..)), true) = (first, cx.api.is_desktop()) {
+            let buffer = if single { GL_FRONT } else { GL_BACK };
+            (cx.draw_buffer, cx.read_buffer) = (buffer, buffer);
+        }
+        self.need_fronts()?;
+        self.bind()?;
+        for surface in old.into_iter().flatten() {
+            self.release(surface);
+        }
+        if let Some((_, width, height)) = first {
+            self.first_state(width, height);
+        }
+        Ok(())
+    }
+
+    /// What a context gets from the first default framebuffer it is made current with.
+    fn first_state(&mut self, width: i32, height: i32) {
+        let Some(cx) = self.cx.as_deref() else { return };
+        let (draw, read, desktop) = (cx.draw_buffer, cx.read_buffer, cx.api.is_desktop());
+        let objects = (cx.draw_framebuffer, cx.read_framebuffer);
+        // SAFETY: the context is current; the commands take no pointers.
+        unsafe {
+            (self.gl.glViewport)(0, 0, width, height);
+            (self.gl.glScissor)(0, 0, width, height);
+            if desktop && objects == (0, 0) {
+                (self.gl.glDrawBuffer)(draw);
+                (self.gl.glReadBuffer)(read);
+            }
+        }
+    }
+
+    /// Gives the current surfaces a front of their own if the context draws to it or reads it.
+    pub(crate) fn need_fronts(&mut self) -> Result<(), Fault> {
+        let Some(cx) = self.cx.as_deref() else { return Ok(()) };
+        let draws = is_front(cx.draw_buffer) || is_both(cx.draw_buffer);
+        let reads = is_front(cx.read_buffer);
+        let draw = cx.draw.clone().filter(|_| draws);
+        let read = cx.read.clone().filter(|_| reads);
+        for surface in [draw, read].into_iter().flatten() {
+            self.need_front(&surface)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn hand_mgn_set_error(&mut self, code: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        self.set_error(code);
+        Ok(())
+    }
+
+    pub(crate) fn hand_mgn_get_error(&mut self, code_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        let code = self.error();
+        if let Some(cx) = self.cx.as_deref_mut() {
+            cx.error = GL_NO_ERROR;
+        }
+        reply.array(&[code], code_count);
+        Ok(())
+    }
+
+    pub(crate) fn hand_mgn_finish(&mut self, reply: &mut Reply) -> Result<(), Fault> {
+        self.beat();
+        if self.cx.is_some() {
+            // SAFETY: a context is current.
+            unsafe { (self.gl.glFinish)() };
+        }
+        reply.empty();
+        Ok(())
+    }
+
+    pub(crate) fn hand_mgn_flush(&mut self) -> Result<(), Fault> {
+        self.needs_context()?;
+        // SAFETY: a context is current.
+        unsafe { (self.gl.glFlush)() };
+        Ok(())
+    }
+
+    /// glXCopyContext has no counterpart in EGL; what it copies is the client's to copy, command by command.
+    pub(crate) fn hand_mgn_copy_from(&mut self, source: u32, _what: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        if self.context(source).is_none() {
+            return Err(Fault::refused("state was to be copied from a context that does not exist"));
+        }
+        self.set_error(GL_INVALID_OPERATION);
+        Ok(())
+    }
+
+    fn context(&self, id: u32) -> Option<&Context> {
+        match self.cx.as_deref() {
+            Some(cx) if cx.id == id => Some(cx),
+            _ => self.contexts.get(&id).map(|cx| &**cx),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Default framebuffers: what a program takes for a window's or a pbuffer's is an EGL pbuffer, or two.
+//!
+//! A pbuffer has one colour buffer, which answers to GL_BACK and GL_FRONT alike. It is the back buffer of a double-buffered surface and the only one of
+//! a single-buffered one. A double-buffered surface gets a second pbuffer for its front as soon as a program draws to the front or reads it; until
+//! then nobody can tell.
+
+use crate::configs::Choice;
+use crate::egl::{self, EglError};
+use crate::renderer::Renderer;
+use mgn_wire::{gl::*, Fault};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+pub(crate) type SharedSurface = Rc<RefCell<Surface>>;
+
+/// The largest width or height; beyond every driver's viewport.
+const MOST: u32 = 32_768;
+/// The most pixels: a surface of all 16k x 8k.
+const MOST_PIXELS: u64 = 1 << 27;
+
+pub(crate) struct Surface {
+    pub id: u32,
+    pub choice: Choice,
+    pub single: bool,
+    pub width: u32,
+    pub height: u32,
+    pub back: egl::Surface,
+    /// Exists once a program has used the front of a double-buffered surface.
+    pub front: Option<egl::Surface>,
+}
+
+impl Surface {
+    /// The pbuffer that `buffer`, a program's draw or read buffer, stands for. Drawing to both goes to the back; the front follows it.
+    pub fn target(&self, buffer: u32) -> egl::Surface {
+        match self.front {
+            Some(front) if is_front(buffer) => front,
+            _ => self.back,
+        }
+    }
+
+    /// The bits for `glBlitFramebuffer` of the ancillary buffers that it has.
+    fn depth_stencil(&self) -> u32 {
+        let depth = if self.choice.depth > 0 { GL_DEPTH_BUFFER_BIT } else { 0 };
+        let stencil = if self.choice.stencil > 0 { GL_STENCIL_BUFFER_BIT } else { 0 };
+        depth | stencil
+    }
+}
+
+/// Whether a draw or read buffer is the front only.
+pub(crate) fn is_front(buffer: u32) -> bool {
+    matches!(buffer, GL_FRONT | GL_FRONT_LEFT)
+}
+
+/// Whether a draw buffer is the front and the back together.
+pub(crate) fn is_both(buffer: u32) -> bool {
+    matches!(buffer, GL_FRONT_AND_BACK | GL_LEFT)
+}
+
+impl Renderer {
+    pub(crate) fn new_surface(
+        &mut self,
+        id: u32,
+        choice: Choice,
+        single: bool,
+        width: u32,
+        height: u32,
+    ) -> Result<Surface, Fault> {
+        let (width, height) = extent(width, height)?;
+        let back = self.cleared_pbuffer(&choice, width, height)?;
+        Ok(Surface { id, choice, single, width, height, back, front: None })
+    }
+
+    /// Replaces a surface's buffers by ones of another size. What was in them is lost, as it is with a window that the driver draws itself.
+    pub(crate) fn resize(&mut self, surface: &SharedSurface, width: u32, height: u32) -> Result<(), Fault> {
+        let (width, height) = extent(width, height)?;
+        let (choice, had_front, same) = {
+            let s = surface.borrow();
+            (s.choice, s.front.is_some(), (s.width, s.height) == (width, height))
+        };
+        if same {
+            return Ok(());
+        }
+        let back = self.cleared_pbuffer(&choice, width, height)?;
+        let front = if had_front { Some(self.cleared_pbuffer(&choice, width, height)?) } else { None };
+        let old = {
+            let mut s = surface.borrow_mut();
+            let old = (std::mem::replace(&mut s.back, back), std::mem::replace(&mut s.front, front));
+            (s.width, s.height) = (width, height);
+            old
+        };
+        self.bind()?;
+        self.egl.destroy_surface(old.0);
+        if let Some(front) = old.1 {
+            self.egl.destroy_surface(front);
+        }
+        Ok(())
+    }
+
+    /// Lets go of a surface; its buffers go with the last context that still has it.
+    pub(crate) fn release(&mut self, surface: SharedSurface) {
+        if let Some(surface) = Rc::into_inner(surface) {
+            let surface = surface.into_inner();
+            self.egl.destroy_surface(surface.back);
+            if let Some(front) = surface.front {
+                self.egl.destroy_surface(front);
+            }
+        }
+    }
+
+    /// Gives a double-buffered surface a front of its own, which shows what was last swapped: the back has changed since only if the program draws to
+    /// the back first and asks for the front afterwards.
+    pub(crate) fn need_front(&mut self, surface: &SharedSurface) -> Result<(), Fault> {
+        let (choice, width, height) = {
+            let s = surface.borrow();
+            if s.single || s.front.is_some() {
+                return Ok(());
+            }
+            (s.choice, s.width, s.height)
+        };
+        let front = self.cleared_pbuffer(&choice, width, height)?;
+        surface.borrow_mut().front = Some(front);
+        self.copy(surface, false, GL_COLOR_BUFFER_BIT)
+    }
+
+    /// Copies colours from the back to the front.
+    pub(crate) fn front_follows(&mut self, surface: &SharedSurface) -> Result<(), Fault> {
+        self.copy(surface, false, GL_COLOR_BUFFER_BIT)
+    }
+
+    /// Carries depth and stencil over to the buffer that is drawn to next: to the programs they are one.
+    pub(crate) fn move_depth(&mut self, surface: &SharedSurface, to_back: bool) -> Result<(), Fault> {
+        let mask = surface.borrow().depth_stencil();
+        if mask == 0 { Ok(()) } else { self.copy(surface, to_back, mask) }
+    }
+
+    /// Copies between the two pbuffers of a surface, and leaves the keeper current.
+    fn copy(&mut self, surface: &SharedSurface, to_back: bool, mask: u32) -> Result<(), Fault> {
+        let s = surface.borrow();
+        let Some(front) = s.front else { return Ok(()) };
+        let (from, to) = if to_back { (front, s.back) } else { (s.back, front) };
+        let (w, h) = (s.width as i32, s.height as i32);
+        drop(s);
+        self.make_current(self.keeper.context, to, from).map_err(fault)?;
+        // SAFETY: the keeper's context is current with both buffers; the command takes no pointers.
+        unsafe { (self.gl.glBlitFramebuffer)(0, 0, w, h, 0, 0, w, h, mask, GL_NEAREST) };
+        Ok(())
+    }
+
+    /// A pbuffer of zeros: drivers may hand out memory that has held something else. Leaves the keeper current.
+    fn cleared_pbuffer(&mut self, choice: &Choice, width: u32, height: u32) -> Result<egl::Surface, Fault> {
+        let surface = self.egl.create_pbuffer(choice.egl, width, height).map_err(|e| {
+            Fault::refused(format!("a framebuffer of {width} x {height} is not to be had: {e}"))
+        })?;
+        self.make_current(self.keeper.context, surface, surface).map_err(fault)?;
+        // SAFETY: the keeper's context is current; the commands take no pointers.
+        unsafe {
+            (self.gl.glClearColor)(0.0, 0.0, 0.0, 0.0);
+            (self.gl.glClearDepth)(0.0);
+            (self.gl.glClear)(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT | GL_STENCIL_BUFFER_BIT);
+        }
+        Ok(surface)
+    }
+}
+
+fn extent(width: u32, height: u32) -> Result<(u32, u32), Fault> {
+    let (width, height) = (width.max(1), height.max(1));
+    if width > MOST || height > MOST || u64::from(width) * u64::from(height) > MOST_PIXELS {
+        return Err(Fault::refused(format!("a framebuffer of {width} x {height} is too large")));
+    }
+    Ok((width, height))
+}
+
+pub(crate) fn fault(error: EglError) -> Fault {
+    Fault::refused(error.to_string())
+}
