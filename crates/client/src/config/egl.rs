@@ -1,0 +1,268 @@
+//! Choosing by the rules of EGL 1.5, section 3.4.1 (`eglChooseConfig`).
+
+use super::Format;
+use std::cmp::Reverse;
+
+pub mod attrib {
+    pub const BUFFER_SIZE: i32 = 0x3020;
+    pub const ALPHA_SIZE: i32 = 0x3021;
+    pub const BLUE_SIZE: i32 = 0x3022;
+    pub const GREEN_SIZE: i32 = 0x3023;
+    pub const RED_SIZE: i32 = 0x3024;
+    pub const DEPTH_SIZE: i32 = 0x3025;
+    pub const STENCIL_SIZE: i32 = 0x3026;
+    pub const CONFIG_CAVEAT: i32 = 0x3027;
+    pub const CONFIG_ID: i32 = 0x3028;
+    pub const LEVEL: i32 = 0x3029;
+    pub const MAX_PBUFFER_HEIGHT: i32 = 0x302A;
+    pub const MAX_PBUFFER_PIXELS: i32 = 0x302B;
+    pub const MAX_PBUFFER_WIDTH: i32 = 0x302C;
+    pub const NATIVE_RENDERABLE: i32 = 0x302D;
+    pub const NATIVE_VISUAL_ID: i32 = 0x302E;
+    pub const NATIVE_VISUAL_TYPE: i32 = 0x302F;
+    pub const SAMPLES: i32 = 0x3031;
+    pub const SAMPLE_BUFFERS: i32 = 0x3032;
+    pub const SURFACE_TYPE: i32 = 0x3033;
+    pub const TRANSPARENT_TYPE: i32 = 0x3034;
+    pub const TRANSPARENT_BLUE_VALUE: i32 = 0x3035;
+    pub const TRANSPARENT_GREEN_VALUE: i32 = 0x3036;
+    pub const TRANSPARENT_RED_VALUE: i32 = 0x3037;
+    pub const BIND_TO_TEXTURE_RGB: i32 = 0x3039;
+    pub const BIND_TO_TEXTURE_RGBA: i32 = 0x303A;
+    pub const MIN_SWAP_INTERVAL: i32 = 0x303B;
+    pub const MAX_SWAP_INTERVAL: i32 = 0x303C;
+    pub const LUMINANCE_SIZE: i32 = 0x303D;
+    pub const ALPHA_MASK_SIZE: i32 = 0x303E;
+    pub const COLOR_BUFFER_TYPE: i32 = 0x303F;
+    pub const RENDERABLE_TYPE: i32 = 0x3040;
+    pub const MATCH_NATIVE_PIXMAP: i32 = 0x3041;
+    pub const CONFORMANT: i32 = 0x3042;
+}
+use attrib::*;
+
+pub const DONT_CARE: i32 = -1;
+pub const NONE: i32 = 0x3038;
+pub const RGB_BUFFER: i32 = 0x308E;
+pub const PBUFFER_BIT: i32 = 1;
+pub const WINDOW_BIT: i32 = 4;
+pub const ES_BIT: i32 = 1;
+pub const ES2_BIT: i32 = 4;
+pub const GL_BIT: i32 = 8;
+pub const ES3_BIT: i32 = 0x40;
+pub const MAX_PBUFFER: i32 = 16384;
+pub const MAX_INTERVAL: i32 = 1000;
+
+/// A format as EGL shows it. Its address is the program's `EGLConfig`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    pub id: i32,
+    pub format: Format,
+    /// The X visual of windows that fit, 0 where there are none (the surfaceless platform).
+    pub visual: u32,
+    /// `EGL_RENDERABLE_TYPE`: the client APIs that the server has.
+    pub renderable: i32,
+}
+
+/// An attribute name or value that EGL 1.5 does not allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadAttribute;
+
+/// The value of an attribute that `eglGetConfigAttrib` knows.
+pub fn value(config: &Config, attribute: i32) -> Option<i32> {
+    let f = &config.format;
+    Some(match attribute {
+        BUFFER_SIZE => f.color_bits(),
+        RED_SIZE | GREEN_SIZE | BLUE_SIZE => Format::CHANNEL,
+        ALPHA_SIZE => f.alpha.into(),
+        DEPTH_SIZE => f.depth.into(),
+        STENCIL_SIZE => f.stencil.into(),
+        SAMPLES => f.samples.into(),
+        SAMPLE_BUFFERS => (f.samples > 0).into(),
+        CONFIG_CAVEAT | TRANSPARENT_TYPE => NONE,
+        CONFIG_ID => config.id,
+        LEVEL | LUMINANCE_SIZE | ALPHA_MASK_SIZE => 0,
+        MAX_PBUFFER_WIDTH | MAX_PBUFFER_HEIGHT => MAX_PBUFFER,
+        MAX_PBUFFER_PIXELS => MAX_PBUFFER * MAX_PBUFFER,
+        NATIVE_RENDERABLE => (config.visual != 0).into(),
+        NATIVE_VISUAL_ID => config.visual as i32,
+        // X11's number of the TrueColor class.
+        NATIVE_VISUAL_TYPE if config.visual != 0 => 4,
+        NATIVE_VISUAL_TYPE => NONE,
+        SURFACE_TYPE if config.visual != 0 => WINDOW_BIT | PBUFFER_BIT,
+        SURFACE_TYPE => PBUFFER_BIT,
+        TRANSPARENT_RED_VALUE | TRANSPARENT_GREEN_VALUE | TRANSPARENT_BLUE_VALUE => 0,
+        BIND_TO_TEXTURE_RGB | BIND_TO_TEXTURE_RGBA | MIN_SWAP_INTERVAL => 0,
+        MAX_SWAP_INTERVAL => MAX_INTERVAL,
+        COLOR_BUFFER_TYPE => RGB_BUFFER,
+        RENDERABLE_TYPE | CONFORMANT => config.renderable,
+        _ => return None,
+    })
+}
+
+enum Rule {
+    AtLeast,
+    Exact,
+    Mask,
+    Ignored,
+}
+
+fn rule(attribute: i32) -> Option<Rule> {
+    Some(match attribute {
+        BUFFER_SIZE | RED_SIZE | GREEN_SIZE | BLUE_SIZE | ALPHA_SIZE | LUMINANCE_SIZE => {
+            Rule::AtLeast
+        }
+        ALPHA_MASK_SIZE | DEPTH_SIZE | STENCIL_SIZE | SAMPLES | SAMPLE_BUFFERS => Rule::AtLeast,
+        CONFIG_CAVEAT | CONFIG_ID | LEVEL | NATIVE_RENDERABLE | NATIVE_VISUAL_TYPE => Rule::Exact,
+        TRANSPARENT_TYPE | TRANSPARENT_RED_VALUE | TRANSPARENT_GREEN_VALUE => Rule::Exact,
+        TRANSPARENT_BLUE_VALUE | BIND_TO_TEXTURE_RGB | BIND_TO_TEXTURE_RGBA => Rule::Exact,
+        MIN_SWAP_INTERVAL | MAX_SWAP_INTERVAL | COLOR_BUFFER_TYPE => Rule::Exact,
+        SURFACE_TYPE | RENDERABLE_TYPE | CONFORMANT => Rule::Mask,
+        MAX_PBUFFER_WIDTH | MAX_PBUFFER_HEIGHT | MAX_PBUFFER_PIXELS | NATIVE_VISUAL_ID => {
+            Rule::Ignored
+        }
+        MATCH_NATIVE_PIXMAP => Rule::Ignored,
+        _ => return None,
+    })
+}
+
+/// Indices of the configs that satisfy `request` (name, value pairs), best first.
+pub fn choose(configs: &[Config], request: &[(i32, i32)]) -> Result<Vec<usize>, BadAttribute> {
+    let mut wanted: Vec<(i32, i32)> = vec![
+        (COLOR_BUFFER_TYPE, RGB_BUFFER),
+        (LEVEL, 0),
+        (RENDERABLE_TYPE, ES_BIT),
+        (SURFACE_TYPE, WINDOW_BIT),
+        (TRANSPARENT_TYPE, NONE),
+    ];
+    for (name, value) in request {
+        rule(*name).ok_or(BadAttribute)?;
+        if !valid(*name, *value) {
+            return Err(BadAttribute);
+        }
+        wanted.retain(|(n, _)| n != name);
+        wanted.push((*name, *value));
+    }
+    let transparent = wanted.contains(&(TRANSPARENT_TYPE, 0x3052));
+    wanted.retain(|(n, v)| {
+        let color = (TRANSPARENT_BLUE_VALUE..=TRANSPARENT_RED_VALUE).contains(n);
+        (transparent || !color) && (*v != DONT_CARE || *n == LEVEL)
+    });
+    if let Some(id) = wanted.iter().find(|(n, _)| *n == CONFIG_ID) {
+        // An id says it all; every other attribute is then ignored.
+        return Ok((0..configs.len())
+            .filter(|i| configs[*i].id == id.1)
+            .collect());
+    }
+    let mut found: Vec<usize> = (0..configs.len())
+        .filter(|i| wanted.iter().all(|(n, v)| satisfies(&configs[*i], *n, *v)))
+        .collect();
+    let asked = |name: i32| wanted.iter().any(|(n, v)| *n == name && *v > 0);
+    found.sort_by_key(|i| {
+        let f = &configs[*i].format;
+        let mut color = 0;
+        for channel in [RED_SIZE, GREEN_SIZE, BLUE_SIZE] {
+            color += Format::CHANNEL * i32::from(asked(channel));
+        }
+        color += i32::from(f.alpha) * i32::from(asked(ALPHA_SIZE));
+        (
+            Reverse(color),
+            f.color_bits(),
+            f.samples,
+            f.depth,
+            f.stencil,
+            configs[*i].id,
+        )
+    });
+    Ok(found)
+}
+
+/// Values outside an attribute's domain are errors, not requests that nothing meets.
+fn valid(name: i32, value: i32) -> bool {
+    if value == DONT_CARE {
+        return name != LEVEL;
+    }
+    match name {
+        CONFIG_CAVEAT => [NONE, 0x3050, 0x3051].contains(&value),
+        COLOR_BUFFER_TYPE => [RGB_BUFFER, 0x308F].contains(&value),
+        TRANSPARENT_TYPE => [NONE, 0x3052].contains(&value),
+        NATIVE_RENDERABLE | BIND_TO_TEXTURE_RGB | BIND_TO_TEXTURE_RGBA => {
+            [0, 1].contains(&value)
+        }
+        SAMPLE_BUFFERS => [0, 1].contains(&value),
+        CONFIG_ID => value > 0,
+        LEVEL | NATIVE_VISUAL_TYPE | NATIVE_VISUAL_ID => true,
+        _ => value >= 0,
+    }
+}
+
+fn satisfies(config: &Config, name: i32, want: i32) -> bool {
+    let Some(have) = value(config, name) else {
+        return true;
+    };
+    match rule(name) {
+        Some(Rule::AtLeast) => have >= want,
+        Some(Rule::Exact) => have == want,
+        Some(Rule::Mask) => have & want == want,
+        Some(Rule::Ignored) | None => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::formats;
+    use super::*;
+
+    fn configs(visual: u32) -> Vec<Config> {
+        (1..)
+            .zip(formats().into_iter().filter(|f| f.double))
+            .map(|(id, format)| Config {
+                id,
+                format,
+                visual,
+                renderable: ES_BIT | ES2_BIT | ES3_BIT | GL_BIT,
+            })
+            .collect()
+    }
+
+    fn chosen(request: &[(i32, i32)]) -> Vec<Config> {
+        let all = configs(0x21);
+        let found = choose(&all, request).unwrap();
+        found.into_iter().map(|i| all[i]).collect()
+    }
+
+    #[test]
+    fn less_depth_and_stencil_come_first() {
+        let f = chosen(&[])[0].format;
+        assert_eq!((f.alpha, f.depth, f.stencil, f.samples), (0, 0, 0, 0));
+        let gears = [(RED_SIZE, 1), (GREEN_SIZE, 1), (BLUE_SIZE, 1), (DEPTH_SIZE, 1)];
+        let f = chosen(&gears)[0].format;
+        assert_eq!((f.alpha, f.depth, f.stencil, f.samples), (0, 24, 0, 0));
+        let f = chosen(&[(ALPHA_SIZE, 1), (STENCIL_SIZE, 1)])[0].format;
+        assert_eq!((f.alpha, f.depth, f.stencil), (8, 24, 8));
+    }
+
+    #[test]
+    fn dont_care_does_not_prefer() {
+        let f = chosen(&[(ALPHA_SIZE, DONT_CARE), (RED_SIZE, 8)])[0].format;
+        assert_eq!(f.alpha, 0);
+        assert_eq!(chosen(&[(SURFACE_TYPE, DONT_CARE)]).len(), configs(1).len());
+    }
+
+    #[test]
+    fn ids_masks_and_mistakes() {
+        let one = chosen(&[(CONFIG_ID, 3), (DEPTH_SIZE, 99)]);
+        assert_eq!((one.len(), one[0].id), (1, 3));
+        assert!(chosen(&[(CONFIG_ID, 999)]).is_empty());
+        assert!(chosen(&[(RENDERABLE_TYPE, 2)]).is_empty(), "OpenVG");
+        assert!(!chosen(&[(RENDERABLE_TYPE, GL_BIT | ES2_BIT)]).is_empty());
+        assert!(chosen(&[(TRANSPARENT_TYPE, 0x3052)]).is_empty());
+        let all = configs(0);
+        assert_eq!(choose(&all, &[(0x1234, 0)]), Err(BadAttribute));
+        assert_eq!(choose(&all, &[(DEPTH_SIZE, -3)]), Err(BadAttribute));
+        assert_eq!(choose(&all, &[(LEVEL, DONT_CARE)]), Err(BadAttribute));
+        assert_eq!(choose(&all, &[(CONFIG_CAVEAT, 7)]), Err(BadAttribute));
+        assert_eq!(choose(&all, &[]), Ok(vec![]), "no windows without a visual");
+        let surfaceless = choose(&all, &[(SURFACE_TYPE, PBUFFER_BIT)]).unwrap();
+        assert_eq!(surfaceless.len(), all.len());
+    }
+}

@@ -1,0 +1,47 @@
+//! Ends of the process: ours, and the program's own.
+
+use crate::process::existing_session;
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// How long pictures that are still under way may take when the program ends.
+const LAST_FRAMES: Duration = Duration::from_secs(5);
+/// How long another thread of the program may hold a stdio lock against us.
+const STDIO: Duration = Duration::from_secs(1);
+
+/// Ends the process without running the program's own exit handlers, after what it has printed is written out.
+pub fn end_process(status: i32) -> ! {
+    let (done, wait) = mpsc::channel();
+    // Another thread may sit in a read with its stream locked, which would hold fflush for ever: so it is somebody else's wait.
+    let flusher = std::thread::Builder::new().spawn(move || {
+        // SAFETY: a null stream means all of them.
+        unsafe { libc::fflush(std::ptr::null_mut()) };
+        let _ = done.send(());
+    });
+    if flusher.is_ok() {
+        let _ = wait.recv_timeout(STDIO);
+    }
+    // SAFETY: ends the process at once.
+    unsafe { libc::_exit(status) }
+}
+
+/// The program has swapped as often as `MGN_FRAMES` allows: shows what is under way and ends it.
+pub fn enough_frames() -> ! {
+    if let Some(session) = existing_session() {
+        session.frames.wait_all(LAST_FRAMES);
+    }
+    end_process(0)
+}
+
+/// Runs when the program exits by itself: the frames it has handed over are still shown and saved. Not in forked children, which have no session.
+extern "C" fn at_exit() {
+    if let Some(session) = existing_session() {
+        if !session.is_lost() {
+            session.frames.wait_all(LAST_FRAMES);
+        }
+    }
+}
+
+#[used]
+#[link_section = ".fini_array"]
+static AT_EXIT: extern "C" fn() = at_exit;

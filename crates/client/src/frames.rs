@@ -1,0 +1,118 @@
+//! Frames under way: bounded when they are handed over, waited for at the end.
+
+use crate::surface::Surface;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
+use std::time::{Duration, Instant};
+
+/// Frames of one surface that may be handed over and not yet finished.
+pub const IN_FLIGHT: u32 = 2;
+
+/// Completions of all surfaces. A frame is finished when it was executed, and shown or saved where that was wanted.
+#[derive(Default)]
+pub struct Frames {
+    surfaces: Mutex<HashMap<u32, Weak<Surface>>>,
+    finished: Condvar,
+    open: AtomicBool,
+}
+
+impl Frames {
+    pub fn register(&self, surface: &Arc<Surface>) {
+        let mut surfaces = self.surfaces();
+        surfaces.retain(|_, s| s.strong_count() > 0);
+        surfaces.insert(surface.id, Arc::downgrade(surface));
+    }
+
+    pub fn surface(&self, id: u32) -> Option<Arc<Surface>> {
+        self.surfaces().get(&id)?.upgrade()
+    }
+
+    /// `frame` of `surface` is finished, and with it all before.
+    pub fn finish(&self, surface: u32, frame: u32) {
+        let surfaces = self.surfaces();
+        let surface = surfaces.get(&surface).and_then(Weak::upgrade);
+        if let Some(surface) = &surface {
+            surface.finished.store(frame, Ordering::Release);
+        }
+        // Before `surface`, which may be the last reference to it.
+        drop(surfaces);
+        self.finished.notify_all();
+    }
+
+    /// Waits until no more than `allowed` frames of `surface` are under way.
+    pub fn wait(&self, surface: &Surface, allowed: u32) {
+        if self.under_way(surface) <= allowed {
+            return;
+        }
+        let mut surfaces = self.surfaces();
+        while self.under_way(surface) > allowed {
+            surfaces = self
+                .finished
+                .wait(surfaces)
+                .unwrap_or_else(|e| e.into_inner());
+        }
+    }
+
+    /// Waits until nothing is under way, but not longer than `limit`.
+    pub fn wait_all(&self, limit: Duration) {
+        let end = Instant::now() + limit;
+        let mut surfaces = self.surfaces();
+        loop {
+            let busy = surfaces
+                .values()
+                .filter_map(Weak::upgrade)
+                .any(|s| self.under_way(&s) > 0);
+            let left = end.saturating_duration_since(Instant::now());
+            if !busy || left.is_zero() {
+                return;
+            }
+            let waited = self.finished.wait_timeout(surfaces, left);
+            surfaces = waited.unwrap_or_else(|e| e.into_inner()).0;
+        }
+    }
+
+    /// Nothing will be finished any more: nobody waits from now on.
+    pub fn open_gates(&self) {
+        self.open.store(true, Ordering::Release);
+        // Taken so that nobody is between looking and waiting.
+        drop(self.surfaces());
+        self.finished.notify_all();
+    }
+
+    fn under_way(&self, surface: &Surface) -> u32 {
+        if self.open.load(Ordering::Acquire) {
+            return 0;
+        }
+        let handed_over = surface.handed_over.load(Ordering::Acquire);
+        handed_over.wrapping_sub(surface.finished.load(Ordering::Acquire))
+    }
+
+    fn surfaces(&self) -> MutexGuard<'_, HashMap<u32, Weak<Surface>>> {
+        self.surfaces.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_ends_with_the_frame() {
+        let frames = Arc::new(Frames::default());
+        let surface = Surface::for_test(7);
+        frames.register(&surface);
+        surface.handed_over.store(3, Ordering::Release);
+        let other = frames.clone();
+        let thread = std::thread::spawn(move || other.finish(7, 1));
+        frames.wait(&surface, 2);
+        thread.join().unwrap();
+        assert_eq!(surface.finished.load(Ordering::Acquire), 1);
+        frames.wait_all(Duration::from_millis(1));
+        frames.finish(99, 1);
+        let other = frames.clone();
+        let thread = std::thread::spawn(move || other.open_gates());
+        frames.wait(&surface, 0);
+        thread.join().unwrap();
+    }
+}

@@ -1,0 +1,229 @@
+//! Answers of the server, handed to the threads that wait for them.
+//!
+//! There is no thread for this: whoever waits reads the connection, keeps answers to others, and wakes them. So a round trip costs no switch of
+//! threads.
+
+use mgn_fabric::{Error, Receiver};
+use std::collections::HashMap;
+use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::Duration;
+
+/// `context:u32 total:u32 error:u32 0:u32` before each part of an answer.
+const HEADER: usize = 16;
+/// The longest answer there is: nothing GL returns is longer than the longest command.
+const ANSWER_MAX: usize = mgn_wire::LONG_MAX;
+/// How often a waiting thread looks whether the session was given up for another reason.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+pub struct Replies {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    /// Taken out by the thread that reads.
+    receiver: Option<Receiver>,
+    /// Whole and partial answers by context.
+    answers: HashMap<u32, Partial>,
+}
+
+#[derive(Default)]
+struct Partial {
+    total: usize,
+    error: u32,
+    bytes: Vec<u8>,
+}
+
+/// An answer and what the server knows of the context's errors.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Answered {
+    pub bytes: Vec<u8>,
+    /// The context's first error that was not reported yet, 0 for none. All commands up to the request are counted in.
+    pub error: u32,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub enum NoAnswer {
+    Broken(Error),
+    Nonsense(&'static str),
+    /// The caller's `given_up` said so.
+    GivenUp,
+}
+
+impl Replies {
+    pub fn new(receiver: Receiver) -> Replies {
+        Replies {
+            state: Mutex::new(State {
+                receiver: Some(receiver),
+                answers: HashMap::new(),
+            }),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Waits for the answer to the request that `context` has outstanding.
+    pub fn wait(&self, context: u32, given_up: impl Fn() -> bool) -> Result<Answered, NoAnswer> {
+        let mut state = self.state();
+        loop {
+            if state.answers.get(&context).is_some_and(Partial::is_whole) {
+                let answer = state.answers.remove(&context).unwrap_or_default();
+                return Ok(Answered {
+                    bytes: answer.bytes,
+                    error: answer.error,
+                });
+            }
+            if given_up() {
+                return Err(NoAnswer::GivenUp);
+            }
+            let Some(mut receiver) = state.receiver.take() else {
+                let waited = self.changed.wait_timeout(state, PATIENCE);
+                state = waited.unwrap_or_else(|e| e.into_inner()).0;
+                continue;
+            };
+            drop(state);
+            let received = receiver.recv(Some(PATIENCE));
+            let mine = match &received {
+                // The common case needs neither the table nor a second copy.
+                Ok(Some(message)) => whole(message, context),
+                _ => None,
+            };
+            state = self.state();
+            state.receiver = Some(receiver);
+            if let Some(answer) = mine {
+                if !state.answers.contains_key(&context) {
+                    self.changed.notify_all();
+                    return Ok(answer);
+                }
+            }
+            let taken = match received {
+                Ok(Some(message)) => state.take(&message.to_vec()),
+                Ok(None) => Ok(()),
+                Err(error) => Err(NoAnswer::Broken(error)),
+            };
+            self.changed.notify_all();
+            taken?;
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+/// The answer, if `message` is all of it and `context`'s.
+fn whole(message: &mgn_fabric::Message, context: u32) -> Option<Answered> {
+    let header = header(message)?;
+    let len = message.len() - HEADER;
+    if header.context != context || header.total as usize != len {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    message.copy_range(HEADER, len, &mut bytes);
+    Some(Answered {
+        bytes,
+        error: header.error,
+    })
+}
+
+struct Header {
+    context: u32,
+    total: u32,
+    error: u32,
+}
+
+fn header(message: &mgn_fabric::Message) -> Option<Header> {
+    if message.len() < HEADER {
+        return None;
+    }
+    let mut bytes = [0u8; HEADER];
+    // SAFETY: the message has HEADER bytes at least; they are copied before they are looked at.
+    unsafe { std::ptr::copy_nonoverlapping(message.as_ptr(), bytes.as_mut_ptr(), HEADER) };
+    Some(parse(&bytes))
+}
+
+fn parse(bytes: &[u8; HEADER]) -> Header {
+    let word = |n: usize| u32::from_le_bytes([bytes[n], bytes[n + 1], bytes[n + 2], bytes[n + 3]]);
+    Header {
+        context: word(0),
+        total: word(4),
+        error: word(8),
+    }
+}
+
+impl Partial {
+    fn is_whole(&self) -> bool {
+        self.bytes.len() == self.total
+    }
+}
+
+impl State {
+    /// Files one message of the server.
+    fn take(&mut self, message: &[u8]) -> Result<(), NoAnswer> {
+        let Some((head, part)) = message.split_first_chunk::<HEADER>() else {
+            return Err(NoAnswer::Nonsense("an answer without a header"));
+        };
+        let head = parse(head);
+        let total = head.total as usize;
+        if total > ANSWER_MAX {
+            return Err(NoAnswer::Nonsense("an answer longer than any can be"));
+        }
+        let answer = self.answers.entry(head.context).or_insert_with(|| Partial {
+            total,
+            ..Partial::default()
+        });
+        if answer.total != total || part.len() > total - answer.bytes.len() {
+            return Err(NoAnswer::Nonsense("parts of an answer that do not fit together"));
+        }
+        answer.error = head.error;
+        answer.bytes.extend_from_slice(part);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state() -> State {
+        State {
+            receiver: None,
+            answers: HashMap::new(),
+        }
+    }
+
+    fn message(context: u32, total: u32, error: u32, part: &[u8]) -> Vec<u8> {
+        let mut m = Vec::new();
+        for word in [context, total, error, 0] {
+            m.extend(word.to_le_bytes());
+        }
+        m.extend(part);
+        m
+    }
+
+    #[test]
+    fn parts_are_joined_by_context() {
+        let mut state = state();
+        state.take(&message(1, 6, 0, b"abc")).unwrap();
+        state.take(&message(2, 2, 5, b"xy")).unwrap();
+        assert!(!state.answers[&1].is_whole());
+        assert!(state.answers[&2].is_whole());
+        state.take(&message(1, 6, 7, b"def")).unwrap();
+        assert!(state.answers[&1].is_whole());
+        assert_eq!((&state.answers[&1].bytes[..], state.answers[&1].error), (&b"abcdef"[..], 7));
+        state.take(&message(3, 0, 0, b"")).unwrap();
+        assert!(state.answers[&3].is_whole());
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        let mut state = state();
+        assert!(state.take(b"short").is_err());
+        assert!(state.take(&message(1, u32::MAX, 0, b"")).is_err());
+        assert!(state.take(&message(1, 2, 0, b"abc")).is_err());
+        let mut state = super::tests::state();
+        state.take(&message(1, 4, 0, b"ab")).unwrap();
+        assert!(state.take(&message(1, 5, 0, b"c")).is_err());
+        assert!(state.take(&message(1, 4, 0, b"cde")).is_err());
+    }
+}

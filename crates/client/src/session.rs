@@ -1,0 +1,299 @@
+//! The one session of this process with a render server.
+
+use crate::config::Format;
+use crate::frames::Frames;
+use crate::log::line;
+use crate::options::Options;
+use crate::process::process;
+use crate::replies::{Answered, NoAnswer, Replies};
+use crate::stats::{Stats, Word};
+use crate::{ending, presenter};
+use mgn_fabric::{Address, Connection, Receiver, Reservation, Sender, Token, Transport};
+use mgn_wire::hello::{self, Hello, Role, ServerInfo, Welcome};
+use mgn_wire::{Encoder, MESSAGE_HEADER, MESSAGE_MAX};
+use std::fmt::Display;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// How long a server may take to accept a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Room for any of the single commands that are sent outside a context.
+const CONTROL_BYTES: usize = MESSAGE_HEADER + 64;
+
+pub struct Session {
+    pub info: ServerInfo,
+    /// Double buffered ones first, each in the server's order.
+    pub formats: Vec<Format>,
+    pub options: Options,
+    pub stats: Stats,
+    pub frames: Frames,
+    sender: Sender,
+    /// None where nobody answers: commands that are thrown away or recorded.
+    replies: Option<Replies>,
+    next_id: AtomicU32,
+    lost: AtomicBool,
+}
+
+/// Where the session is kept once there is one.
+#[derive(Default)]
+pub struct SessionSlot(OnceLock<Option<&'static Session>>);
+
+impl SessionSlot {
+    pub fn existing(&self) -> Option<&'static Session> {
+        self.0.get().copied().flatten()
+    }
+}
+
+/// The process's session, which the first call begins. `None` if that failed, which is then said once on the terminal and tried no more.
+pub fn session() -> Option<&'static Session> {
+    *process().session.0.get_or_init(|| match begin() {
+        Ok(session) => Some(session),
+        Err(why) => {
+            line(why);
+            None
+        }
+    })
+}
+
+fn begin() -> Result<&'static Session, String> {
+    let options = Options::read(|name| std::env::var(name).ok())?;
+    let (welcome, connection, frames) = match options.transport {
+        Transport::Null | Transport::File(_) => unanswered(&options)?,
+        _ => answered(&options)?,
+    };
+    let (sender, receiver) = connection.split();
+    let session: &'static Session = Box::leak(Box::new(Session {
+        formats: formats(&welcome.info),
+        info: welcome.info,
+        stats: Stats::create(options.run_dir.as_deref()),
+        frames: Frames::default(),
+        replies: frames.is_some().then(|| Replies::new(receiver)),
+        sender,
+        next_id: AtomicU32::new(1),
+        lost: AtomicBool::new(false),
+        options,
+    }));
+    if let Some(receiver) = frames {
+        presenter::start(session, receiver)?;
+    }
+    crate::context::prepare_orphan();
+    tracing::info!(
+        renderer = session.info.renderer,
+        transport = %session.options.transport,
+        "session begun"
+    );
+    Ok(session)
+}
+
+type Opened = (Welcome, Connection, Option<Receiver>);
+
+/// Commands go into a file or nowhere, and every question is answered with a default.
+fn unanswered(options: &Options) -> Result<Opened, String> {
+    let nowhere = Address::Abstract("nobody".into());
+    let (connection, _) = mgn_fabric::connect(
+        options.server.as_ref().unwrap_or(&nowhere),
+        options.transport.clone(),
+        None,
+        &[],
+        CONNECT_TIMEOUT,
+    )
+    .map_err(|e| format!("cannot use {}: {e}", options.transport))?;
+    let welcome = Welcome {
+        session: 0,
+        key: [0; 16],
+        info: crate::blank::server_info(),
+    };
+    Ok((welcome, connection, None))
+}
+
+fn answered(options: &Options) -> Result<Opened, String> {
+    let server = options.server.as_ref().ok_or(
+        "no render server is named; start the program by `mgn run`, or set MGN_SERVER to a server's address",
+    )?;
+    let token = options
+        .token_file
+        .as_deref()
+        .map(Token::read)
+        .transpose()
+        .map_err(|e| e.to_string())?;
+    let open = |role: Role| {
+        let hello = Hello {
+            version: hello::VERSION,
+            table_hash: mgn_wire::ops::TABLE_HASH,
+            role,
+        };
+        let opening = postcard::to_allocvec(&hello).map_err(|e| e.to_string())?;
+        mgn_fabric::connect(
+            server,
+            options.transport.clone(),
+            token.as_ref(),
+            &opening,
+            CONNECT_TIMEOUT,
+        )
+        .map_err(|e| {
+            format!(
+                "no session with the render server at {server} by {}: {e}; see that `mgn server` runs there, in the same release",
+                options.transport
+            )
+        })
+    };
+    let (commands, welcome) = open(Role::Session {
+        program: program_name(),
+        pid: std::process::id(),
+    })?;
+    let welcome: Welcome = postcard::from_bytes(&welcome)
+        .map_err(|_| format!("the render server at {server} answered with something else than a welcome"))?;
+    let (frames, _) = open(Role::Frames {
+        session: welcome.session,
+        key: welcome.key,
+    })?;
+    // Nothing is said on the frames connection in this direction, but closing its sender would end it.
+    let (silent, receiver) = frames.split();
+    std::mem::forget(silent);
+    Ok((welcome, commands, Some(receiver)))
+}
+
+fn program_name() -> String {
+    let path = std::env::current_exe().unwrap_or_default();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.chars().take(200).collect()
+}
+
+fn formats(info: &ServerInfo) -> Vec<Format> {
+    [true, false]
+        .into_iter()
+        .flat_map(|double| {
+            info.configs.iter().map(move |c| Format {
+                id: c.id,
+                alpha: c.alpha,
+                depth: c.depth,
+                stencil: c.stencil,
+                samples: c.samples,
+                double,
+            })
+        })
+        .collect()
+}
+
+impl Session {
+    /// A name for a context or surface, unused so far.
+    pub fn new_id(&self) -> u32 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The server is gone, or nobody ever listened: there is nothing to wait for.
+    pub fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Acquire)
+    }
+
+    /// Whether questions are answered and frames completed.
+    pub fn is_answered(&self) -> bool {
+        self.replies.is_some()
+    }
+
+    /// Whether the program has handed over as many frames as it may.
+    pub fn is_enough(&self, frames: u64) -> bool {
+        self.options.frames.is_some_and(|limit| frames >= limit)
+    }
+
+    /// Memory for records of `bytes` bytes or more, and the message's header before them. `None` if the session is lost.
+    pub fn reserve(&self, bytes: usize) -> Option<Reservation> {
+        if self.is_lost() {
+            return None;
+        }
+        let wanted = bytes.max(ROOM_BYTES) + MESSAGE_HEADER;
+        match self.sender.reserve(wanted.min(self.sender.message_max())) {
+            Ok(reservation) => Some(reservation),
+            Err(error) => {
+                self.lose(error);
+                None
+            }
+        }
+    }
+
+    /// Sends the first `used` bytes of `reservation`, header and records.
+    pub fn commit(&self, reservation: &mut Reservation, used: usize) {
+        match self.sender.commit(reservation, used) {
+            Ok(()) => {
+                self.stats.add(Word::Bytes, used as u64);
+                self.stats.add(Word::Messages, 1);
+            }
+            Err(error) => self.lose(error),
+        }
+    }
+
+    /// The longest message, header included.
+    pub fn message_max(&self) -> usize {
+        self.sender.message_max().min(MESSAGE_MAX) & !3
+    }
+
+    /// Nanoseconds spent waiting to send.
+    pub fn send_wait(&self) -> u64 {
+        self.sender.wait_time()
+    }
+
+    /// Sends single commands outside any context. They are executed after all that was flushed before.
+    pub fn control(&self, write: impl FnOnce(&mut Encoder)) {
+        let Some(mut reservation) = self.reserve(CONTROL_BYTES) else {
+            return;
+        };
+        unsafe fn no_more(_: *mut Encoder, n: usize) -> *mut u8 {
+            unreachable!("a control command of {n} bytes does not fit its message")
+        }
+        let start = reservation.ptr();
+        let mut encoder = Encoder::new(no_more);
+        // SAFETY: the reservation holds CONTROL_BYTES at least, the header among them.
+        unsafe {
+            start.cast::<u64>().write_unaligned(0);
+            encoder.cur = start.add(MESSAGE_HEADER);
+            encoder.end = start.add(CONTROL_BYTES);
+        }
+        write(&mut encoder);
+        let used = encoder.cur as usize - start as usize;
+        self.commit(&mut reservation, used);
+    }
+
+    /// Waits for the answer to what `context` has asked by command `op`. Nothing where nobody answers.
+    pub fn answer(&self, context: u32, op: u16) -> Answered {
+        let nothing = Answered {
+            bytes: Vec::new(),
+            error: 0,
+        };
+        let Some(replies) = self.replies.as_ref().filter(|_| !self.is_lost()) else {
+            return nothing;
+        };
+        match replies.wait(context, || self.is_lost()) {
+            Ok(answered) => {
+                self.stats.round_trip(op, answered.bytes.len());
+                answered
+            }
+            Err(NoAnswer::GivenUp) => nothing,
+            Err(NoAnswer::Broken(error)) => {
+                self.lose(error);
+                nothing
+            }
+            Err(NoAnswer::Nonsense(what)) => {
+                self.lose(what);
+                nothing
+            }
+        }
+    }
+
+    /// The session has come to its end. Says so once; then the program ends, or goes on blank if that was asked for.
+    pub fn lose(&self, why: impl Display) {
+        if self.lost.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        if self.options.continue_on_loss {
+            line(format_args!("the render server is lost: {why}; the program goes on without pictures"));
+            self.frames.open_gates();
+        } else {
+            line(format_args!("the render server is lost: {why}; the program ends"));
+            ending::end_process(1);
+        }
+    }
+}
+
+/// Less room than this left of a chunk is not worth writing to.
+pub const ROOM_BYTES: usize = 4096;

@@ -1,0 +1,199 @@
+//! Counters of this process, in a file that `mgn run --stats` maps and reads while the program runs.
+//!
+//! The file `stats-<pid>` in `MGN_RUN_DIR` is [`FILE_BYTES`] long and holds native 64-bit words, each written atomically. Word 0 is [`MAGIC`], whose
+//! last byte is the version of this layout; the others are named by [`Word`], and from [`ROUND_TRIPS_BY_OP`] on there is one count of round trips for
+//! each op number of the command stream. Times are nanoseconds of `CLOCK_MONOTONIC`. The words of a program that replaces itself by exec are
+//! overwritten by its successor.
+
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// "MGNSTAT" and the layout's version, 1.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"MGNSTAT\x01");
+/// Where the counts of round trips by op number begin, in words.
+pub const ROUND_TRIPS_BY_OP: usize = 32;
+/// Op numbers that have a count.
+pub const OPS: usize = 4096;
+pub const WORDS: usize = ROUND_TRIPS_BY_OP + OPS;
+pub const FILE_BYTES: usize = WORDS * 8;
+
+/// Places of the single words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Word {
+    Magic = 0,
+    Pid = 1,
+    /// When the session began.
+    Start = 2,
+    /// When a word last changed.
+    Now = 3,
+    /// Frames handed over by the program.
+    Frames = 4,
+    /// Bytes of the command stream.
+    Bytes = 5,
+    /// Records of the command stream, as the server counts them when it finishes a frame.
+    Commands = 6,
+    /// Messages the bytes went in.
+    Messages = 7,
+    /// Time the program's threads spent waiting to send.
+    SendWait = 8,
+    RoundTrips = 9,
+    AnswerBytes = 10,
+    /// Frames whose picture was shown or saved.
+    Shown = 11,
+    /// When the first and the last frame were handed over.
+    FirstFrame = 12,
+    LastFrame = 13,
+}
+
+/// The counters; where there is no run directory they count into private memory.
+pub struct Stats {
+    words: *const AtomicU64,
+}
+
+// SAFETY: points at WORDS atomics that are never unmapped.
+unsafe impl Send for Stats {}
+// SAFETY: as above; all access is atomic.
+unsafe impl Sync for Stats {}
+
+impl Stats {
+    /// Makes the file in `run_dir`. Statistics are never a reason to fail: without the file they are kept to ourselves.
+    pub fn create(run_dir: Option<&Path>) -> Stats {
+        let words = run_dir.and_then(map_file).unwrap_or_else(|| {
+            let private: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
+            private.leak().as_ptr()
+        });
+        let stats = Stats { words };
+        for word in 0..WORDS {
+            stats.at(word).store(0, Ordering::Relaxed);
+        }
+        stats.set(Word::Pid, std::process::id().into());
+        let now = now();
+        stats.set(Word::Start, now);
+        stats.set(Word::Now, now);
+        stats.at(0).store(MAGIC, Ordering::Release);
+        stats
+    }
+
+    pub fn add(&self, word: Word, n: u64) {
+        self.at(word as usize).fetch_add(n, Ordering::Relaxed);
+    }
+
+    pub fn set(&self, word: Word, value: u64) {
+        self.at(word as usize).store(value, Ordering::Relaxed);
+    }
+
+    pub fn value(&self, word: Word) -> u64 {
+        self.at(word as usize).load(Ordering::Relaxed)
+    }
+
+    /// One round trip because of `op`, answered with `bytes`.
+    pub fn round_trip(&self, op: u16, bytes: usize) {
+        self.add(Word::RoundTrips, 1);
+        self.add(Word::AnswerBytes, bytes as u64);
+        let op = usize::from(op).min(OPS - 1);
+        self.at(ROUND_TRIPS_BY_OP + op)
+            .fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// One frame handed over.
+    pub fn frame(&self, send_wait_ns: u64) {
+        let now = now();
+        if self.value(Word::Frames) == 0 {
+            self.set(Word::FirstFrame, now);
+        }
+        self.add(Word::Frames, 1);
+        self.set(Word::LastFrame, now);
+        self.set(Word::SendWait, send_wait_ns);
+        self.set(Word::Now, now);
+    }
+
+    fn at(&self, word: usize) -> &AtomicU64 {
+        assert!(word < WORDS);
+        // SAFETY: `words` points at WORDS atomics, which live until the process ends.
+        unsafe { &*self.words.add(word) }
+    }
+}
+
+/// `CLOCK_MONOTONIC` in nanoseconds: the same clock for the process that reads the file.
+pub fn now() -> u64 {
+    let mut t = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `t` outlives the call.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut t) };
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
+fn map_file(run_dir: &Path) -> Option<*const AtomicU64> {
+    let path = run_dir.join(format!("stats-{}", std::process::id()));
+    let name = CString::new(path.as_os_str().as_bytes()).ok()?;
+    // SAFETY: a NUL-terminated path; the descriptor is closed below.
+    let fd = unsafe {
+        libc::open(
+            name.as_ptr(),
+            libc::O_RDWR | libc::O_CREAT | libc::O_CLOEXEC | libc::O_NOFOLLOW,
+            0o600,
+        )
+    };
+    if fd < 0 {
+        return None;
+    }
+    // The room is reserved now: a hole in the file would be a bus error on a full disk.
+    // SAFETY: `fd` is an open file of ours.
+    let reserved = unsafe { libc::posix_fallocate(fd, 0, FILE_BYTES as libc::off_t) } == 0;
+    let base = if reserved {
+        // SAFETY: a new shared mapping, placed by the kernel, of a file that is FILE_BYTES long.
+        unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                FILE_BYTES,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                fd,
+                0,
+            )
+        }
+    } else {
+        libc::MAP_FAILED
+    };
+    // SAFETY: `fd` is ours and not used again; the mapping does not need it.
+    unsafe { libc::close(fd) };
+    (base != libc::MAP_FAILED).then_some(base.cast())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_process_reads_what_is_counted() {
+        let dir = std::env::temp_dir().join(format!("mgn-stats-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let stats = Stats::create(Some(&dir));
+        stats.add(Word::Bytes, 77);
+        stats.round_trip(5, 4);
+        stats.frame(9);
+        let path = dir.join(format!("stats-{}", std::process::id()));
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!(bytes.len(), FILE_BYTES);
+        let word = |n: usize| u64::from_le_bytes(bytes[n * 8..n * 8 + 8].try_into().unwrap());
+        assert_eq!(word(0), MAGIC);
+        assert_eq!(word(Word::Bytes as usize), 77);
+        assert_eq!(word(Word::Frames as usize), 1);
+        assert_eq!(word(Word::SendWait as usize), 9);
+        assert_eq!(word(ROUND_TRIPS_BY_OP + 5), 1);
+        assert!(word(Word::LastFrame as usize) >= word(Word::Start as usize));
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+
+    #[test]
+    fn without_a_directory_counting_still_works() {
+        let stats = Stats::create(Some(Path::new("/nonexistent")));
+        stats.round_trip(u16::MAX, 0);
+        assert_eq!(stats.value(Word::RoundTrips), 1);
+    }
+}

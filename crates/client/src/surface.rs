@@ -1,0 +1,230 @@
+//! What contexts draw to: windows, pixmaps and pbuffers, and the names the program has for them.
+
+use crate::config::Format;
+use crate::session::Session;
+use crate::x11::watch::{Followed, Watch};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// What stands behind a surface on the client's side.
+pub enum Kind {
+    Window {
+        watch: Arc<Watch>,
+        window: Arc<Followed>,
+    },
+    Pixmap {
+        watch: Arc<Watch>,
+        pixmap: u32,
+    },
+    Pbuffer,
+}
+
+/// A default framebuffer. The server has one of the same id until the last user here lets go of it.
+pub struct Surface {
+    pub id: u32,
+    /// The program's name: a GLX drawable, 0 for those of EGL.
+    pub xid: u32,
+    pub kind: Kind,
+    pub format: Format,
+    /// `GLX_FBCONFIG_ID` or `EGL_CONFIG_ID`.
+    pub config_id: u32,
+    session: Option<&'static Session>,
+    size: AtomicU64,
+    pub handed_over: AtomicU32,
+    pub finished: AtomicU32,
+    pub swap_interval: AtomicI32,
+    pub event_mask: AtomicU64,
+    /// GLX_PRESERVED_CONTENTS and GLX_LARGEST_PBUFFER.
+    pub preserved: AtomicBool,
+    pub largest: AtomicBool,
+}
+
+/// Surface kinds of `mgnCreateSurface`, and the bit for those that have no back buffer.
+const SERVER_WINDOW: u32 = 0;
+const SERVER_PBUFFER: u32 = 1;
+const SERVER_SINGLE: u32 = 2;
+
+/// The largest pbuffer that servers make.
+const SIZE_MAX: u32 = 16384;
+
+impl Surface {
+    pub fn window(
+        session: &'static Session,
+        watch: &Arc<Watch>,
+        window: Arc<Followed>,
+        xid: u32,
+        format: Format,
+        config_id: u32,
+    ) -> Arc<Surface> {
+        let size = window.size();
+        let watch = watch.clone();
+        Surface::create(session, Kind::Window { watch, window }, xid, format, config_id, size)
+    }
+
+    pub fn pixmap(
+        session: &'static Session,
+        watch: &Arc<Watch>,
+        pixmap: u32,
+        size: (u32, u32),
+        xid: u32,
+        format: Format,
+        config_id: u32,
+    ) -> Arc<Surface> {
+        let watch = watch.clone();
+        // What is drawn to a pixmap appears at once: there is nothing to swap.
+        let format = Format {
+            double: false,
+            ..format
+        };
+        Surface::create(session, Kind::Pixmap { watch, pixmap }, xid, format, config_id, size)
+    }
+
+    pub fn pbuffer(
+        session: &'static Session,
+        size: (u32, u32),
+        xid: u32,
+        format: Format,
+        config_id: u32,
+    ) -> Arc<Surface> {
+        Surface::create(session, Kind::Pbuffer, xid, format, config_id, size)
+    }
+
+    fn create(
+        session: &'static Session,
+        kind: Kind,
+        xid: u32,
+        format: Format,
+        config_id: u32,
+        (width, height): (u32, u32),
+    ) -> Arc<Surface> {
+        let (width, height) = (width.clamp(1, SIZE_MAX), height.clamp(1, SIZE_MAX));
+        let mut server_kind = match kind {
+            Kind::Pbuffer => SERVER_PBUFFER,
+            _ => SERVER_WINDOW,
+        };
+        if !format.double {
+            server_kind |= SERVER_SINGLE;
+        }
+        let surface = Arc::new(Surface {
+            id: session.new_id(),
+            xid,
+            kind,
+            format,
+            config_id,
+            session: Some(session),
+            size: AtomicU64::new(pack(width, height)),
+            handed_over: AtomicU32::new(0),
+            finished: AtomicU32::new(0),
+            swap_interval: AtomicI32::new(1),
+            event_mask: AtomicU64::new(0),
+            preserved: AtomicBool::new(true),
+            largest: AtomicBool::new(false),
+        });
+        session.frames.register(&surface);
+        // SAFETY: written to the control message's own encoder.
+        session.control(|e| unsafe {
+            e.mgn_create_surface(surface.id, server_kind, format.id, width, height);
+        });
+        surface
+    }
+
+    /// Width and height of the server's framebuffer.
+    pub fn size(&self) -> (u32, u32) {
+        let both = self.size.load(Ordering::Acquire);
+        ((both >> 32) as u32, both as u32)
+    }
+
+    /// The window's size, if it is another than the framebuffer's; from then on the framebuffer counts as having it. Never waits for the X server.
+    pub fn resized(&self) -> Option<(u32, u32)> {
+        let Kind::Window { watch, window } = &self.kind else {
+            return None;
+        };
+        watch.poll();
+        let (width, height) = window.size();
+        let new = pack(width.clamp(1, SIZE_MAX), height.clamp(1, SIZE_MAX));
+        let changed = !window.is_gone() && self.size.swap(new, Ordering::AcqRel) != new;
+        changed.then(|| self.size())
+    }
+
+    /// Whether there is something that pictures could be put into.
+    pub fn is_visible(&self) -> bool {
+        match &self.kind {
+            Kind::Window { window, .. } => !window.is_gone(),
+            Kind::Pixmap { .. } => true,
+            Kind::Pbuffer => false,
+        }
+    }
+
+    #[cfg(test)]
+    pub fn for_test(id: u32) -> Arc<Surface> {
+        Arc::new(Surface {
+            id,
+            xid: 0,
+            kind: Kind::Pbuffer,
+            format: crate::config::tests::formats()[0],
+            config_id: 0,
+            session: None,
+            size: AtomicU64::new(pack(1, 1)),
+            handed_over: AtomicU32::new(0),
+            finished: AtomicU32::new(0),
+            swap_interval: AtomicI32::new(1),
+            event_mask: AtomicU64::new(0),
+            preserved: AtomicBool::new(true),
+            largest: AtomicBool::new(false),
+        })
+    }
+}
+
+impl Drop for Surface {
+    fn drop(&mut self) {
+        if let Some(session) = self.session {
+            // SAFETY: written to the control message's own encoder.
+            session.control(|e| unsafe { e.mgn_destroy_surface(self.id) });
+        }
+    }
+}
+
+fn pack(width: u32, height: u32) -> u64 {
+    u64::from(width) << 32 | u64::from(height)
+}
+
+/// Surfaces by the names that GLX programs use: per X server, by XID.
+#[derive(Default)]
+pub struct Drawables {
+    known: Mutex<HashMap<(String, u32), Arc<Surface>>>,
+}
+
+impl Drawables {
+    pub fn find(&self, display: &str, xid: u32) -> Option<Arc<Surface>> {
+        let mut known = self.known();
+        let key = (display.to_owned(), xid);
+        let surface = known.get(&key)?;
+        if let Kind::Window { watch, window } = &surface.kind {
+            watch.poll();
+            // A window that was drawn to by its own name goes with the window; the X server may reuse the number.
+            if window.is_gone() && window.xid == xid {
+                let gone = known.remove(&key);
+                drop(known);
+                drop(gone);
+                return None;
+            }
+        }
+        Some(surface.clone())
+    }
+
+    pub fn add(&self, display: &str, surface: &Arc<Surface>) {
+        let old = self
+            .known()
+            .insert((display.to_owned(), surface.xid), surface.clone());
+        drop(old);
+    }
+
+    pub fn remove(&self, display: &str, xid: u32) -> Option<Arc<Surface>> {
+        self.known().remove(&(display.to_owned(), xid))
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<(String, u32), Arc<Surface>>> {
+        self.known.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}

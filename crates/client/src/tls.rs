@@ -1,0 +1,96 @@
+//! The current context of a thread: one initial-exec TLS word.
+//!
+//! `thread_local!` in a shared library goes through `__tls_get_addr`, which doubles the cost of a scalar command. An initial-exec word is one load
+//! from the library's global offset table and one from the thread's block. The price is that the library's whole TLS segment must fit the loader's
+//! surplus of static TLS, so it is kept small (`tests/exports.rs` looks).
+//!
+//! The word is never null: without a context it points at [`idle_context`], a context without room whose commands go nowhere.
+
+use crate::context::Context;
+
+/// Never null. Points at the idle context when the calling thread has none.
+#[inline(always)]
+pub fn current() -> *mut Context {
+    word::load()
+}
+
+/// Makes `context` the calling thread's; null means none.
+pub fn set_current(context: *mut Context) {
+    word::store(if context.is_null() {
+        crate::context::idle_context()
+    } else {
+        context
+    });
+}
+
+#[cfg(target_arch = "x86_64")]
+mod word {
+    use super::Context;
+    use std::arch::{asm, global_asm};
+
+    global_asm!(
+        ".pushsection .tdata,\"awT\",@progbits",
+        ".balign 8",
+        ".globl mgn_current_context",
+        ".hidden mgn_current_context",
+        ".type mgn_current_context,@object",
+        ".size mgn_current_context,8",
+        "mgn_current_context:",
+        ".quad {idle}",
+        ".popsection",
+        idle = sym crate::context::IDLE,
+    );
+
+    #[inline(always)]
+    pub fn load() -> *mut Context {
+        let context: *mut Context;
+        // SAFETY: reads the calling thread's own word; the symbol is defined above in this library and the linker fills the offset in.
+        unsafe {
+            asm!(
+                "mov {0}, qword ptr [rip + mgn_current_context@GOTTPOFF]",
+                "mov {0}, qword ptr fs:[{0}]",
+                out(reg) context,
+                options(pure, readonly, nostack, preserves_flags)
+            );
+        }
+        context
+    }
+
+    #[inline]
+    pub fn store(context: *mut Context) {
+        // SAFETY: writes the calling thread's own word, which nothing else refers to.
+        unsafe {
+            asm!(
+                "mov {0}, qword ptr [rip + mgn_current_context@GOTTPOFF]",
+                "mov qword ptr fs:[{0}], {1}",
+                out(reg) _,
+                in(reg) context,
+                options(nostack, preserves_flags)
+            );
+        }
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+mod word {
+    use super::Context;
+    use std::cell::Cell;
+
+    thread_local! {
+        static CURRENT: Cell<*mut Context> = const { Cell::new(std::ptr::null_mut()) };
+    }
+
+    #[inline(always)]
+    pub fn load() -> *mut Context {
+        let context = CURRENT.with(Cell::get);
+        if context.is_null() {
+            crate::context::idle_context()
+        } else {
+            context
+        }
+    }
+
+    pub fn store(context: *mut Context) {
+        CURRENT.with(|word| word.set(context));
+    }
+}

@@ -1,0 +1,297 @@
+//! Contexts: creating, destroying, making current, waiting.
+
+use super::abi::{EglBoolean, Handle};
+use super::dispatch::{current_api, pairs};
+use super::display::{with_display, EglSurface};
+use super::error::{call, EglError};
+use super::{OPENGL_API, OPENGL_ES_API};
+use crate::config::egl::{Config, ES2_BIT, ES3_BIT, ES_BIT, GL_BIT};
+use crate::context::{current, Refused, Request};
+use crate::process::process;
+use crate::surface::Surface;
+use mgn_wire::hello::api;
+use mgn_wire::ops;
+use std::ffi::{c_int, c_uint};
+use std::ptr::null_mut;
+use std::sync::Arc;
+
+pub unsafe extern "C" fn create_context(
+    display: Handle,
+    config: Handle,
+    share: Handle,
+    attributes: *const c_int,
+) -> Handle {
+    call(null_mut(), || {
+        // SAFETY: the program's list, passed on by libEGL.
+        let attributes = unsafe { pairs(attributes) };
+        with_display(display, |open| {
+            let config = match config.is_null() {
+                // EGL_KHR_no_config_context.
+                true => None,
+                false => Some(open.config(config)?),
+            };
+            let share = match share.is_null() {
+                true => None,
+                false => Some(open.context(share)?),
+            };
+            let request = requested(current_api(), config, &attributes)?;
+            let made = process().contexts.create(open.session, request, share);
+            let context = made.map_err(|refused| match refused {
+                Refused::Server(_) => EglError::BadMatch,
+                Refused::BadContext => EglError::BadContext,
+                Refused::NoSession | Refused::Access => EglError::BadAlloc,
+            })?;
+            open.contexts.insert(context as usize);
+            Ok(context.cast())
+        })
+    })
+}
+
+/// Reads the attributes of EGL 1.5 and of EGL_KHR_create_context.
+fn requested(
+    client_api: c_uint,
+    config: Option<&Config>,
+    attributes: &[(c_int, i64)],
+) -> Result<Request, EglError> {
+    const MAJOR_VERSION: c_int = 0x3098;
+    const MINOR_VERSION: c_int = 0x30FB;
+    const FLAGS: c_int = 0x30FC;
+    const PROFILE_MASK: c_int = 0x30FD;
+    const DEBUG: c_int = 0x31B0;
+    const FORWARD_COMPATIBLE: c_int = 0x31B1;
+    const ROBUST_ACCESS: c_int = 0x31B2;
+    const RESET_STRATEGY: c_int = 0x31BD;
+    const NO_RESET_NOTIFICATION: i64 = 0x31BE;
+    const DEBUG_BIT: u32 = 1;
+    const FORWARD_BIT: u32 = 2;
+    let is_gl = client_api == OPENGL_API;
+    let (mut major, mut minor, mut flags, mut profile) = (1u32, 0u32, 0u32, 1i64);
+    for (name, value) in attributes {
+        let number = u32::try_from(*value).map_err(|_| EglError::BadAttribute);
+        let only_gl = if is_gl { Ok(()) } else { Err(EglError::BadAttribute) };
+        let mut set = |bit: u32| match value {
+            0 => flags &= !bit,
+            _ => flags |= bit,
+        };
+        match *name {
+            MAJOR_VERSION => major = number?,
+            MINOR_VERSION => minor = number?,
+            FLAGS if *value & !3 == 0 => flags = *value as u32,
+            // Robust access, which is not offered, or nothing that exists.
+            FLAGS if *value & !7 == 0 => return Err(EglError::BadMatch),
+            DEBUG => set(DEBUG_BIT),
+            FORWARD_COMPATIBLE => {
+                only_gl?;
+                set(FORWARD_BIT);
+            }
+            ROBUST_ACCESS if *value == 0 => {}
+            ROBUST_ACCESS => return Err(EglError::BadMatch),
+            PROFILE_MASK => {
+                only_gl?;
+                profile = *value;
+            }
+            RESET_STRATEGY if *value == NO_RESET_NOTIFICATION => {}
+            RESET_STRATEGY => return Err(EglError::BadMatch),
+            _ => return Err(EglError::BadAttribute),
+        }
+    }
+    let version = (major, minor);
+    let forward = flags & FORWARD_BIT != 0;
+    let (there, client, bit) = match client_api {
+        OPENGL_ES_API => match version {
+            (1, 0..=1) => (true, api::ES1, ES_BIT),
+            (2, 0) => (true, api::ES, ES2_BIT),
+            (3, 0..=2) => (true, api::ES, ES3_BIT),
+            _ => (false, api::ES, 0),
+        },
+        OPENGL_API => {
+            let there = matches!(version, (1, 0..=5) | (2, 0..=1) | (3, 0..=3) | (4, 0..=6));
+            if version >= (3, 2) && !matches!(profile, 1 | 2) {
+                return Err(EglError::BadMatch);
+            }
+            let core = (version >= (3, 2) && profile == 1) || (version == (3, 1) && forward);
+            let client = if core { api::CORE } else { api::COMPAT };
+            (there && !(forward && version < (3, 0)), client, GL_BIT)
+        }
+        _ => return Err(EglError::BadMatch),
+    };
+    if !there || config.is_some_and(|c| c.renderable & bit == 0) {
+        return Err(EglError::BadMatch);
+    }
+    Ok(Request {
+        api: client,
+        major,
+        minor,
+        flags,
+        format: config.map(|c| c.format),
+        config_id: config.map_or(0, |c| c.id as u32),
+        screen: 0,
+    })
+}
+
+pub unsafe extern "C" fn destroy_context(display: Handle, context: Handle) -> EglBoolean {
+    call(0, || {
+        with_display(display, |open| {
+            let handle = open.context(context)?;
+            open.contexts.remove(&(context as usize));
+            let destroyed = process().contexts.destroy(handle);
+            destroyed.map(|()| 1).map_err(|_| EglError::BadContext)
+        })
+    })
+}
+
+pub unsafe extern "C" fn make_current(
+    display: Handle,
+    draw: Handle,
+    read: Handle,
+    context: Handle,
+) -> EglBoolean {
+    call(0, || {
+        let contexts = &process().contexts;
+        if context.is_null() {
+            if !draw.is_null() || !read.is_null() {
+                return Err(EglError::BadMatch);
+            }
+            let released = contexts.make_current(null_mut(), None, None);
+            return released.map(|()| 1).map_err(|_| EglError::BadAccess);
+        }
+        let (handle, draw, read) = with_display(display, |open| {
+            let handle = open.context(context)?;
+            if draw.is_null() != read.is_null() {
+                return Err(EglError::BadMatch);
+            }
+            let request = contexts.request(handle).ok_or(EglError::BadContext)?;
+            let mut fitting = |surface: Handle| -> Result<Option<Arc<Surface>>, EglError> {
+                if surface.is_null() {
+                    return Ok(None);
+                }
+                let EglSurface { surface, .. } = open.surface(surface)?;
+                match request.format.is_none_or(|f| f.id == surface.format.id) {
+                    true => Ok(Some(surface.clone())),
+                    false => Err(EglError::BadMatch),
+                }
+            };
+            Ok((handle, fitting(draw)?, fitting(read)?))
+        })?;
+        match contexts.make_current(handle, draw, read) {
+            Ok(()) => {
+                if let Some(cx) = current() {
+                    cx.set_display(null_mut());
+                }
+                Ok(1)
+            }
+            Err(Refused::Access) => Err(EglError::BadAccess),
+            Err(_) => Err(EglError::BadContext),
+        }
+    })
+}
+
+pub unsafe extern "C" fn release_thread() -> EglBoolean {
+    call(0, || {
+        let released = process().contexts.make_current(null_mut(), None, None);
+        released.map(|()| 1).map_err(|_| EglError::BadAccess)
+    })
+}
+
+pub unsafe extern "C" fn query_context(
+    display: Handle,
+    context: Handle,
+    attribute: c_int,
+    out: *mut c_int,
+) -> EglBoolean {
+    const CONFIG_ID: c_int = 0x3028;
+    const RENDER_BUFFER: c_int = 0x3086;
+    const CLIENT_TYPE: c_int = 0x3097;
+    const CLIENT_VERSION: c_int = 0x3098;
+    const BACK_BUFFER: c_int = 0x3084;
+    const NONE: c_int = 0x3038;
+    call(0, || {
+        with_display(display, |open| {
+            let handle = open.context(context)?;
+            let request = process().contexts.request(handle).ok_or(EglError::BadContext)?;
+            let is_es = matches!(request.api, api::ES | api::ES1);
+            let value = match attribute {
+                CONFIG_ID => request.config_id as c_int,
+                CLIENT_TYPE if is_es => OPENGL_ES_API as c_int,
+                CLIENT_TYPE => OPENGL_API as c_int,
+                CLIENT_VERSION => request.major as c_int,
+                RENDER_BUFFER => {
+                    let mine = current().filter(|cx| std::ptr::eq(&raw const **cx, handle));
+                    match mine.and_then(|cx| cx.draw.as_ref()) {
+                        Some(_) => BACK_BUFFER,
+                        None => NONE,
+                    }
+                }
+                _ => return Err(EglError::BadAttribute),
+            };
+            if out.is_null() {
+                return Err(EglError::BadParameter);
+            }
+            // SAFETY: the program's integer.
+            unsafe { out.write(value) };
+            Ok(1)
+        })
+    })
+}
+
+/// Waits until everything that the current context was told is done.
+pub fn finish() {
+    if let Some(cx) = current() {
+        cx.present_front();
+        cx.flush();
+        // SAFETY: the context's own encoder.
+        unsafe { cx.enc.mgn_finish() };
+        cx.answer(ops::MGN_FINISH);
+    }
+}
+
+pub unsafe extern "C" fn wait_client() -> EglBoolean {
+    call(0, || {
+        finish();
+        Ok(1)
+    })
+}
+
+/// Native rendering goes to windows that we never read.
+pub unsafe extern "C" fn wait_native(_engine: c_int) -> EglBoolean {
+    call(0, || Ok(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::tests::formats;
+
+    fn ask(client_api: c_uint, attributes: &[(c_int, i64)]) -> Result<(u32, u32, u32, u32), EglError> {
+        let config = Config {
+            id: 1,
+            format: formats()[0],
+            visual: 0x21,
+            renderable: GL_BIT | ES2_BIT | ES3_BIT,
+        };
+        let request = requested(client_api, Some(&config), attributes)?;
+        Ok((request.api, request.major, request.minor, request.flags))
+    }
+
+    #[test]
+    fn apis_and_versions() {
+        assert_eq!(ask(OPENGL_ES_API, &[(0x3098, 2)]), Ok((api::ES, 2, 0, 0)));
+        assert_eq!(ask(OPENGL_ES_API, &[(0x3098, 3), (0x30FB, 1)]), Ok((api::ES, 3, 1, 0)));
+        assert_eq!(ask(OPENGL_ES_API, &[]), Err(EglError::BadMatch), "no ES 1 in this config");
+        assert_eq!(ask(OPENGL_API, &[]), Ok((api::COMPAT, 1, 0, 0)));
+        let gl33 = [(0x3098, 3), (0x30FB, 3)];
+        assert_eq!(ask(OPENGL_API, &gl33), Ok((api::CORE, 3, 3, 0)));
+        let compat = [(0x3098, 3), (0x30FB, 3), (0x30FD, 2), (0x31B0, 1)];
+        assert_eq!(ask(OPENGL_API, &compat), Ok((api::COMPAT, 3, 3, 1)));
+    }
+
+    #[test]
+    fn mistakes_have_their_errors() {
+        assert_eq!(ask(OPENGL_ES_API, &[(0x3098, 7)]), Err(EglError::BadMatch));
+        assert_eq!(ask(OPENGL_ES_API, &[(0x30FD, 1)]), Err(EglError::BadAttribute));
+        assert_eq!(ask(OPENGL_API, &[(0x1111, 1)]), Err(EglError::BadAttribute));
+        assert_eq!(ask(OPENGL_API, &[(0x31B2, 1)]), Err(EglError::BadMatch));
+        assert_eq!(ask(OPENGL_API, &[(0x3098, 3), (0x30FB, 2), (0x30FD, 3)]), Err(EglError::BadMatch));
+        assert_eq!(ask(OPENGL_API, &[(0x3098, 2), (0x31B1, 1)]), Err(EglError::BadMatch));
+    }
+}

@@ -1,0 +1,243 @@
+//! Displays: finding, initializing and ending them.
+
+use super::abi::{Attrib, EglBoolean, Handle};
+use super::dispatch::wide_pairs;
+use super::error::{call, EglError};
+use super::native::Platform;
+use crate::config::egl::{Config, ES2_BIT, ES3_BIT, ES_BIT, GL_BIT};
+use crate::config::fb_configs;
+use crate::context::Context;
+use crate::process::process;
+use crate::session::{session, Session};
+use crate::surface::Surface;
+use crate::x11::watch::Watch;
+use std::collections::{HashMap, HashSet};
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// All EGL displays of the process. They are addresses, and live as long as it.
+#[derive(Default)]
+pub struct Displays {
+    known: Mutex<Vec<&'static EglDisplay>>,
+}
+
+pub struct EglDisplay {
+    platform: Platform,
+    screen: Option<usize>,
+    open: Mutex<Option<Open>>,
+}
+
+/// What an initialized display has.
+pub struct Open {
+    pub session: &'static Session,
+    pub platform: Platform,
+    pub watch: Option<Arc<Watch>>,
+    pub configs: &'static [Config],
+    pub surfaces: HashMap<usize, EglSurface>,
+    pub contexts: HashSet<usize>,
+    pub syncs: HashSet<usize>,
+    pub next_sync: usize,
+}
+
+pub struct EglSurface {
+    pub surface: Arc<Surface>,
+    /// The X window, 0 for a pbuffer.
+    pub window: u32,
+    pub mipmap_level: c_int,
+}
+
+impl EglDisplay {
+    fn lock(&self) -> MutexGuard<'_, Option<Open>> {
+        self.open.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+/// Runs `body` on an initialized display.
+pub fn with_display<T>(
+    display: Handle,
+    body: impl FnOnce(&mut Open) -> Result<T, EglError>,
+) -> Result<T, EglError> {
+    let display = find(display)?;
+    let mut open = display.lock();
+    body(open.as_mut().ok_or(EglError::NotInitialized)?)
+}
+
+fn find(handle: Handle) -> Result<&'static EglDisplay, EglError> {
+    let known = process().displays.known.lock().unwrap_or_else(|e| e.into_inner());
+    known
+        .iter()
+        .copied()
+        .find(|d| std::ptr::eq(*d, handle as *const EglDisplay))
+        .ok_or(EglError::BadDisplay)
+}
+
+impl Open {
+    pub fn config(&self, handle: Handle) -> Result<&'static Config, EglError> {
+        self.configs
+            .iter()
+            .find(|c| std::ptr::eq(*c, handle as *const Config))
+            .ok_or(EglError::BadConfig)
+    }
+
+    pub fn surface(&mut self, handle: Handle) -> Result<&mut EglSurface, EglError> {
+        self.surfaces
+            .get_mut(&(handle as usize))
+            .ok_or(EglError::BadSurface)
+    }
+
+    pub fn context(&self, handle: Handle) -> Result<*mut Context, EglError> {
+        match self.contexts.contains(&(handle as usize)) {
+            true => Ok(handle.cast()),
+            false => Err(EglError::BadContext),
+        }
+    }
+}
+
+const PLATFORM_X11: c_uint = 0x31D5;
+const PLATFORM_XCB: c_uint = 0x31DC;
+const PLATFORM_SURFACELESS: c_uint = 0x31DD;
+const NONE: c_uint = 0x3038;
+
+pub unsafe extern "C" fn get_platform_display(
+    platform: c_uint,
+    native: *mut c_void,
+    attributes: *const Attrib,
+) -> Handle {
+    const X11_SCREEN: c_int = 0x31D6;
+    const XCB_SCREEN: c_int = 0x31DE;
+    call(std::ptr::null_mut(), || {
+        let platform = match (platform, native as usize) {
+            (PLATFORM_X11 | PLATFORM_XCB, 0) => Platform::DefaultX,
+            (PLATFORM_X11, display) => Platform::Xlib(display),
+            (PLATFORM_XCB, connection) => Platform::Xcb(connection),
+            (PLATFORM_SURFACELESS, 0) => Platform::Surfaceless,
+            (NONE, 0) if std::env::var_os("DISPLAY").is_some() => Platform::DefaultX,
+            (NONE, 0) => Platform::Surfaceless,
+            _ => return Err(EglError::BadParameter),
+        };
+        let mut screen = None;
+        // SAFETY: the program's list, passed on by libEGL.
+        for (name, value) in unsafe { wide_pairs(attributes) } {
+            match name {
+                X11_SCREEN | XCB_SCREEN => screen = usize::try_from(value).ok(),
+                _ => return Err(EglError::BadAttribute),
+            }
+        }
+        let mut known = process().displays.known.lock().unwrap_or_else(|e| e.into_inner());
+        let same = |d: &&&'static EglDisplay| d.platform == platform && d.screen == screen;
+        let display = match known.iter().find(same) {
+            Some(display) => *display,
+            None => {
+                let fresh: &'static EglDisplay = Box::leak(Box::new(EglDisplay {
+                    platform,
+                    screen,
+                    open: Mutex::new(None),
+                }));
+                known.push(fresh);
+                fresh
+            }
+        };
+        Ok(std::ptr::from_ref(display).cast_mut().cast())
+    })
+}
+
+pub unsafe extern "C" fn initialize(
+    display: Handle,
+    major: *mut c_int,
+    minor: *mut c_int,
+) -> EglBoolean {
+    call(0, || {
+        let display = find(display)?;
+        let mut open = display.lock();
+        if open.is_none() {
+            let session = session().ok_or(EglError::NotInitialized)?;
+            // SAFETY: the program's native display, open while its EGL display is being initialized.
+            let server = unsafe { display.platform.x_server() };
+            let watch = match server {
+                Some(name) => Some(process().watch(&name).ok_or(EglError::NotInitialized)?),
+                None if display.platform == Platform::Surfaceless => None,
+                None => return Err(EglError::NotInitialized),
+            };
+            *open = Some(Open {
+                session,
+                platform: display.platform,
+                configs: Vec::leak(configs(session, watch.as_deref(), display.screen)),
+                watch,
+                surfaces: HashMap::new(),
+                contexts: HashSet::new(),
+                syncs: HashSet::new(),
+                next_sync: 1,
+            });
+        }
+        for (out, value) in [(major, 1), (minor, 5)] {
+            if !out.is_null() {
+                // SAFETY: the program's integer.
+                unsafe { out.write(value) };
+            }
+        }
+        Ok(1)
+    })
+}
+
+/// The formats with the visuals of the display's screen.
+fn configs(session: &Session, watch: Option<&Watch>, screen: Option<usize>) -> Vec<Config> {
+    let bit = |version: (u8, u8), least: (u8, u8), bit: c_int| {
+        if version >= least && version != (0, 0) {
+            bit
+        } else {
+            0
+        }
+    };
+    let info = &session.info;
+    let renderable = bit(info.compat.max(info.core), (1, 0), GL_BIT)
+        | bit(info.es1, (1, 0), ES_BIT)
+        | bit(info.es, (2, 0), ES2_BIT)
+        | bit(info.es, (3, 0), ES3_BIT);
+    let visuals = watch.map_or(Vec::new(), |w| w.visuals(screen));
+    let double: Vec<_> = session.formats.iter().filter(|f| f.double).copied().collect();
+    let mut configs = Vec::new();
+    for config in fb_configs(&double, 0) {
+        let visual = visuals.iter().find(|v| v.depth == config.visual_depth);
+        // Without windows the second list of the same formats says nothing new.
+        if config.visual_depth == 32 && visual.is_none() {
+            continue;
+        }
+        configs.push(Config {
+            id: configs.len() as c_int + 1,
+            format: config.format,
+            visual: visual.map_or(0, |v| v.id),
+            renderable,
+        });
+    }
+    configs
+}
+
+pub unsafe extern "C" fn terminate(display: Handle) -> EglBoolean {
+    call(0, || {
+        let Some(open) = find(display)?.lock().take() else {
+            return Ok(1);
+        };
+        for context in &open.contexts {
+            // Those that are current go when they are released.
+            let _ = process().contexts.destroy(*context as *mut Context);
+        }
+        Ok(1)
+    })
+}
+
+pub unsafe extern "C" fn query_string(display: Handle, name: c_int) -> *const c_char {
+    call(std::ptr::null(), || {
+        with_display(display, |_| {
+            Ok(match name {
+                0x3053 => c"Manganese".as_ptr(),
+                0x3054 => c"1.5 Manganese".as_ptr(),
+                0x3055 => EXTENSIONS.as_ptr(),
+                0x308D => c"OpenGL OpenGL_ES".as_ptr(),
+                _ => return Err(EglError::BadParameter),
+            })
+        })
+    })
+}
+
+const EXTENSIONS: &std::ffi::CStr = c"EGL_KHR_create_context EGL_KHR_fence_sync EGL_KHR_get_all_proc_addresses \
+EGL_KHR_no_config_context EGL_KHR_surfaceless_context EGL_KHR_wait_sync EGL_MESA_configless_context";

@@ -1,0 +1,341 @@
+//! Contexts: creating, destroying, making current.
+
+use super::abi::{ConfigHandle, ContextHandle};
+use super::config::{pairs, view};
+use super::drawable;
+use crate::config::FbConfig;
+use crate::context::{current, Context, Refused, Request};
+use crate::process::process;
+use crate::session::session;
+use crate::x11::error::{raise, request, GlxError};
+use crate::x11::xlib::{Display, XVisualInfo, Xid};
+use mgn_wire::hello::api;
+use std::ffi::{c_int, c_ulong};
+use std::ptr::null_mut;
+
+const RGBA_TYPE: c_int = 0x8014;
+
+pub unsafe extern "C" fn create_context(
+    display: *mut Display,
+    visual: *mut XVisualInfo,
+    share: ContextHandle,
+    _direct: c_int,
+) -> ContextHandle {
+    let minor = request::CREATE_CONTEXT;
+    if visual.is_null() || session().is_none() {
+        return null_mut();
+    }
+    // SAFETY: the program's display and visual info, passed on by libGLX.
+    unsafe {
+        let info = visual.read();
+        let config = view(display, info.screen).and_then(|v| v.of_visual(info.visualid as u32));
+        let Some(config) = config else {
+            raise(display, GlxError::Value, info.visualid as u32, minor);
+            return null_mut();
+        };
+        create(display, of_version(config, 1, 0), share, minor)
+    }
+}
+
+pub unsafe extern "C" fn create_new_context(
+    display: *mut Display,
+    config: ConfigHandle,
+    render_type: c_int,
+    share: ContextHandle,
+    _direct: c_int,
+) -> ContextHandle {
+    let minor = request::CREATE_NEW_CONTEXT;
+    // SAFETY: the program's display, passed on by libGLX.
+    unsafe {
+        let Some(config) = process().screens.find(config) else {
+            raise(display, GlxError::BadFbConfig, 0, minor);
+            return null_mut();
+        };
+        if render_type != RGBA_TYPE {
+            raise(display, GlxError::Match, 0, minor);
+            return null_mut();
+        }
+        create(display, of_version(config, 1, 0), share, minor)
+    }
+}
+
+pub unsafe extern "C" fn create_context_attribs(
+    display: *mut Display,
+    config: ConfigHandle,
+    share: ContextHandle,
+    _direct: c_int,
+    attributes: *const c_int,
+) -> ContextHandle {
+    let minor = request::CREATE_CONTEXT_ATTRIBS;
+    // SAFETY: the program's display and list, passed on by libGLX.
+    unsafe {
+        let Some(config) = process().screens.find(config) else {
+            raise(display, GlxError::BadFbConfig, 0, minor);
+            return null_mut();
+        };
+        match requested(config, &pairs(attributes, 0)) {
+            Ok(request) => create(display, request, share, minor),
+            Err(error) => {
+                raise(display, error, 0, minor);
+                null_mut()
+            }
+        }
+    }
+}
+
+fn of_version(config: &FbConfig, major: u32, minor: u32) -> Request {
+    Request {
+        api: api::COMPAT,
+        major,
+        minor,
+        flags: 0,
+        format: Some(config.format),
+        config_id: config.id,
+        screen: config.screen,
+    }
+}
+
+/// Reads the attributes of GLX_ARB_create_context and its companions.
+fn requested(config: &FbConfig, attributes: &[(c_int, c_int)]) -> Result<Request, GlxError> {
+    const MAJOR_VERSION: c_int = 0x2091;
+    const MINOR_VERSION: c_int = 0x2092;
+    const LAYER_PLANE: c_int = 0x2093;
+    const FLAGS: c_int = 0x2094;
+    const RENDER_TYPE: c_int = 0x8011;
+    const PROFILE_MASK: c_int = 0x9126;
+    const FORWARD_COMPATIBLE: u32 = 2;
+    let mut request = of_version(config, 1, 0);
+    let (mut profile, mut named_profile) = (1, false);
+    for (name, value) in attributes {
+        let number = u32::try_from(*value).map_err(|_| GlxError::Match);
+        match *name {
+            MAJOR_VERSION => request.major = number?,
+            MINOR_VERSION => request.minor = number?,
+            LAYER_PLANE if *value == 0 => {}
+            FLAGS => request.flags = *value as u32,
+            RENDER_TYPE if *value == RGBA_TYPE => {}
+            RENDER_TYPE | LAYER_PLANE => return Err(GlxError::Match),
+            PROFILE_MASK => (profile, named_profile) = (*value, true),
+            _ => return Err(GlxError::Value),
+        }
+    }
+    let version = (request.major, request.minor);
+    if request.flags & !3 != 0 {
+        return Err(GlxError::Value);
+    }
+    if named_profile && profile == 4 {
+        request.api = match version.0 {
+            1 => api::ES1,
+            2 | 3 => api::ES,
+            _ => return Err(GlxError::BadFbConfig),
+        };
+        let there = matches!(version, (1, 0..=1) | (2, 0) | (3, 0..=2));
+        return if there { Ok(request) } else { Err(GlxError::BadFbConfig) };
+    }
+    let there = matches!(version, (1, 0..=5) | (2, 0..=1) | (3, 0..=3) | (4, 0..=6));
+    if !there || (request.flags & FORWARD_COMPATIBLE != 0 && version < (3, 0)) {
+        return Err(GlxError::Match);
+    }
+    if named_profile && !matches!(profile, 1 | 2) {
+        return Err(GlxError::BadProfile);
+    }
+    // Profiles begin with 3.2; a forward-compatible 3.1 is what became the core profile.
+    let core = (version >= (3, 2) && profile == 1)
+        || (version == (3, 1) && request.flags & FORWARD_COMPATIBLE != 0);
+    request.api = if core { api::CORE } else { api::COMPAT };
+    Ok(request)
+}
+
+unsafe fn create(
+    display: *mut Display,
+    request: Request,
+    share: ContextHandle,
+    minor: u8,
+) -> ContextHandle {
+    let Some(session) = session() else {
+        return null_mut();
+    };
+    let share = (!share.is_null()).then_some(share.cast());
+    match process().contexts.create(session, request, share) {
+        Ok(context) => context.cast(),
+        Err(refused) => {
+            let error = match refused {
+                Refused::BadContext => GlxError::BadContext,
+                Refused::Server(_) if minor == request::CREATE_CONTEXT_ATTRIBS => {
+                    GlxError::BadFbConfig
+                }
+                Refused::Server(_) => GlxError::Alloc,
+                Refused::NoSession | Refused::Access => return null_mut(),
+            };
+            // SAFETY: the program's display.
+            unsafe { raise(display, error, 0, minor) };
+            null_mut()
+        }
+    }
+}
+
+pub unsafe extern "C" fn destroy_context(display: *mut Display, context: ContextHandle) {
+    if process().contexts.destroy(context.cast()).is_err() {
+        // SAFETY: the program's display, passed on by libGLX.
+        unsafe { raise(display, GlxError::BadContext, 0, request::DESTROY_CONTEXT) };
+    }
+}
+
+pub unsafe extern "C" fn make_current(
+    display: *mut Display,
+    drawable: Xid,
+    context: ContextHandle,
+) -> c_int {
+    // SAFETY: as libGLX passes them on.
+    unsafe { bind(display, drawable as u32, drawable as u32, context, request::MAKE_CURRENT) }
+}
+
+pub unsafe extern "C" fn make_context_current(
+    display: *mut Display,
+    draw: Xid,
+    read: Xid,
+    context: ContextHandle,
+) -> c_int {
+    let minor = request::MAKE_CONTEXT_CURRENT;
+    // SAFETY: as libGLX passes them on.
+    unsafe { bind(display, draw as u32, read as u32, context, minor) }
+}
+
+unsafe fn bind(
+    display: *mut Display,
+    draw: u32,
+    read: u32,
+    context: ContextHandle,
+    minor: u8,
+) -> c_int {
+    let handle: *mut Context = context.cast();
+    let contexts = &process().contexts;
+    // SAFETY: the program's display, which may be null only when the context is.
+    unsafe {
+        if handle.is_null() {
+            let released = contexts.make_current(null_mut(), None, None);
+            return released.is_ok().into();
+        }
+        let Some(request) = contexts.request(handle) else {
+            raise(display, GlxError::BadContext, 0, minor);
+            return 0;
+        };
+        if (draw == 0) != (read == 0) {
+            raise(display, GlxError::Match, 0, minor);
+            return 0;
+        }
+        let (mut to, mut from) = (None, None);
+        if draw != 0 {
+            to = drawable::for_context(display, draw, &request);
+            if to.is_none() {
+                raise(display, GlxError::BadDrawable, draw, minor);
+                return 0;
+            }
+            from = if read == draw { to.clone() } else { drawable::for_context(display, read, &request) };
+            if from.is_none() {
+                raise(display, GlxError::BadDrawable, read, minor);
+                return 0;
+            }
+        }
+        match contexts.make_current(handle, to, from) {
+            Ok(()) => {
+                if let Some(context) = current() {
+                    context.set_display(display);
+                }
+                1
+            }
+            Err(refused) => {
+                let error = match refused {
+                    Refused::Access => GlxError::Access,
+                    _ => GlxError::BadContext,
+                };
+                raise(display, error, 0, minor);
+                0
+            }
+        }
+    }
+}
+
+/// Rendering takes the short way as far as a program can tell.
+pub unsafe extern "C" fn is_direct(_display: *mut Display, context: ContextHandle) -> c_int {
+    process().contexts.is_known(context.cast()).into()
+}
+
+/// Attribute groups cannot be copied between contexts here, nor by any direct context elsewhere.
+pub unsafe extern "C" fn copy_context(
+    display: *mut Display,
+    _source: ContextHandle,
+    _destination: ContextHandle,
+    _mask: c_ulong,
+) {
+    // SAFETY: the program's display, passed on by libGLX.
+    unsafe { raise(display, GlxError::Match, 0, request::COPY_CONTEXT) };
+}
+
+pub unsafe extern "C" fn query_context(
+    display: *mut Display,
+    context: ContextHandle,
+    attribute: c_int,
+    out: *mut c_int,
+) -> c_int {
+    const BAD_ATTRIBUTE: c_int = 2;
+    const BAD_CONTEXT: c_int = 5;
+    const SCREEN: c_int = 0x800C;
+    const RENDER_TYPE: c_int = 0x8011;
+    const FBCONFIG_ID: c_int = 0x8013;
+    let Some(request) = process().contexts.request(context.cast()) else {
+        // SAFETY: the program's display, passed on by libGLX.
+        unsafe { raise(display, GlxError::BadContext, 0, request::VENDOR_PRIVATE) };
+        return BAD_CONTEXT;
+    };
+    let value = match attribute {
+        FBCONFIG_ID => request.config_id as c_int,
+        RENDER_TYPE => RGBA_TYPE,
+        SCREEN => request.screen,
+        _ => return BAD_ATTRIBUTE,
+    };
+    if !out.is_null() {
+        // SAFETY: the program's integer.
+        unsafe { out.write(value) };
+    }
+    0
+}
+
+/// Contexts of other processes: there are none that could be imported, all being direct.
+pub unsafe extern "C" fn import_context(_display: *mut Display, _id: Xid) -> ContextHandle {
+    null_mut()
+}
+
+pub unsafe extern "C" fn free_context(_display: *mut Display, _context: ContextHandle) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{fb_configs, tests::formats};
+
+    fn ask(attributes: &[(c_int, c_int)]) -> Result<(u32, u32, u32, u32), GlxError> {
+        let config = fb_configs(&formats(), 0)[0];
+        requested(&config, attributes).map(|r| (r.api, r.major, r.minor, r.flags))
+    }
+
+    #[test]
+    fn profiles_follow_version_and_mask() {
+        assert_eq!(ask(&[]), Ok((api::COMPAT, 1, 0, 0)));
+        assert_eq!(ask(&[(0x2091, 3), (0x2092, 3)]), Ok((api::CORE, 3, 3, 0)));
+        assert_eq!(ask(&[(0x2091, 3)]), Ok((api::COMPAT, 3, 0, 0)));
+        assert_eq!(ask(&[(0x2091, 4), (0x2092, 5), (0x9126, 2)]), Ok((api::COMPAT, 4, 5, 0)));
+        assert_eq!(ask(&[(0x2091, 2), (0x9126, 4)]), Ok((api::ES, 2, 0, 0)));
+        assert_eq!(ask(&[(0x2091, 1), (0x2092, 1), (0x9126, 4)]), Ok((api::ES1, 1, 1, 0)));
+        assert_eq!(ask(&[(0x2091, 3), (0x2092, 1), (0x2094, 3)]), Ok((api::CORE, 3, 1, 3)));
+    }
+
+    #[test]
+    fn what_is_not_there_is_refused_as_the_extension_says() {
+        assert_eq!(ask(&[(0x2091, 3), (0x2092, 9)]), Err(GlxError::Match));
+        assert_eq!(ask(&[(0x2091, 2), (0x2094, 2)]), Err(GlxError::Match));
+        assert_eq!(ask(&[(0x2091, 3), (0x2092, 2), (0x9126, 3)]), Err(GlxError::BadProfile));
+        assert_eq!(ask(&[(0x2091, 5), (0x9126, 4)]), Err(GlxError::BadFbConfig));
+        assert_eq!(ask(&[(0x1234, 1)]), Err(GlxError::Value));
+        assert_eq!(ask(&[(0x2094, 0x80)]), Err(GlxError::Value));
+    }
+}

@@ -1,0 +1,5 @@
+//! Talking to X: the program's own Xlib connection, and a private one that watches windows.
+
+pub mod error;
+pub mod watch;
+pub mod xlib;

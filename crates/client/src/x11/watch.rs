@@ -1,0 +1,173 @@
+//! A private X connection that knows how large the program's windows are.
+//!
+//! A swap must not cost a round trip to the X server, and errors about windows must not reach the program's handlers. So the library has a connection
+//! of its own to each X server, which asks for the StructureNotify events of the windows that are drawn to and reads what has arrived without waiting.
+
+use super::xlib::VisualOf;
+use std::collections::HashMap;
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use x11rb::connection::Connection;
+use x11rb::protocol::xproto::{
+    ChangeWindowAttributesAux, ConnectionExt, EventMask, VisualClass,
+};
+use x11rb::protocol::Event;
+use x11rb::rust_connection::RustConnection;
+
+/// One X server.
+pub struct Watch {
+    connection: RustConnection,
+    screen: usize,
+    display: String,
+    windows: Mutex<HashMap<u32, Arc<Followed>>>,
+}
+
+/// What is known of a window.
+pub struct Followed {
+    pub xid: u32,
+    size: AtomicU64,
+    gone: AtomicBool,
+}
+
+impl Followed {
+    /// Width and height in pixels, at least 1 each.
+    pub fn size(&self) -> (u32, u32) {
+        let both = self.size.load(Ordering::Acquire);
+        ((both >> 32) as u32, both as u32)
+    }
+
+    /// The window was destroyed.
+    pub fn is_gone(&self) -> bool {
+        self.gone.load(Ordering::Acquire)
+    }
+
+    fn resize(&self, width: u16, height: u16) {
+        let both = u64::from(width.max(1)) << 32 | u64::from(height.max(1));
+        self.size.store(both, Ordering::Release);
+    }
+}
+
+/// The geometry of a drawable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    pub width: u32,
+    pub height: u32,
+    pub depth: u8,
+}
+
+impl Watch {
+    /// Connects to `display`, a name as in `DISPLAY`.
+    ///
+    /// # Errors
+    /// The reason, as a sentence.
+    pub fn open(display: &str) -> Result<Watch, String> {
+        let (connection, screen) = RustConnection::connect(Some(display))
+            .map_err(|e| format!("cannot connect to the X server {display}: {e}"))?;
+        Ok(Watch {
+            connection,
+            screen,
+            display: display.to_owned(),
+            windows: Mutex::new(HashMap::new()),
+        })
+    }
+
+    /// TrueColor visuals of a screen (or the default one) with 8 bits a channel, the root window's first.
+    pub fn visuals(&self, screen: Option<usize>) -> Vec<VisualOf> {
+        let setup = self.connection.setup();
+        let Some(screen) = setup.roots.get(screen.unwrap_or(self.screen)) else {
+            return Vec::new();
+        };
+        let mut found: Vec<VisualOf> = screen
+            .allowed_depths
+            .iter()
+            .filter(|d| matches!(d.depth, 24 | 32))
+            .flat_map(|d| d.visuals.iter().map(move |v| (d.depth, v)))
+            .filter(|(_, v)| {
+                v.class == VisualClass::TRUE_COLOR
+                    && (v.red_mask, v.green_mask, v.blue_mask) == (0xff0000, 0xff00, 0xff)
+            })
+            .map(|(depth, v)| VisualOf {
+                id: v.visual_id,
+                depth,
+            })
+            .collect();
+        found.sort_by_key(|v| (v.id != screen.root_visual, v.id));
+        found
+    }
+
+    pub fn display(&self) -> &str {
+        &self.display
+    }
+
+    pub fn connection(&self) -> &RustConnection {
+        &self.connection
+    }
+
+    pub fn fd(&self) -> RawFd {
+        self.connection.stream().as_raw_fd()
+    }
+
+    /// Geometry of a window or pixmap; `None` if there is no such drawable.
+    pub fn geometry(&self, drawable: u32) -> Option<Geometry> {
+        let reply = self.connection.get_geometry(drawable).ok()?.reply().ok()?;
+        Some(Geometry {
+            width: reply.width.max(1).into(),
+            height: reply.height.max(1).into(),
+            depth: reply.depth,
+        })
+    }
+
+    /// Follows a window from now on; `None` if there is no such window. Two round trips the first time.
+    pub fn follow(&self, window: u32) -> Option<Arc<Followed>> {
+        // Held throughout, so that no other thread takes in an event of this window before it is known.
+        let mut windows = self.windows();
+        self.take_events(&mut windows);
+        if let Some(known) = windows.get(&window) {
+            return Some(known.clone());
+        }
+        let select = ChangeWindowAttributesAux::new().event_mask(EventMask::STRUCTURE_NOTIFY);
+        // Selected first, asked second: a change between the two arrives as an event.
+        self.connection
+            .change_window_attributes(window, &select)
+            .ok()?
+            .check()
+            .ok()?;
+        let geometry = self.connection.get_geometry(window).ok()?.reply().ok()?;
+        let followed = Arc::new(Followed {
+            xid: window,
+            size: AtomicU64::new(0),
+            gone: AtomicBool::new(false),
+        });
+        followed.resize(geometry.width, geometry.height);
+        windows.insert(window, followed.clone());
+        Some(followed)
+    }
+
+    /// Takes in what the X server has told since. Never waits for the X server.
+    pub fn poll(&self) {
+        self.take_events(&mut self.windows());
+    }
+
+    fn take_events(&self, windows: &mut HashMap<u32, Arc<Followed>>) {
+        while let Ok(Some(event)) = self.connection.poll_for_event() {
+            match event {
+                Event::ConfigureNotify(e) => {
+                    if let Some(window) = windows.get(&e.window) {
+                        window.resize(e.width, e.height);
+                    }
+                }
+                Event::DestroyNotify(e) => {
+                    if let Some(window) = windows.remove(&e.window) {
+                        window.gone.store(true, Ordering::Release);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn windows(&self) -> std::sync::MutexGuard<'_, HashMap<u32, Arc<Followed>>> {
+        self.windows.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
