@@ -7,7 +7,9 @@
 mod discard;
 #[rustfmt::skip]
 mod generated;
+mod nop;
 mod print;
 
 pub use discard::Discard;
+pub use nop::Nop;
 pub use print::Print;

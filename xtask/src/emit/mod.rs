@@ -6,6 +6,7 @@ mod decode;
 mod docs;
 mod encode;
 mod enums;
+mod nop;
 mod ops;
 mod printer;
 mod render;
@@ -26,6 +27,7 @@ pub fn all(model: &Model, tracked: &BTreeSet<&str>) -> Vec<(&'static str, String
         ("crates/client/src/generated/advertised.rs", client::advertised(model)),
         ("crates/render/src/generated/driver.rs", render::driver(model)),
         ("crates/render/src/generated/execute.rs", render::execute(model)),
+        ("crates/spu/src/generated/nop.rs", nop::emit(model)),
         ("crates/spu/src/generated/printer.rs", printer::emit(model)),
         ("docs/commands.md", docs::emit(model)),
     ]

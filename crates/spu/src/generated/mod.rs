@@ -1,2 +1,3 @@
 //! Written by `cargo xtask generate`.
+mod nop;
 mod printer;

@@ -3477,7 +3477,7 @@ impl<W: Write> Commands for Print<W> {
         index: u32,
         buf_size: i32,
         length_count: u32,
-        name: Slice<'_, u8>,
+        name_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.line(
@@ -3488,10 +3488,10 @@ impl<W: Write> Commands for Print<W> {
                 Show::from(index as i64),
                 Show::from(buf_size as i64),
                 Show::Out(length_count),
-                Show::Str(name),
+                Show::Out(name_count),
             ],
         );
-        self.next.gl_get_program_resource_name(program, program_interface, index, buf_size, length_count, name, reply)
+        self.next.gl_get_program_resource_name(program, program_interface, index, buf_size, length_count, name_count, reply)
     }
     fn gl_get_program_resourceiv(
         &mut self,

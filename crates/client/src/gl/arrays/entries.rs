@@ -9,6 +9,7 @@ use mgn_wire::draws::{attr, Kind};
 use mgn_wire::gl;
 
 pub use super::elements::*;
+pub use super::fetch::*;
 pub use super::gets::*;
 pub use super::objects::*;
 pub use super::push::*;

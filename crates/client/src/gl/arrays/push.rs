@@ -40,7 +40,7 @@ pub unsafe extern "C" fn glPushClientAttrib(mask: u32) {
     if cx.gl.arrays.pushed.depth() >= DEPTH {
         return cx.set_error(gl::GL_STACK_OVERFLOW);
     }
-    let pixels = (mask & gl::GL_CLIENT_PIXEL_STORE_BIT != 0).then(|| cx.gl.pixels.save());
+    let pixels = (mask & gl::GL_CLIENT_PIXEL_STORE_BIT != 0).then(|| cx.save_pixels());
     let arrays = &mut cx.gl.arrays;
     let saved = (mask & gl::GL_CLIENT_VERTEX_ARRAY_BIT != 0).then(|| SavedArrays {
         name: arrays.name,
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn glPopClientAttrib() {
         return cx.set_error(gl::GL_STACK_UNDERFLOW);
     };
     if let Some(pixels) = saved.pixels {
-        cx.gl.pixels.restore(pixels);
+        cx.restore_pixels(pixels);
     }
     if let Some(arrays) = saved.arrays {
         cx.restore_arrays(arrays);

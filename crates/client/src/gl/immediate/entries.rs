@@ -97,7 +97,7 @@ unsafe fn load<T: Copy, const N: usize>(v: *const T) -> [T; N] {
 }
 
 macro_rules! vertices {
-    ($($n:literal $type:ty: $name:ident, $vector:ident;)*) => {
+    ($($n:tt $type:ty: $name:ident, $vector:ident;)*) => {
         $(vertices!(@scalar $n $type, $name);
         pub unsafe extern "C" fn $vector(v: *const $type) {
             // SAFETY: the program gives $n values; the only reference in use.
@@ -132,7 +132,7 @@ vertices! {
 
 /// Attributes with a fixed slot.
 macro_rules! attributes {
-    ($($attr:ident $how:ident $n:literal $type:ty: $name:ident, $vector:ident;)*) => {
+    ($($attr:ident $how:ident $n:tt $type:ty: $name:ident, $vector:ident;)*) => {
         $(attributes!(@scalar $attr $how $n $type, $name);
         pub unsafe extern "C" fn $vector(v: *const $type) {
             // SAFETY: the program gives $n values; the only reference in use.
@@ -193,11 +193,11 @@ attributes! {
 
 /// Attributes whose first argument says which: a texture unit or a generic attribute's number.
 macro_rules! numbered {
-    ($which:ident: $($how:ident $n:literal $type:ty: $name:ident, $vector:ident;)*) => {
+    ($which:ident: $($how:ident $n:tt $type:ty: $name:ident, $vector:ident;)*) => {
         $(numbered!(@scalar $which $how $n $type, $name);
         numbered!{@vector $which $how $n $type, $vector})*
     };
-    (@vector $which:ident $how:ident $n:literal $type:ty, $vector:ident) => {
+    (@vector $which:ident $how:ident $n:tt $type:ty, $vector:ident) => {
         pub unsafe extern "C" fn $vector(which: u32, v: *const $type) {
             // SAFETY: the program gives $n values; the only reference in use.
             unsafe { $which(context(), which, load::<$type, $n>(v).map(|v| v.$how())) }

@@ -1,0 +1,291 @@
+//! Messages as the encoder writes them, and as nobody should: every one lies against a page that can't be read, so that reading outside it is a crash.
+
+use mgn_spu::{Nop, Print};
+use mgn_wire::encoder::{put, Data};
+use mgn_wire::{gl, stream, Commands, Decoder, Encoder, Fault, Reply, MESSAGE_HEADER};
+use rustix::mm::{mmap_anonymous, mprotect, munmap, MapFlags, MprotectFlags, ProtFlags};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+const PAGE: usize = 4096;
+
+/// Memory that ends at a page which can't be read.
+struct Fenced {
+    base: *mut u8,
+    pages: usize,
+}
+
+impl Fenced {
+    fn new(bytes: usize) -> Fenced {
+        let pages = bytes.div_ceil(PAGE) + 1;
+        let base = unsafe {
+            let base = mmap_anonymous(std::ptr::null_mut(), pages * PAGE, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE).unwrap();
+            mprotect(base.byte_add((pages - 1) * PAGE), PAGE, MprotectFlags::empty()).unwrap();
+            base.cast()
+        };
+        Fenced { base, pages }
+    }
+
+    /// `bytes`, with their end at the fence.
+    fn hold(&self, bytes: &[u8]) -> *mut u8 {
+        let at = self.base.wrapping_add((self.pages - 1) * PAGE - bytes.len());
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len()) };
+        at
+    }
+}
+
+impl Drop for Fenced {
+    fn drop(&mut self) {
+        unsafe { munmap(self.base.cast(), self.pages * PAGE).unwrap() };
+    }
+}
+
+/// A small generator of random numbers (xorshift), so that failures repeat.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+}
+
+thread_local! {
+    static MESSAGES: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+}
+
+unsafe fn refill(encoder: *mut Encoder, n: usize) -> *mut u8 {
+    let stream = unsafe { &mut *encoder.cast::<Stream>() };
+    stream.commit();
+    let at = stream.encoder.cur;
+    assert!(at as usize + n <= stream.encoder.end as usize);
+    stream.encoder.cur = at.wrapping_add(n);
+    at
+}
+
+/// Encodes into messages as long as `chunk`. The encoder comes first: `refill` finds the rest by it.
+#[repr(C)]
+struct Stream {
+    encoder: Encoder,
+    chunk: Vec<u8>,
+}
+
+impl Stream {
+    fn commit(&mut self) {
+        let start = self.chunk.as_mut_ptr();
+        if !self.encoder.cur.is_null() {
+            let used = self.encoder.cur as usize - start as usize;
+            MESSAGES.with(|m| m.borrow_mut().push(self.chunk[..used].to_vec()));
+        }
+        unsafe {
+            put(start, 0, 7u32);
+            put(start, 4, 0u32);
+        }
+        self.encoder.cur = start.wrapping_add(MESSAGE_HEADER);
+        self.encoder.end = start.wrapping_add(self.chunk.len());
+    }
+}
+
+fn encode(chunk: usize, write: impl FnOnce(&mut Encoder)) -> Vec<Vec<u8>> {
+    let mut stream = Stream { encoder: Encoder::new(refill), chunk: vec![0; chunk] };
+    MESSAGES.with(|m| m.borrow_mut().clear());
+    write(&mut stream.encoder);
+    stream.commit();
+    MESSAGES.with(|m| m.take())
+}
+
+fn decode(messages: &[Vec<u8>], to: &mut dyn Commands) -> Result<(), Fault> {
+    let mut decoder = Decoder::default();
+    let mut reply = Reply::default();
+    for message in messages {
+        let fenced = Fenced::new(message.len());
+        let at = fenced.hold(message);
+        unsafe { decoder.message(at, message.len(), to, &mut reply, |_, _, _, _| Ok(()))? };
+    }
+    Ok(())
+}
+
+/// A writer that several owners see.
+#[derive(Clone, Default)]
+struct Shared(Rc<RefCell<Vec<u8>>>);
+
+impl std::io::Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn trace(messages: &[Vec<u8>]) -> String {
+    let out = Shared::default();
+    let mut print = Print::new(out.clone(), Box::new(Nop::default()));
+    decode(messages, &mut print).unwrap();
+    let text = out.0.borrow().clone();
+    String::from_utf8(text).unwrap()
+}
+
+/// Some commands of every shape.
+fn sample(e: &mut Encoder) {
+    let values = [1.0f32, 2.0, 3.0, 4.0];
+    let layout = [1u8, 3, 0, 3];
+    let vertices = [0u8; 72];
+    let name = b"color";
+    unsafe {
+        e.gl_enable(gl::GL_BLEND);
+        e.gl_color4f(0.5, 0.25, 1.0, 1.0);
+        e.gl_clear_depth(0.5);
+        e.gl_color_mask(1, 0, 1, 0);
+        e.gl_vertex3s(-1, 2, -3);
+        e.gl_lightfv(gl::GL_LIGHT0, gl::GL_POSITION, (values.as_ptr(), 4));
+        e.gl_gen_textures(([1u32, 2].as_ptr(), 2));
+        e.gl_bind_texture(gl::GL_TEXTURE_2D, 2);
+        e.gl_tex_image2d(gl::GL_TEXTURE_2D, 0, 6408, 2, 2, 0, gl::GL_RGBA, gl::GL_UNSIGNED_BYTE, Data::Bytes(vertices.as_ptr(), 16));
+        e.gl_tex_image2d(gl::GL_TEXTURE_2D, 0, 6408, 2, 2, 0, gl::GL_RGBA, gl::GL_UNSIGNED_BYTE, Data::Null);
+        e.gl_tex_image2d(gl::GL_TEXTURE_2D, 0, 6408, 2, 2, 0, gl::GL_RGBA, gl::GL_UNSIGNED_BYTE, Data::Offset(640));
+        e.gl_get_uniform_location(3, (name.as_ptr(), name.len()), 1);
+        e.gl_uniform1iv(1, 3, ([1i32, 2, 3].as_ptr(), 3));
+        e.mgn_run(gl::GL_TRIANGLES, 0, (layout.as_ptr(), 4), Data::Bytes(vertices.as_ptr(), 72));
+        e.mgn_swap_buffers(1, 2, 1);
+    }
+}
+
+#[test]
+fn what_is_encoded_is_decoded() {
+    let text = trace(&encode(4096, sample));
+    let expected = "\
+7 glEnable(0x0be2)
+7 glColor4f(0.5, 0.25, 1, 1)
+7 glClearDepth(0.5)
+7 glColorMask(1, 0, 1, 0)
+7 glVertex3s(-1, 2, -3)
+7 glLightfv(0x4000, 0x1203, [4])
+7 glGenTextures([2])
+7 glBindTexture(0x0de1, 2)
+7 glTexImage2D(0x0de1, 0, 6408, 2, 2, 0, 0x1908, 0x1401, 16 bytes)
+7 glTexImage2D(0x0de1, 0, 6408, 2, 2, 0, 0x1908, 0x1401, null)
+7 glTexImage2D(0x0de1, 0, 6408, 2, 2, 0, 0x1908, 0x1401, buffer+640)
+7 glGetUniformLocation(3, \"color\", out[1])
+7 glUniform1iv(1, 3, [3])
+7 mgnRun(0x0004, 0, [4], 72 bytes)
+7 mgnSwapBuffers(1, 2, 1)
+";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn a_full_chunk_goes_on_in_the_next() {
+    let messages = encode(256, |e| (0..100).for_each(|i| unsafe { e.gl_vertex3f(i as f32, 0.0, 0.0) }));
+    assert!(messages.len() > 5);
+    let lines = trace(&messages);
+    assert_eq!(lines.lines().count(), 100);
+    assert!(lines.ends_with("7 glVertex3f(99, 0, 0)\n"));
+}
+
+#[test]
+fn a_long_command_is_joined() {
+    let bytes: Vec<u8> = (0..1_000_000u32).map(|i| i as u8).collect();
+    let messages = encode(mgn_wire::MESSAGE_MAX, |e| unsafe {
+        e.gl_buffer_sub_data(gl::GL_ARRAY_BUFFER, 16, bytes.len() as i64, (bytes.as_ptr(), bytes.len()));
+        e.gl_enable(gl::GL_BLEND);
+    });
+    assert!(messages.len() > 3);
+    assert_eq!(trace(&messages), "7 glBufferSubData(0x8892, 16, 1000000, [1000000])\n7 glEnable(0x0be2)\n");
+}
+
+#[test]
+fn faults_are_named() {
+    let fault = |words: &[u32]| {
+        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        decode(&[bytes], &mut Nop::default()).unwrap_err()
+    };
+    assert_eq!(fault(&[7]), Fault::BadMessage(4));
+    assert_eq!(fault(&[7, 0, 1 << 16 | 0xfff0]), Fault::UnknownOpcode(0xfff0));
+    assert_eq!(fault(&[7, 0, 0]), Fault::BadLength);
+    assert_eq!(fault(&[7, 0, 0xffff_0010]), Fault::BadLength);
+    assert_eq!(fault(&[7, 0, 2 << 16 | u32::from(stream::LONG_DATA), 0xffff_ffff]), Fault::BadLong);
+    let huge = [7, 0, 4 << 16 | u32::from(stream::LONG), 16, 0, 0xff];
+    assert_eq!(fault(&huge), Fault::HugeCount(0xff << 32));
+    let short = [7, 0, 5 << 16 | u32::from(mgn_wire::ops::GL_LIGHTFV), 0x4000, 0x1203, 4, 0];
+    assert_eq!(fault(&short), Fault::ShortArray);
+}
+
+#[test]
+fn cut_and_changed_messages_do_no_harm() {
+    let good = encode(4096, sample);
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    for _ in 0..20_000 {
+        let mut bytes = good[0].clone();
+        for _ in 0..random.below(6) {
+            let at = random.below(bytes.len());
+            bytes[at] = random.next() as u8;
+        }
+        if random.below(3) == 0 {
+            let most = bytes.len() / 4 + 1;
+            bytes.truncate(random.below(most) * 4);
+        }
+        let _ = decode(&[bytes], &mut Nop::default());
+    }
+}
+
+#[test]
+fn random_records_do_no_harm() {
+    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let ops = mgn_wire::ops::NAMES.len();
+    for _ in 0..50_000 {
+        let mut words = vec![1, 0];
+        for _ in 0..random.below(8) {
+            let body = random.below(24);
+            words.push(((body as u32 + 1) << 16) | (random.below(ops + 20) as u32));
+            words.extend((0..body).map(|_| match random.below(4) {
+                0 => random.next() as u32,
+                1 => random.below(64) as u32,
+                2 => u32::MAX - random.below(4) as u32,
+                _ => 0,
+            }));
+        }
+        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        let mut print = Print::new(std::io::sink(), Box::new(Nop::default()));
+        let _ = decode(&[bytes], &mut print);
+    }
+}
+
+/// The client writes to the message while it is read: whatever comes of it, nothing outside is read and nothing panics.
+#[test]
+fn memory_may_change_while_it_is_decoded() {
+    let good = encode(4096, sample).remove(0);
+    let fenced = Fenced::new(good.len());
+    let at = fenced.hold(&good) as usize;
+    let (words, stop) = (good.len() / 4, AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut random = Random(77);
+            while !stop.load(Ordering::Relaxed) {
+                let i = random.below(words);
+                let value = match random.below(3) {
+                    0 => u32::from_le_bytes([good[i * 4], good[i * 4 + 1], good[i * 4 + 2], good[i * 4 + 3]]),
+                    1 => random.next() as u32,
+                    _ => u32::MAX,
+                };
+                let word = unsafe { AtomicU32::from_ptr((at + i * 4) as *mut u32) };
+                word.store(value, Ordering::Relaxed);
+            }
+        });
+        let mut reply = Reply::default();
+        for _ in 0..100_000 {
+            let mut decoder = Decoder::default();
+            let _ = unsafe { decoder.message(at as *const u8, good.len(), &mut Nop::default(), &mut reply, |_, _, _, _| Ok(())) };
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+}
