@@ -121,7 +121,7 @@ impl Decoder {
         if long.bytes.len() + part.len() > long.total || part.is_empty() {
             return Err(Fault::BadLong);
         }
-        long.bytes.extend(part.to_vec());
+        part.append_to(&mut long.bytes);
         if long.bytes.len() == long.total {
             return Ok(self.long.remove(&context));
         }

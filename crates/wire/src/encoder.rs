@@ -54,13 +54,30 @@ impl Encoder {
     #[inline]
     pub unsafe fn record(&mut self, op: u16, bytes: usize) -> Record {
         if bytes > RECORD_MAX {
-            return Record { at: std::ptr::null_mut(), long: Some((op, Vec::with_capacity(bytes))) };
+            // SAFETY: as our own.
+            return unsafe { self.long_record(op, bytes - 4) };
         }
         // SAFETY: as our own.
         let at = unsafe { self.room(bytes) };
         // SAFETY: `room` gave `bytes` bytes, and a header takes four.
         unsafe { put(at, 0, u32::from(op) | ((bytes / 4) as u32) << 16) };
         Record { at: at.wrapping_add(4), long: None }
+    }
+
+    /// Starts a command whose body of `bytes` bytes is longer than a record.
+    ///
+    /// # Safety
+    /// As `room`.
+    #[cold]
+    unsafe fn long_record(&mut self, op: u16, bytes: usize) -> Record {
+        // SAFETY: a record of 16 bytes, filled to its end.
+        unsafe {
+            let at = self.room(16);
+            put(at, 0, u32::from(stream::LONG) | 4 << 16);
+            put(at, 4, u32::from(op));
+            put(at, 8, bytes as u64);
+        }
+        Record { at: std::ptr::null_mut(), long: Some(Long { encoder: self, left: bytes, part: 0 }) }
     }
 }
 
@@ -129,25 +146,34 @@ unsafe fn parts<'a>(list: *const (*const u8, usize), n: usize) -> &'a [(*const u
 /// A record being written.
 pub struct Record {
     at: *mut u8,
-    long: Option<(u16, Vec<u8>)>,
+    long: Option<Long>,
 }
+
+/// The rest of a command that is written as `LONG_DATA` records.
+struct Long {
+    /// The one that the record was started on, which nobody else uses until the record is finished.
+    encoder: *mut Encoder,
+    /// Bytes of the body that are to come.
+    left: usize,
+    /// Those of them for which there is room in the open record.
+    part: usize,
+}
+
+/// The body's bytes in one record. Two of these fit a message.
+const PART: usize = RECORD_MAX / 2 / 64 * 64 - 64;
 
 impl Record {
     /// # Safety
     /// The record was started with room for all that is put into it.
     #[inline]
     pub unsafe fn put<T: Copy>(&mut self, value: T) {
-        match &mut self.long {
-            None => {
-                // SAFETY: the caller's promise.
-                unsafe { put(self.at, 0, value) };
-                self.at = self.at.wrapping_add(size_of::<T>());
-            }
-            Some((_, bytes)) => {
-                // SAFETY: the value's own bytes.
-                bytes.extend(unsafe { std::slice::from_raw_parts((&raw const value).cast::<u8>(), size_of::<T>()) });
-            }
+        if self.long.is_some() {
+            // SAFETY: the value's own bytes, and the caller's promise.
+            return unsafe { self.write_long((&raw const value).cast(), size_of::<T>()) };
         }
+        // SAFETY: the caller's promise.
+        unsafe { put(self.at, 0, value) };
+        self.at = self.at.wrapping_add(size_of::<T>());
     }
 
     /// # Safety
@@ -189,44 +215,152 @@ impl Record {
 
     unsafe fn copy(&mut self, ptr: *const u8, bytes: usize) {
         let padded = bytes.next_multiple_of(4);
-        match &mut self.long {
-            None => {
-                // SAFETY: the record has room for the padded bytes and the source holds `bytes`.
-                unsafe { std::ptr::copy_nonoverlapping(ptr, self.at, bytes) };
-                self.at = self.at.wrapping_add(padded);
+        if self.long.is_some() {
+            // SAFETY: the source holds `bytes`; padding is at most three bytes.
+            return unsafe {
+                self.write_long(ptr, bytes);
+                self.write_long([0; 4].as_ptr(), padded - bytes);
+            };
+        }
+        // SAFETY: the record has room for the padded bytes and the source holds `bytes`.
+        unsafe { std::ptr::copy_nonoverlapping(ptr, self.at, bytes) };
+        self.at = self.at.wrapping_add(padded);
+    }
+
+    /// Writes to the open `LONG_DATA` record, and to further ones as it fills.
+    ///
+    /// # Safety
+    /// `from` holds `bytes` bytes, and the body has so many to come.
+    #[cold]
+    unsafe fn write_long(&mut self, mut from: *const u8, mut bytes: usize) {
+        let Some(long) = &mut self.long else { return };
+        while bytes > 0 {
+            if long.part == 0 {
+                long.part = long.left.min(PART);
+                // SAFETY: the encoder lives until the record is finished. The body's length is a multiple of 4, as `PART` is.
+                unsafe {
+                    let record = 8 + long.part;
+                    let at = (*long.encoder).room(record);
+                    put(at, 0, u32::from(stream::LONG_DATA) | ((record / 4) as u32) << 16);
+                    put(at, 4, long.part as u32);
+                    self.at = at.wrapping_add(8);
+                }
             }
-            Some((_, vec)) => {
-                // SAFETY: the source holds `bytes`.
-                vec.extend_from_slice(unsafe { std::slice::from_raw_parts(ptr, bytes) });
-                vec.resize(vec.len() + padded - bytes, 0);
-            }
+            let now = bytes.min(long.part);
+            // SAFETY: the open record has room for them, and the source holds them.
+            unsafe { std::ptr::copy_nonoverlapping(from, self.at, now) };
+            self.at = self.at.wrapping_add(now);
+            from = from.wrapping_add(now);
+            bytes -= now;
+            long.part -= now;
+            long.left -= now;
         }
     }
 
     /// # Safety
-    /// `encoder` is the one that the record was started on.
+    /// All has been put into it that it was started for.
     #[inline]
-    pub unsafe fn finish(self, encoder: &mut Encoder) {
-        if let Some((op, body)) = self.long {
-            // SAFETY: the same encoder.
-            unsafe { send_long(encoder, op, &body) };
-        }
+    pub unsafe fn finish(self, _: &mut Encoder) {
+        debug_assert!(self.long.is_none_or(|long| long.left == 0));
     }
 }
 
-/// Sends a command whose body is longer than a record.
-#[cold]
-unsafe fn send_long(encoder: &mut Encoder, op: u16, body: &[u8]) {
-    // SAFETY: each record is given the room that it is filled to.
-    unsafe {
-        let at = encoder.room(16);
-        put(at, 0, u32::from(stream::LONG) | 4 << 16);
-        put(at, 4, u32::from(op));
-        put(at, 8, body.len() as u64);
-        for part in body.chunks(RECORD_MAX / 2) {
-            let mut r = encoder.record(stream::LONG_DATA, 8 + part.len().next_multiple_of(4));
-            r.array(part.as_ptr(), part.len());
-            r.finish(encoder);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Commands, Decoder, Fault, Reply, Slice, MESSAGE_HEADER, MESSAGE_MAX};
+
+    /// An encoder whose messages are kept.
+    #[repr(C)]
+    struct Kept {
+        enc: Encoder,
+        room: Vec<u8>,
+        messages: Vec<Vec<u8>>,
+    }
+
+    impl Kept {
+        fn begin(&mut self) {
+            self.room = vec![0; MESSAGE_MAX];
+            self.room[0] = 1;
+            self.enc.cur = self.room.as_mut_ptr().wrapping_add(MESSAGE_HEADER);
+            self.enc.end = self.room.as_mut_ptr().wrapping_add(MESSAGE_MAX);
         }
+
+        fn end(&mut self) {
+            let used = self.enc.cur as usize - self.room.as_ptr() as usize;
+            self.room.truncate(used);
+            self.messages.push(std::mem::take(&mut self.room));
+        }
+    }
+
+    unsafe fn next_message(encoder: *mut Encoder, n: usize) -> *mut u8 {
+        // SAFETY: only encoders within a `Kept` have this hook.
+        let kept = unsafe { &mut *encoder.cast::<Kept>() };
+        kept.end();
+        kept.begin();
+        let at = kept.enc.cur;
+        kept.enc.cur = at.wrapping_add(n);
+        at
+    }
+
+    #[derive(Default)]
+    struct Seen {
+        sizes: Vec<usize>,
+        sums: Vec<u64>,
+        swaps: usize,
+    }
+
+    impl Commands for Seen {
+        fn next(&mut self) -> &mut dyn Commands {
+            unreachable!("both commands are taken here")
+        }
+
+        fn message(&mut self, _: u32) -> Result<(), Fault> {
+            Ok(())
+        }
+
+        fn gl_shader_source(&mut self, _: u32, source: Slice<'_, u8>) -> Result<(), Fault> {
+            self.sizes.push(source.len());
+            self.sums.push(source.to_vec().iter().map(|b| u64::from(*b)).sum());
+            Ok(())
+        }
+
+        fn mgn_swap_buffers(&mut self, _: u32, _: u32, _: u32) -> Result<(), Fault> {
+            self.swaps += 1;
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn long_commands_arrive_whole() {
+        let sizes = [10, RECORD_MAX - 12, RECORD_MAX - 11, RECORD_MAX, 2 * PART, 2 * PART - 8, 2 * PART + 1, 3_000_001];
+        let bytes: Vec<u8> = (0..3_000_001u32).map(|i| (i * 7) as u8).collect();
+        let mut kept = Box::new(Kept { enc: Encoder::new(next_message), room: Vec::new(), messages: Vec::new() });
+        kept.begin();
+        for size in sizes {
+            // SAFETY: the encoder has room, and the vector is as long.
+            unsafe {
+                kept.enc.gl_shader_source(1, (bytes.as_ptr(), size));
+                kept.enc.mgn_swap_buffers(1, 2, 3);
+            }
+        }
+        kept.end();
+        let (mut decoder, mut seen, mut reply) = (Decoder::default(), Seen::default(), Reply::default());
+        for message in &kept.messages {
+            let mut aligned = vec![0u32; message.len() / 4];
+            // SAFETY: both hold the message, which is a multiple of 4 bytes long.
+            unsafe {
+                std::ptr::copy_nonoverlapping(message.as_ptr(), aligned.as_mut_ptr().cast(), message.len());
+                let done = decoder.message(aligned.as_ptr().cast(), message.len(), &mut seen, &mut reply, |_, _, _, _| Ok(()));
+                assert_eq!(done, Ok(()));
+            }
+        }
+        assert_eq!(seen.sizes, sizes);
+        assert_eq!(seen.swaps, sizes.len());
+        for (size, sum) in sizes.iter().zip(seen.sums) {
+            assert_eq!(sum, bytes[..*size].iter().map(|b| u64::from(*b)).sum::<u64>());
+        }
+        // Two parts share a message.
+        assert!(kept.messages.len() < 4 * sizes.len());
     }
 }

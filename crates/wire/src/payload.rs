@@ -67,6 +67,19 @@ impl<'a, T: Plain> Slice<'a, T> {
         copy
     }
 
+    /// Adds a private copy to the end of `list`.
+    pub fn append_to(&self, list: &mut Vec<T>) {
+        list.reserve(self.len);
+        if self.len > 0 {
+            // SAFETY: as in `to_vec`; the vector has room for the elements behind its own.
+            unsafe {
+                let end = list.as_mut_ptr().add(list.len());
+                std::ptr::copy_nonoverlapping(self.ptr.cast::<u8>(), end.cast(), self.len * size_of::<T>());
+                list.set_len(list.len() + self.len);
+            }
+        }
+    }
+
     /// The array's elements `from..from + len`, if it has them.
     pub fn part(&self, from: usize, len: usize) -> Option<Slice<'a, T>> {
         let end = from.checked_add(len)?;
