@@ -21,7 +21,6 @@ unsafe fn values<T>(cx: &mut Context, size: i32, values: *const T) -> Data {
     if values.is_null() || !(1..=MAP_MAX).contains(&size) {
         return Data::Null;
     }
-    cx.unpack_tight();
     Data::Bytes(values.cast(), size as usize * size_of::<T>())
 }
 
@@ -52,7 +51,6 @@ macro_rules! pixel_maps {
                     cx.enc.fallible = true;
                     return;
                 }
-                cx.pack_tight();
                 cx.enc.$ask(map, MAP_MAX as u32);
                 let mut answer = cx.answer(ops::$op);
                 if !data.is_null() {

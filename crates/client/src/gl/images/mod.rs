@@ -1,8 +1,7 @@
 //! Images to and from the program's memory, and the pixel store parameters that say how they lie there.
 //!
-//! On the wire images are tight, so the server's own pixel store parameters matter only where a pixel buffer is bound: then the pointer is an offset into
-//! it and the server has to know the program's parameters. They follow the program's no sooner than that, and go back to tight for the next image that
-//! travels.
+//! On the wire images are tight, whatever the program's parameters, and the server sees to it that the driver takes them so. Where a pixel buffer is bound
+//! the pointer is an offset into it and the driver has to know the program's parameters, so only then the server is told of them.
 
 mod clear;
 mod compressed;
@@ -22,5 +21,5 @@ pub use draw::*;
 pub use maps::*;
 pub use parameters::*;
 pub use read::*;
-pub use store::{glPixelStoref, glPixelStorei, PixelState};
+pub use store::{glPixelStoref, glPixelStorei, PixelState, SavedPixels};
 pub use textures::*;

@@ -27,7 +27,6 @@ impl Region {
     /// # Safety
     /// `pixels` has room for the image if OpenGL accepts the arguments.
     unsafe fn read(&self, cx: &mut Context, most: Option<i32>, pixels: *mut c_void) {
-        cx.pack_tight();
         let layout = Layout::new(&cx.gl.pixels.pack, Extent::flat(self.width, self.height), self.format, self.type_);
         // Without a layout the driver refuses, and answers nothing.
         let layout = layout.unwrap_or(Layout::EMPTY);
@@ -169,7 +168,6 @@ pub unsafe extern "C" fn glGetTexImage(target: u32, level: i32, format: u32, typ
             cx.enc.fallible = true;
             return;
         }
-        cx.pack_tight();
         cx.enc.gl_get_tex_image(target, level, format, type_, 3);
         let layout = |cx: &Context, extent, _| Layout::new(&cx.gl.pixels.pack, extent, format, type_);
         take_level(cx, ops::GL_GET_TEX_IMAGE, target, layout, pixels);
@@ -189,7 +187,6 @@ pub unsafe extern "C" fn glGetCompressedTexImage(target: u32, level: i32, pixels
             cx.enc.fallible = true;
             return;
         }
-        cx.pack_tight();
         cx.enc.gl_get_compressed_tex_image(target, level, 3);
         let layout = |cx: &Context, extent, bytes| Layout::compressed(&cx.gl.pixels.pack, extent, bytes);
         take_level(cx, ops::GL_GET_COMPRESSED_TEX_IMAGE, target, layout, pixels);
@@ -209,7 +206,6 @@ pub unsafe extern "C" fn glGetPolygonStipple(mask: *mut u8) {
             cx.enc.fallible = true;
             return;
         }
-        cx.pack_tight();
         cx.enc.gl_get_polygon_stipple(128);
         let mut answer = cx.answer(ops::GL_GET_POLYGON_STIPPLE);
         let image = answer.next_array(1);

@@ -66,11 +66,8 @@ impl Pixels {
                 cx.unpack_as_set();
                 Data::Offset(offset)
             }
-            Pixels::Memory(ref layout, memory) => {
-                cx.unpack_tight();
-                // SAFETY: the caller's promise; all of the image's rows.
-                unsafe { rows(cx, layout, memory, 0, layout.total_rows()) }
-            }
+            // SAFETY: the caller's promise; all of the image's rows.
+            Pixels::Memory(ref layout, memory) => unsafe { rows(cx, layout, memory, 0, layout.total_rows()) },
         }
     }
 }

@@ -25,7 +25,6 @@ pub(super) unsafe fn in_pieces(cx: &mut Context, image: &TexImage, layout: &Layo
     // SAFETY: the context's own encoder, and rows that the image has.
     unsafe {
         image.send(cx, Data::Null);
-        cx.unpack_tight();
         for piece in pieces(image.height as usize, image.depth as usize, layout.tight_row_bytes()) {
             let rows = source::rows(cx, layout, memory, piece.layer * image.height as usize + piece.row, piece.rows * piece.layers);
             image.send_piece(cx, &piece, rows);

@@ -4,10 +4,10 @@ use crate::context::Context;
 use crate::gl::{context, Tracked};
 use mgn_state::PixelStore;
 use mgn_wire::gl::*;
-use mgn_wire::hello::ContextInfo;
+use mgn_wire::hello::{api, ContextInfo};
 use mgn_wire::Encoder;
 
-/// Pixel store parameters of both directions, as the program set them and as the server has them.
+/// Pixel store parameters of both directions, as the program set them and as the server was told of them last.
 pub struct PixelState {
     pub pack: PixelStore,
     pub unpack: PixelStore,
@@ -117,14 +117,15 @@ impl PixelState {
 }
 
 /// Sends what brings the server's parameters from `server` to `wanted`.
-fn follow(enc: &mut Encoder, server: &mut PixelStore, wanted: &PixelStore, name: fn(&Parameter) -> u32, es: bool) {
+#[cold]
+fn follow(enc: &mut Encoder, server: &mut PixelStore, wanted: &PixelStore, name: fn(&Parameter) -> u32, api: u32) {
     for p in &PARAMETERS {
         let value = (p.read)(wanted);
         if (p.read)(server) == value || name(p) == NONE {
             continue;
         }
         let pname = match name(p) {
-            GL_PACK_INVERT_MESA if es => GL_PACK_REVERSE_ROW_ORDER_ANGLE,
+            GL_PACK_INVERT_MESA if !matches!(api, api::COMPAT | api::CORE) => GL_PACK_REVERSE_ROW_ORDER_ANGLE,
             pname => pname,
         };
         // A valid value raises no error.
@@ -136,45 +137,60 @@ fn follow(enc: &mut Encoder, server: &mut PixelStore, wanted: &PixelStore, name:
     *server = *wanted;
 }
 
+/// Pixel store parameters and pixel buffers, as glPushClientAttrib saves them.
+#[derive(Clone, Copy)]
+pub struct SavedPixels {
+    pack: PixelStore,
+    unpack: PixelStore,
+    pack_buffer: u32,
+    unpack_buffer: u32,
+}
+
 impl Context {
-    /// The next image that the server unpacks travels with its command.
-    pub(super) fn unpack_tight(&mut self) {
-        if self.gl.pixels.server_unpack != PixelStore::TIGHT {
-            self.server_unpacks(PixelStore::TIGHT);
-        }
-    }
-
-    /// The next image that the server unpacks lies in the pixel unpack buffer.
+    /// The next image that the server unpacks lies in the pixel unpack buffer: the server has to know the program's parameters.
     pub(super) fn unpack_as_set(&mut self) {
-        if self.gl.pixels.server_unpack != self.gl.pixels.unpack {
-            self.server_unpacks(self.gl.pixels.unpack);
+        let pixels = &mut self.gl.pixels;
+        if pixels.server_unpack != pixels.unpack {
+            follow(&mut self.enc, &mut pixels.server_unpack, &pixels.unpack, |p| p.unpack, self.gl.api);
         }
     }
 
-    /// The next image that the server packs travels as an answer.
-    pub(super) fn pack_tight(&mut self) {
-        if self.gl.pixels.server_pack != PixelStore::TIGHT {
-            self.server_packs(PixelStore::TIGHT);
-        }
-    }
-
-    /// The next image that the server packs goes into the pixel pack buffer.
+    /// The next image that the server packs goes into the pixel pack buffer: likewise.
     pub(super) fn pack_as_set(&mut self) {
-        if self.gl.pixels.server_pack != self.gl.pixels.pack {
-            self.server_packs(self.gl.pixels.pack);
+        let pixels = &mut self.gl.pixels;
+        if pixels.server_pack != pixels.pack {
+            follow(&mut self.enc, &mut pixels.server_pack, &pixels.pack, |p| p.pack, self.gl.api);
         }
     }
 
-    #[cold]
-    fn server_unpacks(&mut self, wanted: PixelStore) {
-        let es = !self.gl.is_desktop();
-        follow(&mut self.enc, &mut self.gl.pixels.server_unpack, &wanted, |p| p.unpack, es);
+    /// What glPushClientAttrib saves of pixels.
+    pub fn save_pixels(&self) -> SavedPixels {
+        SavedPixels {
+            pack: self.gl.pixels.pack,
+            unpack: self.gl.pixels.unpack,
+            pack_buffer: self.gl.pack_buffer(),
+            unpack_buffer: self.gl.unpack_buffer(),
+        }
     }
 
-    #[cold]
-    fn server_packs(&mut self, wanted: PixelStore) {
-        let es = !self.gl.is_desktop();
-        follow(&mut self.enc, &mut self.gl.pixels.server_pack, &wanted, |p| p.pack, es);
+    /// Brings back what glPopClientAttrib finds.
+    pub fn restore_pixels(&mut self, saved: SavedPixels) {
+        for p in &PARAMETERS {
+            for (pname, value) in [(p.pack, (p.read)(&saved.pack)), (p.unpack, (p.read)(&saved.unpack))] {
+                // Valid when it was set, so valid now.
+                let _ = self.gl.state.gl_pixel_storei(pname, value);
+            }
+        }
+        (self.gl.pixels.pack, self.gl.pixels.unpack) = (saved.pack, saved.unpack);
+        for (target, now, then) in [
+            (GL_PIXEL_PACK_BUFFER, self.gl.pack_buffer(), saved.pack_buffer),
+            (GL_PIXEL_UNPACK_BUFFER, self.gl.unpack_buffer(), saved.unpack_buffer),
+        ] {
+            if now != then {
+                // SAFETY: called from an entry point, which uses no reference to the context meanwhile.
+                unsafe { crate::gl::hand::glBindBuffer(target, then) };
+            }
+        }
     }
 }
 
@@ -242,7 +258,7 @@ mod tests {
         enc.end = enc.cur.wrapping_add(size_of_val(&room));
         let mut server = PixelStore::INITIAL;
         let wanted = PixelStore { skip_rows: 9, invert: true, ..PixelStore::TIGHT };
-        follow(&mut enc, &mut server, &wanted, |p| p.pack, true);
+        follow(&mut enc, &mut server, &wanted, |p| p.pack, api::ES);
         let sent = |n: usize| (room[n * 3 + 1], room[n * 3 + 2]);
         assert_eq!(sent(0), (GL_PACK_ALIGNMENT, 1));
         assert_eq!(sent(1), (GL_PACK_SKIP_ROWS, 9));
