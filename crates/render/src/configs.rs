@@ -10,9 +10,6 @@ pub(crate) struct Choice {
     pub depth: u8,
     pub stencil: u8,
     pub samples: u8,
-    /// Contexts of which APIs can draw to it.
-    pub opengl: bool,
-    pub opengl_es: bool,
 }
 
 /// Depth and stencil bits, most useful first.
@@ -43,18 +40,16 @@ fn read(egl: &Egl, config: Config) -> Option<Choice> {
     let eight = |name| bits(name) == Some(8);
     let fixed = get(attr::COLOR_COMPONENT_TYPE).is_none_or(|t| t == attr::COLOR_COMPONENT_TYPE_FIXED);
     let pbuffer = get(attr::SURFACE_TYPE)? & attr::PBUFFER_BIT != 0;
+    let opengl = get(attr::RENDERABLE_TYPE)? & attr::OPENGL_BIT != 0;
     let unqualified = get(attr::CONFIG_CAVEAT)? == attr::NONE;
-    if !(eight(attr::RED_SIZE) && eight(attr::GREEN_SIZE) && eight(attr::BLUE_SIZE) && fixed && pbuffer && unqualified) {
+    if !(eight(attr::RED_SIZE) && eight(attr::GREEN_SIZE) && eight(attr::BLUE_SIZE) && fixed && pbuffer && opengl && unqualified) {
         return None;
     }
-    let apis = get(attr::RENDERABLE_TYPE)?;
     Some(Choice {
         egl: config,
         alpha: bits(attr::ALPHA_SIZE)?,
         depth: bits(attr::DEPTH_SIZE)?,
         stencil: bits(attr::STENCIL_SIZE)?,
         samples: bits(attr::SAMPLES)?,
-        opengl: apis & attr::OPENGL_BIT != 0,
-        opengl_es: apis & !attr::OPENGL_BIT != 0,
     })
 }

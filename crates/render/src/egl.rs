@@ -30,14 +30,11 @@ pub(crate) mod attr {
     pub const COLOR_COMPONENT_TYPE_FIXED: i32 = 0x333A;
     pub const HEIGHT: i32 = 0x3056;
     pub const WIDTH: i32 = 0x3057;
-    pub const MAX_PBUFFER_WIDTH: i32 = 0x302C;
-    pub const MAX_PBUFFER_HEIGHT: i32 = 0x302A;
     pub const CONTEXT_MAJOR_VERSION: i32 = 0x3098;
     pub const CONTEXT_MINOR_VERSION: i32 = 0x30FB;
     pub const CONTEXT_FLAGS: i32 = 0x30FC;
     pub const CONTEXT_PROFILE_MASK: i32 = 0x30FD;
     pub const PBUFFER_BIT: i32 = 1;
-    pub const OPENGL_ES_BIT: i32 = 1;
     pub const OPENGL_BIT: i32 = 8;
 }
 

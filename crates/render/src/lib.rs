@@ -10,6 +10,7 @@ mod context;
 mod egl;
 #[rustfmt::skip]
 mod generated {
+    #[allow(dead_code)]
     pub mod driver;
     mod execute;
 }

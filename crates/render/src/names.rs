@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::ffi::c_void;
 
-/// A name space of objects.
+/// A name space of objects. The first `SHARED` are those that contexts of a share group have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     Buffer,
@@ -25,26 +25,6 @@ pub enum Class {
 
 const SHARED: usize = 5;
 const OWN: usize = 5;
-
-impl Class {
-    pub const ALL: [Class; SHARED + OWN] = [
-        Class::Buffer,
-        Class::Texture,
-        Class::Renderbuffer,
-        Class::Sampler,
-        Class::Program,
-        Class::Framebuffer,
-        Class::VertexArray,
-        Class::Query,
-        Class::Pipeline,
-        Class::TransformFeedback,
-    ];
-
-    /// Whether contexts of a share group have this class in common.
-    pub fn is_shared(self) -> bool {
-        (self as usize) < SHARED
-    }
-}
 
 /// What a driver refuses as a name it never gave.
 pub const UNKNOWN: u32 = u32::MAX;
@@ -109,14 +89,6 @@ impl Table {
         let dense = self.dense.iter().position(|&d| d == driver).map(|i| i as u32);
         dense.or_else(|| self.sparse.iter().find(|(_, &d)| d == driver).map(|(&name, _)| name))
     }
-
-    pub fn len(&self) -> usize {
-        self.count
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
 }
 
 /// The tables of a share group.
@@ -179,7 +151,7 @@ mod tests {
             assert_eq!(table.client(name ^ 0x55), Some(name));
         }
         assert_eq!(table.get(2), None);
-        assert_eq!(table.len(), 7);
+        assert_eq!(table.count, 7);
         assert_eq!(table.remove(5000), Some(5000 ^ 0x55));
         assert_eq!(table.remove(5000), None);
         assert_eq!(table.get(5000), None);
@@ -197,7 +169,7 @@ mod tests {
         assert_eq!(table.get(3000), Some(8));
         assert_eq!(table.remove(3000), Some(8));
         assert_eq!(table.get(3000), None);
-        assert_eq!(table.len(), 2999);
+        assert_eq!(table.count, 2999);
     }
 
     #[test]

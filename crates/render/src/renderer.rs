@@ -147,6 +147,13 @@ impl Renderer {
         self.pulse.store(self.pulse.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
+    /// A destroyed surface may be current still, and EGL may give its handle to another.
+    pub(crate) fn forget(&mut self, surface: egl::Surface) {
+        if self.bound.1 == surface || self.bound.2 == surface {
+            self.bound = (egl::NO_CONTEXT, surface, surface);
+        }
+    }
+
     /// Fails unless a context is current; counts the command.
     #[inline]
     pub(crate) fn needs_context(&mut self) -> Result<(), Fault> {

@@ -89,9 +89,8 @@ impl Renderer {
             old
         };
         self.bind()?;
-        self.egl.destroy_surface(old.0);
-        if let Some(front) = old.1 {
-            self.egl.destroy_surface(front);
+        for old in [Some(old.0), old.1].into_iter().flatten() {
+            self.destroy(old);
         }
         Ok(())
     }
@@ -100,11 +99,15 @@ impl Renderer {
     pub(crate) fn release(&mut self, surface: SharedSurface) {
         if let Some(surface) = Rc::into_inner(surface) {
             let surface = surface.into_inner();
-            self.egl.destroy_surface(surface.back);
-            if let Some(front) = surface.front {
-                self.egl.destroy_surface(front);
+            for buffer in [Some(surface.back), surface.front].into_iter().flatten() {
+                self.destroy(buffer);
             }
         }
+    }
+
+    fn destroy(&mut self, buffer: egl::Surface) {
+        self.egl.destroy_surface(buffer);
+        self.forget(buffer);
     }
 
     /// Gives a double-buffered surface a front of its own, which shows what was last swapped: the back has changed since only if the program draws to

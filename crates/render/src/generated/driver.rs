@@ -155,15 +155,6 @@ pub struct Gl {
     pub glCompressedTexSubImage2D: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, i32, *const c_void),
     pub glCompressedTexSubImage3D: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, u32, i32, *const c_void),
     pub glCompressedTexSubImage3DOES: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, u32, i32, *const c_void),
-    pub glCompressedTextureImage1DEXT: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32, *const c_void),
-    pub glCompressedTextureImage2DEXT: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32, i32, *const c_void),
-    pub glCompressedTextureImage3DEXT: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32, i32, i32, *const c_void),
-    pub glCompressedTextureSubImage1D: unsafe extern "C" fn(u32, i32, i32, i32, u32, i32, *const c_void),
-    pub glCompressedTextureSubImage1DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, u32, i32, *const c_void),
-    pub glCompressedTextureSubImage2D: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, i32, *const c_void),
-    pub glCompressedTextureSubImage2DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, u32, i32, *const c_void),
-    pub glCompressedTextureSubImage3D: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, u32, i32, *const c_void),
-    pub glCompressedTextureSubImage3DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, i32, i32, u32, i32, *const c_void),
     pub glCopyBufferSubData: unsafe extern "C" fn(u32, u32, i64, i64, i64),
     pub glCopyImageSubData: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, u32, u32, i32, i32, i32, i32, i32, i32, i32),
     pub glCopyImageSubDataNV: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, u32, u32, i32, i32, i32, i32, i32, i32, i32),
@@ -1591,51 +1582,6 @@ impl Gl {
             glCompressedTexSubImage3DOES: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, u32, i32, *const c_void)>(
                     load("glCompressedTexSubImage3DOES"),
-                )
-            },
-            glCompressedTextureImage1DEXT: unsafe {
-                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32, *const c_void)>(load(
-                    "glCompressedTextureImage1DEXT",
-                ))
-            },
-            glCompressedTextureImage2DEXT: unsafe {
-                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32, i32, *const c_void)>(load(
-                    "glCompressedTextureImage2DEXT",
-                ))
-            },
-            glCompressedTextureImage3DEXT: unsafe {
-                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32, i32, i32, *const c_void)>(load(
-                    "glCompressedTextureImage3DEXT",
-                ))
-            },
-            glCompressedTextureSubImage1D: unsafe {
-                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, i32, u32, i32, *const c_void)>(load(
-                    "glCompressedTextureSubImage1D",
-                ))
-            },
-            glCompressedTextureSubImage1DEXT: unsafe {
-                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, u32, i32, *const c_void)>(load(
-                    "glCompressedTextureSubImage1DEXT",
-                ))
-            },
-            glCompressedTextureSubImage2D: unsafe {
-                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, i32, *const c_void)>(load(
-                    "glCompressedTextureSubImage2D",
-                ))
-            },
-            glCompressedTextureSubImage2DEXT: unsafe {
-                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, u32, i32, *const c_void)>(load(
-                    "glCompressedTextureSubImage2DEXT",
-                ))
-            },
-            glCompressedTextureSubImage3D: unsafe {
-                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, u32, i32, *const c_void)>(
-                    load("glCompressedTextureSubImage3D"),
-                )
-            },
-            glCompressedTextureSubImage3DEXT: unsafe {
-                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, i32, i32, u32, i32, *const c_void)>(
-                    load("glCompressedTextureSubImage3DEXT"),
                 )
             },
             glCopyBufferSubData: unsafe {

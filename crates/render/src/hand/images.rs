@@ -1,9 +1,8 @@
 //! Images on their way to the driver: textures, bitmaps, pixels, compressed data.
 
-use crate::names::Class;
 use crate::renderer::Renderer;
 use mgn_wire::sizes::image::{tight_bitmap_bytes, tight_image_bytes};
-use mgn_wire::{gl::*, Data, Fault};
+use mgn_wire::{Data, Fault};
 
 impl Renderer {
     pub(crate) fn hand_gl_draw_pixels(&mut self, width: i32, height: i32, format: u32, type_: u32, pixels: Data<'_>) -> Result<(), Fault> {
@@ -112,28 +111,4 @@ compressed! {
         (target: u32, level: i32, x: i32, y: i32, z: i32, width: i32, height: i32, depth: i32, format: u32);
     hand_gl_compressed_tex_sub_image3does = glCompressedTexSubImage3DOES
         (target: u32, level: i32, x: i32, y: i32, z: i32, width: i32, height: i32, depth: i32, format: u32);
-}
-
-/// The same with a texture by name.
-macro_rules! compressed_by_name {
-    ($($hand:ident = $gl:ident($($arg:ident: $ty:ty),*);)*) => {
-        impl Renderer {
-            $(#[allow(clippy::too_many_arguments)]
-            pub(crate) fn $hand(&mut self, texture: u32, $($arg: $ty,)* size: i32, data: Data<'_>) -> Result<(), Fault> {
-                let data = self.compressed(data, size)?;
-                let texture = self.name(Class::Texture, texture);
-                // SAFETY: `data` is null, an offset into the bound buffer, or holds `size` bytes.
-                unsafe { (self.gl.$gl)(texture, $($arg,)* size, data.cast()) };
-                Ok(())
-            })*
-        }
-    };
-}
-
-compressed_by_name! {
-    hand_gl_compressed_texture_sub_image1d = glCompressedTextureSubImage1D(level: i32, x: i32, width: i32, format: u32);
-    hand_gl_compressed_texture_sub_image2d = glCompressedTextureSubImage2D
-        (level: i32, x: i32, y: i32, width: i32, height: i32, format: u32);
-    hand_gl_compressed_texture_sub_image3d = glCompressedTextureSubImage3D
-        (level: i32, x: i32, y: i32, z: i32, width: i32, height: i32, depth: i32, format: u32);
 }

@@ -2,7 +2,7 @@
 
 use crate::names::Class;
 use crate::renderer::{out, Renderer};
-use mgn_wire::{gl::*, Fault, Reply, Slice};
+use mgn_wire::{gl::GL_INVALID_OPERATION, Fault, Reply, Slice};
 use std::ffi::CString;
 
 /// The most components that a uniform has.
@@ -92,6 +92,16 @@ impl Renderer {
         Ok(())
     }
 
+    pub(crate) fn hand_gl_get_attrib_location(&mut self, program: u32, name: Slice<'_, u8>, answer_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        let program = self.name(Class::Program, program);
+        let name = name.to_c_string()?;
+        // SAFETY: the name ends with NUL.
+        let location = unsafe { (self.gl.glGetAttribLocation)(program, name.as_ptr().cast()) };
+        reply.array(&[location], answer_count);
+        Ok(())
+    }
+
     pub(crate) fn hand_gl_get_uniform_subroutineuiv(&mut self, shadertype: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut values = out::<u32>(params_count, 1)?;
@@ -115,7 +125,7 @@ fn written<T: Copy + PartialEq + Default>(fillings: [T; 2], get: impl Fn(*mut T)
 }
 
 macro_rules! uniform_values {
-    ($($ty:ty, $fillings:expr: $plain:ident = $gl:ident, $sized:ident;)*) => {
+    ($($ty:ty, $fillings:expr => $plain:ident = $gl:ident, $sized:ident;)*) => {
         impl Renderer {
             $(pub(crate) fn $plain(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
                 self.needs_context()?;
@@ -144,10 +154,10 @@ macro_rules! uniform_values {
 }
 
 uniform_values! {
-    f32, [1.0e-37, -3.25e37]: hand_gl_get_uniformfv = glGetUniformfv, hand_gl_getn_uniformfv;
-    f64, [1.0e-307, -3.25e307]: hand_gl_get_uniformdv = glGetUniformdv, hand_gl_getn_uniformdv;
-    i32, [0x5a17_c3e9, -0x1234_5677]: hand_gl_get_uniformiv = glGetUniformiv, hand_gl_getn_uniformiv;
-    u32, [0x5a17_c3e9, 0xedcb_a989]: hand_gl_get_uniformuiv = glGetUniformuiv, hand_gl_getn_uniformuiv;
+    f32, [1.0e-37, -3.25e37] => hand_gl_get_uniformfv = glGetUniformfv, hand_gl_getn_uniformfv;
+    f64, [1.0e-307, -3.25e307] => hand_gl_get_uniformdv = glGetUniformdv, hand_gl_getn_uniformdv;
+    i32, [0x5a17_c3e9, -0x1234_5677] => hand_gl_get_uniformiv = glGetUniformiv, hand_gl_getn_uniformiv;
+    u32, [0x5a17_c3e9, 0xedcb_a989] => hand_gl_get_uniformuiv = glGetUniformuiv, hand_gl_getn_uniformuiv;
 }
 
 /// `count` strings, each ended by NUL (the last one may lack it).
@@ -177,7 +187,8 @@ mod tests {
 
     #[test]
     fn what_was_written_is_seen() {
-        let get = |to: *mut f32| unsafe { to.copy_from(&[1.0, 0.0, 2.0] as *const f32, 3) };
+        // SAFETY: there is room for three values.
+        let get = |to: *mut f32| unsafe { to.copy_from([1.0, 0.0, 2.0].as_ptr(), 3) };
         assert_eq!(written([1.0e-37, -3.0e37], get), [1.0, 0.0, 2.0]);
         assert_eq!(written([5i32, 6], |_| {}), []);
     }

@@ -217,7 +217,7 @@ macro_rules! pointers {
             $(pub(crate) fn $hand(&mut self, $($arg: $ty,)* pointer: u64) -> Result<(), Fault> {
                 self.needs_array_buffer(pointer)?;
                 // SAFETY: the pointer is an offset into a buffer object, or null, which hides the array from draws.
-                unsafe { (self.gl.$gl)($($arg,)* pointer as usize as *const c_void) };
+                unsafe { (self.gl.$gl)($($arg,)* (pointer as usize as *const c_void).cast()) };
                 Ok(())
             })*
         }
