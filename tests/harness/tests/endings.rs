@@ -1,0 +1,287 @@
+//! Whoever dies in the middle, the others end well: one line on the terminal, nothing that hangs,
+//! nothing left behind.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mgn_tests::{Outcome, Running, Stage};
+use rustix::process::{kill_process, Pid, Signal};
+
+const LIMIT: Duration = Duration::from_secs(60);
+/// How soon the others must have noticed.
+const SOON: Duration = Duration::from_secs(10);
+
+/// Living processes below `parent`, with the words of their command lines.
+fn below(parent: u32) -> Vec<(u32, Vec<String>)> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let Some(pid) = entry
+            .file_name()
+            .to_str()
+            .and_then(|n| n.parse::<u32>().ok())
+        else {
+            continue;
+        };
+        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let Some((_, after)) = stat.rsplit_once(')') else {
+            continue;
+        };
+        let mut fields = after.split_ascii_whitespace();
+        let (state, ppid) = (
+            fields.next(),
+            fields.next().and_then(|p| p.parse::<u32>().ok()),
+        );
+        if state != Some("Z") {
+            let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            let words = line
+                .split(|&b| b == 0)
+                .map(|w| String::from_utf8_lossy(w).into_owned());
+            all.push((pid, ppid.unwrap_or(0), words.collect::<Vec<_>>()));
+        }
+    }
+    let mut found = Vec::new();
+    let mut parents = vec![parent];
+    while let Some(parent) = parents.pop() {
+        for (pid, ppid, words) in &all {
+            if *ppid == parent {
+                parents.push(*pid);
+                found.push((*pid, words.clone()));
+            }
+        }
+    }
+    found
+}
+
+fn find(parent: u32, word: &str) -> Option<u32> {
+    below(parent)
+        .into_iter()
+        .find(|(_, words)| words.iter().any(|w| w == word))
+        .map(|(p, _)| p)
+}
+
+fn kill(pid: u32) {
+    let pid = Pid::from_raw(pid as i32).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+}
+
+#[track_caller]
+fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(start.elapsed() < LIMIT, "{what} does not happen");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn gone(pid: u32) -> bool {
+    !PathBuf::from(format!("/proc/{pid}")).exists()
+}
+
+/// Gears that run until somebody ends them, once the server has drawn for them.
+fn gears(stage: &Stage, flags: &[&str]) -> Running {
+    let save = stage.folder();
+    let mut command = stage.mgn();
+    command
+        .arg("run")
+        .args(flags)
+        .args(["--every", "5", "--save"])
+        .arg(&save);
+    let running = Running::start(command.args(["--", "glxgears"]));
+    until("the first picture", || {
+        let files = fs::read_dir(&save).unwrap().count();
+        (files > 1).then_some(())
+    });
+    running
+}
+
+/// One line about it, from us, and nothing else that is ours.
+#[track_caller]
+fn says_one_line(outcome: &Outcome) {
+    let ours = |line: &&str| line.starts_with("mgn") || line.to_lowercase().contains("manganese");
+    let lines: Vec<&str> = outcome.stderr.lines().filter(ours).collect();
+    assert_eq!(lines.len(), 1, "{}", outcome.describe());
+}
+
+#[test]
+fn a_killed_worker_ends_its_program() {
+    let stage = Stage::new();
+    for transport in ["shm", "tcp"] {
+        let running = gears(&stage, &["--transport", transport]);
+        kill(find(running.pid(), "worker").expect("a worker"));
+        let outcome = running.finish(SOON);
+        assert!(
+            outcome.status.is_some_and(|s| s != 0),
+            "{}",
+            outcome.describe()
+        );
+        says_one_line(&outcome);
+    }
+}
+
+#[test]
+fn a_killed_server_ends_its_programs() {
+    let stage = Stage::new();
+    let running = gears(&stage, &[]);
+    let worker = find(running.pid(), "worker").expect("a worker");
+    kill(find(running.pid(), "server").expect("a server"));
+    let outcome = running.finish(SOON);
+    assert!(
+        outcome.status.is_some_and(|s| s != 0),
+        "{}",
+        outcome.describe()
+    );
+    says_one_line(&outcome);
+    until("the worker's end", || gone(worker).then_some(()));
+}
+
+#[test]
+fn a_program_may_go_on_without_its_server() {
+    let stage = Stage::new();
+    let running = gears(&stage, &["--on-loss", "continue"]);
+    kill(find(running.pid(), "worker").expect("a worker"));
+    thread::sleep(Duration::from_secs(2));
+    let program = find(running.pid(), "glxgears").expect("the program goes on");
+    running.signal(Signal::TERM);
+    let outcome = running.finish(SOON);
+    assert_eq!(outcome.status, Some(128 + 15), "{}", outcome.describe());
+    says_one_line(&outcome);
+    assert!(gone(program));
+}
+
+#[test]
+fn a_killed_command_takes_everything_along() {
+    let stage = Stage::new();
+    let running = gears(&stage, &["--headless"]);
+    let family: Vec<u32> = below(running.pid())
+        .into_iter()
+        .map(|(pid, _)| pid)
+        .collect();
+    assert!(
+        family.len() >= 4,
+        "a server, a worker, an X server and the program"
+    );
+    kill(running.pid());
+    for pid in family {
+        until("everybody's end", || gone(pid).then_some(()));
+    }
+}
+
+#[test]
+fn a_server_outlives_its_clients_and_forgets_them() {
+    let stage = Stage::new();
+    let socket = stage.folder().join("socket");
+    let address = format!("unix:{}", socket.display());
+    let server = Running::start(stage.mgn().args(["server", "--listen", &address]));
+    until("the server", || socket.exists().then_some(()));
+    let run = |frames: &str| {
+        let mut command = stage.mgn();
+        command.args([
+            "run", "--server", &address, "--frames", frames, "--", "glxgears",
+        ]);
+        Running::start(&mut command)
+    };
+    let workers = || {
+        below(server.pid())
+            .iter()
+            .filter(|(_, w)| w.contains(&"worker".into()))
+            .count()
+    };
+    let outcome = run("20").finish(LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    let idle = until("quiet", || Some(resident(server.pid())));
+    let idle_workers = workers();
+
+    // One is killed while the others draw.
+    let victim = gears(&stage, &["--server", &address]);
+    let others: Vec<Running> = (0..4).map(|_| run("60")).collect();
+    kill(find(victim.pid(), "glxgears").expect("the program"));
+    for other in others {
+        let outcome = other.finish(LIMIT);
+        assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    }
+    drop(victim);
+    until("the end of their workers", || {
+        (workers() <= idle_workers).then_some(())
+    });
+    let after = resident(server.pid());
+    assert!(after <= idle + 4096, "the server kept {} KiB", after - idle);
+    server.signal(Signal::TERM);
+    let outcome = server.finish(SOON);
+    assert!(outcome.status.is_some(), "{}", outcome.describe());
+    assert!(!socket.exists(), "its socket is removed");
+}
+
+/// Memory of a process and of all below it, in KiB.
+fn resident(pid: u32) -> u64 {
+    let all = below(pid).into_iter().map(|(pid, _)| pid).chain([pid]);
+    all.map(|pid| {
+        let status = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
+        let line = status.lines().find_map(|l| l.strip_prefix("Pss:"));
+        line.and_then(|l| l.split_whitespace().next()?.parse::<u64>().ok())
+            .unwrap_or(0)
+    })
+    .sum()
+}
+
+#[test]
+fn servers_say_why_they_cannot_listen() {
+    let stage = Stage::new();
+    let token = stage.folder().join("token");
+    let made = Outcome::of(stage.mgn().args(["token", "new"]).arg(&token), LIMIT);
+    assert_eq!(made.status, Some(0), "{}", made.describe());
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("tcp:{}", taken.local_addr().unwrap());
+    let serve = |arguments: &[&str]| {
+        let mut command = stage.mgn();
+        command
+            .arg("server")
+            .args(arguments)
+            .env_remove("MGN_TOKEN_FILE");
+        Outcome::of(&mut command, SOON)
+    };
+    let token = token.to_str().unwrap();
+    for (arguments, word) in [
+        (&["--listen", &address, "--token-file", token][..], "in use"),
+        (&["--listen", "tcp:127.0.0.1:0"], "token"),
+        (
+            &["--listen", "unix:/no/such/folder/socket"],
+            "/no/such/folder/socket",
+        ),
+        (
+            &["--listen", "unix:@x", "--token-file", "/no/such/token"],
+            "/no/such/token",
+        ),
+    ] {
+        let outcome = serve(arguments);
+        assert_eq!(
+            outcome.status,
+            Some(1),
+            "{arguments:?}: {}",
+            outcome.describe()
+        );
+        assert!(outcome.stderr.contains(word), "{}", outcome.describe());
+        assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.describe());
+    }
+}
+
+#[test]
+fn a_server_that_is_not_there_is_one_line() {
+    let stage = Stage::new();
+    let folder = stage.folder();
+    let address = format!("unix:{}", folder.join("nobody").display());
+    let mut command: Command = stage.mgn();
+    command.args(["run", "--server", &address, "--", "glxgears"]);
+    let outcome = Outcome::of(&mut command, LIMIT);
+    assert!(
+        outcome.status.is_some_and(|s| s != 0),
+        "{}",
+        outcome.describe()
+    );
+    assert!(outcome.stderr.contains("nobody"), "{}", outcome.describe());
+}
