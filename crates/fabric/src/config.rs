@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::block::ALIGN;
-use crate::peer::SILENCE;
+use crate::peer::SILENCE_TIME;
 use crate::Error;
 
 /// What the server allows on a connection. Directions are named from the server's side.
@@ -31,7 +31,7 @@ impl Default for Config {
             send_pool_bytes: 8 * (256 << 10),
             recv_pool_bytes: 32 * (256 << 10),
             large_max: 256 << 20,
-            silence: SILENCE,
+            silence: SILENCE_TIME,
         }
     }
 }

@@ -10,7 +10,7 @@ use std::{io, path::Path};
 use mgn_sys::passing;
 use mgn_sys::peer::{self, Credentials};
 use rustix::event::{PollFd, PollFlags};
-use socket2::{Domain, SockAddr, SockRef, Socket, TcpKeepalive, Type};
+use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::handshake::{Agreed, ClientSide, Step};
 use crate::peer::Peer;
@@ -59,10 +59,10 @@ pub fn connect(
     let mut fds = Vec::new();
     let side = ClientSide::new(&transport, token, opening, &server)?;
     let Agreed { sizes, welcome } = talk(side, &socket, &mut fds, &server, &deadline)?;
-    if tcp {
-        tune_tcp(socket.as_fd(), sizes.silence());
-    }
-    let peer = Arc::new(Peer::new(socket, tcp, server, false).with_silence(sizes.silence()));
+    let peer = Arc::new(match tcp {
+        true => Peer::tcp(socket, server, sizes.silence()),
+        false => Peer::unix(socket, server, false),
+    });
     let connection = match transport {
         Transport::Shm => shm::client(peer, credentials, &sizes, fds)?,
         _ => stream::client(peer, credentials, &sizes),
@@ -225,23 +225,6 @@ fn wait(socket: BorrowedFd<'_>, wanted: PollFlags, deadline: &Deadline) -> io::R
         if deadline.passed() {
             return Ok(false);
         }
-    }
-}
-
-/// Lets a dead machine show on an idle connection. One with bytes under way is watched by
-/// [`Peer::silent`]. Buffer sizes are left to the kernel, which adapts them to the path.
-pub(crate) fn tune_tcp(socket: BorrowedFd<'_>, silence: Duration) {
-    let second = Duration::from_secs(1);
-    let keepalive = TcpKeepalive::new()
-        .with_time((silence / 2).max(second))
-        .with_interval((silence / 8).max(second))
-        .with_retries(4);
-    let socket = SockRef::from(&socket);
-    if let Err(error) = socket
-        .set_tcp_keepalive(&keepalive)
-        .and(socket.set_tcp_nodelay(true))
-    {
-        tracing::debug!("cannot set TCP options: {error}");
     }
 }
 

@@ -129,8 +129,8 @@ fn truncated(text: &str) -> &[u8] {
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    text[..end].as_bytes()
+    &text.as_bytes()[..end]
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -17,6 +17,8 @@ mod connect;
 mod connection;
 mod error;
 pub mod file;
+#[cfg(test)]
+mod fuzz;
 mod handshake;
 mod listener;
 mod message;

@@ -2,17 +2,18 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use mgn_sys::{peer, tcp};
 use rustix::event::{PollFd, PollFlags};
+use socket2::{SockRef, TcpKeepalive};
 
 use crate::wait::{poll, Deadline};
 use crate::Error;
 
 /// A TCP peer that has answered nothing for this long is dead.
-pub(crate) const SILENCE: Duration = Duration::from_secs(10);
+pub(crate) const SILENCE_TIME: Duration = Duration::from_secs(10);
 
 /// How often a thread that waits for a TCP peer asks whether its machine answers.
 const LOOK: Duration = Duration::from_millis(500);
@@ -24,37 +25,53 @@ pub(crate) struct Peer {
     /// after its death.
     pidfd: Option<OwnedFd>,
     name: String,
-    tcp: bool,
-    silence: Duration,
-    suspect: AtomicBool,
+    /// Set for TCP, whose other end may vanish without a word.
+    silence: Option<Mutex<Silence>>,
     /// Who made the connection. A forked child has the socket too, but must not speak for its
     /// parent.
     owner: u32,
 }
 
 impl Peer {
-    /// `watch` is set where the process at the other end is the one that connected; a server's
-    /// worker has inherited its socket, so there the pid would be another's.
-    pub(crate) fn new(socket: OwnedFd, tcp: bool, name: String, watch: bool) -> Peer {
-        let pidfd = if watch && !tcp {
-            peer::pidfd(&socket)
-        } else {
-            None
-        };
+    /// Over a unix socket. `watch` is set where the process at the other end is the one that
+    /// connected; a server's worker has inherited its socket, so there the pid would be another's.
+    pub(crate) fn unix(socket: OwnedFd, name: String, watch: bool) -> Peer {
+        let pidfd = peer::pidfd(&socket).filter(|_| watch);
         Peer {
-            socket,
             pidfd,
-            name,
-            tcp,
-            silence: SILENCE,
-            suspect: AtomicBool::new(false),
-            owner: std::process::id(),
+            ..Peer::new(socket, name)
         }
     }
 
-    pub(crate) fn with_silence(mut self, silence: Duration) -> Peer {
-        self.silence = silence;
-        self
+    /// Over TCP, where a machine that has not answered for `silence` counts as dead. Buffer sizes
+    /// are left to the kernel, which adapts them to the path.
+    pub(crate) fn tcp(socket: OwnedFd, name: String, silence: Duration) -> Peer {
+        let second = Duration::from_secs(1);
+        let keepalive = TcpKeepalive::new()
+            .with_time((silence / 2).max(second))
+            .with_interval((silence / 8).max(second))
+            .with_retries(4);
+        let options = SockRef::from(&socket);
+        if let Err(error) = options
+            .set_tcp_keepalive(&keepalive)
+            .and(options.set_tcp_nodelay(true))
+        {
+            tracing::debug!("cannot set TCP options: {error}");
+        }
+        Peer {
+            silence: Some(Mutex::new(Silence::new(silence))),
+            ..Peer::new(socket, name)
+        }
+    }
+
+    fn new(socket: OwnedFd, name: String) -> Peer {
+        Peer {
+            socket,
+            pidfd: None,
+            name,
+            silence: None,
+            owner: std::process::id(),
+        }
     }
 
     pub(crate) fn socket(&self) -> BorrowedFd<'_> {
@@ -72,24 +89,19 @@ impl Peer {
     }
 
     /// Whether a TCP peer's machine has stopped answering although we sent it something.
-    ///
-    /// TCP_USER_TIMEOUT would do this in the kernel, but it also takes a peer that merely does not
-    /// read (stopped, or busy) for dead: that one still answers the probes of its closed window.
-    /// A probe may be under way while we look, so silence counts only when seen twice.
     pub(crate) fn silent(&self) -> bool {
-        if !self.tcp {
+        let Some(watch) = &self.silence else {
             return false;
-        }
-        let silent = tcp::progress(&self.socket).is_ok_and(|now| now.unanswered(self.silence));
-        let before = self.suspect.swap(silent, Ordering::Relaxed);
-        silent && before
+        };
+        let mut watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
+        tcp::progress(&self.socket).is_ok_and(|progress| watch.look(&progress, Instant::now()))
     }
 
     /// Waits until the socket is ready, or the deadline has passed; false when the peer is gone.
     pub(crate) fn wait(&self, wanted: PollFlags, deadline: Option<&Deadline>) -> io::Result<bool> {
         loop {
             // A dead process shows at once by its pidfd, a silent machine only when asked for.
-            let slice = if self.tcp { LOOK } else { LOOK * 10 };
+            let slice = LOOK * if self.silence.is_some() { 1 } else { 10 };
             let slice = deadline.map_or(slice, |deadline| deadline.left(slice));
             let mut fds = vec![PollFd::new(&self.socket, wanted)];
             fds.extend(
@@ -140,4 +152,82 @@ fn means_gone(error: &io::Error) -> bool {
             | io::ErrorKind::NetworkUnreachable
             | io::ErrorKind::NotConnected
     )
+}
+
+/// Tells a dead machine from one whose program does not read, by looking now and then.
+///
+/// TCP_USER_TIMEOUT would do this in the kernel, but that takes a peer with a closed window for
+/// dead too: one that is stopped, or busy. Such a peer's machine still answers whatever is sent to
+/// it. Answers may be minutes apart, though, because the kernel asks less and less often; so what
+/// counts is how long something has been waiting for an answer, not how old the last answer is.
+#[derive(Debug)]
+struct Silence {
+    limit: Duration,
+    /// When something unanswered was first seen.
+    since: Option<Instant>,
+}
+
+impl Silence {
+    fn new(limit: Duration) -> Silence {
+        Silence { limit, since: None }
+    }
+
+    /// Whether the machine is dead.
+    fn look(&mut self, progress: &tcp::Progress, now: Instant) -> bool {
+        if !progress.unanswered() {
+            self.since = None;
+            return false;
+        }
+        let waiting = now - *self.since.get_or_insert(now);
+        if progress.last_answer < waiting {
+            // That was another wait: this one began after the last look.
+            self.since = Some(now);
+            return false;
+        }
+        waiting >= self.limit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn progress(last_answer: u32, last_sent: u32, probes: u32) -> tcp::Progress {
+        let (last_answer, last_sent) = (last_answer * SECOND, last_sent * SECOND);
+        tcp::Progress {
+            last_answer,
+            last_sent,
+            unacknowledged: 1,
+            probes,
+        }
+    }
+
+    #[test]
+    fn a_machine_that_answers_nothing_is_dead() {
+        let (mut silence, start) = (Silence::new(10 * SECOND), Instant::now());
+        // Idle for an hour before.
+        for second in 0..10 {
+            assert!(!silence.look(&progress(3600 + second, 0, 0), start + second * SECOND));
+        }
+        assert!(silence.look(&progress(3610, 3, 0), start + 10 * SECOND));
+        let mut silence = Silence::new(10 * SECOND);
+        assert!(!silence.look(&progress(100, 200, 1), start));
+        assert!(silence.look(&progress(110, 210, 1), start + 10 * SECOND));
+    }
+
+    #[test]
+    fn one_that_answers_seldom_is_not() {
+        let (mut silence, start) = (Silence::new(10 * SECOND), Instant::now());
+        for round in 0..50 {
+            let now = start + round * 60 * SECOND;
+            // Each look meets a probe under way, and the one before was answered.
+            assert!(!silence.look(&progress(59, 0, 1), now));
+            // In between nothing is under way.
+            if round % 2 == 0 {
+                assert!(!silence.look(&progress(20, 21, 0), now + 20 * SECOND));
+            }
+        }
+    }
 }

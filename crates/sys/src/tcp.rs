@@ -8,22 +8,22 @@ use std::time::Duration;
 /// How well the peer's machine answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Time since the peer's machine last acknowledged anything.
+    /// Time since the peer's machine last acknowledged anything, be it by saying that it has no
+    /// room.
     pub last_answer: Duration,
+    /// Time since data were last sent, or sent again.
+    pub last_sent: Duration,
     /// Segments sent and not acknowledged.
     pub unacknowledged: u32,
-    /// Times in a row that the oldest of them has been sent again.
-    pub retransmits: u32,
     /// Unanswered probes (keepalive, or of a closed window).
     pub probes: u32,
 }
 
 impl Progress {
-    /// Whether something has been sent that the peer's machine has not answered, for at least
-    /// `silence`. A machine whose program does not read still answers.
-    pub fn unanswered(&self, silence: Duration) -> bool {
-        let waiting = (self.unacknowledged > 0 && self.retransmits > 0) || self.probes > 0;
-        waiting && self.last_answer >= silence
+    /// Whether the last thing sent still waits for any answer. A machine whose program does not
+    /// read answers all the same.
+    pub fn unanswered(&self) -> bool {
+        (self.unacknowledged > 0 && self.last_sent < self.last_answer) || self.probes > 0
     }
 }
 
@@ -48,8 +48,8 @@ pub fn progress(socket: impl AsFd) -> io::Result<Progress> {
     let info = unsafe { info.assume_init() };
     Ok(Progress {
         last_answer: Duration::from_millis(info.tcpi_last_ack_recv.into()),
+        last_sent: Duration::from_millis(info.tcpi_last_data_sent.into()),
         unacknowledged: info.tcpi_unacked,
-        retransmits: info.tcpi_retransmits.into(),
         probes: info.tcpi_probes.into(),
     })
 }
@@ -64,39 +64,31 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let now = progress(&stream).unwrap();
-        assert!(!now.unanswered(Duration::from_secs(1)), "{now:?}");
+        assert!(!now.unanswered(), "{now:?}");
         assert!(progress(std::fs::File::open("/dev/null").unwrap()).is_err());
     }
 
     #[test]
-    fn silence_needs_something_unanswered() {
+    fn an_answer_after_the_last_byte_is_one() {
+        let second = Duration::from_secs(1);
         let idle = Progress {
-            last_answer: Duration::from_secs(60),
+            last_answer: 60 * second,
+            last_sent: 61 * second,
             unacknowledged: 0,
-            retransmits: 0,
             probes: 0,
         };
-        let silence = Duration::from_secs(10);
-        assert!(!idle.unanswered(silence));
-        assert!(Progress { probes: 1, ..idle }.unanswered(silence));
-        assert!(
-            !Progress {
-                unacknowledged: 3,
-                ..idle
-            }
-            .unanswered(silence),
-            "not sent again yet"
-        );
-        let lost = Progress {
+        assert!(!idle.unanswered());
+        assert!(Progress { probes: 1, ..idle }.unanswered());
+        // It has no room, says so, and will be asked again.
+        let full = Progress {
             unacknowledged: 3,
-            retransmits: 2,
             ..idle
         };
-        assert!(lost.unanswered(silence));
-        assert!(!Progress {
-            last_answer: Duration::from_secs(9),
-            ..lost
+        assert!(!full.unanswered());
+        assert!(Progress {
+            last_sent: second,
+            ..full
         }
-        .unanswered(silence));
+        .unanswered());
     }
 }

@@ -1,1 +1,263 @@
+use super::client::Step;
+use super::*;
+use crate::config::{Config, Sizes};
 
+const ANY: &[Transport] = &[Transport::Shm, Transport::Unix, Transport::Tcp];
+
+fn token(digit: &str) -> Token {
+    digit.repeat(64).parse().unwrap()
+}
+
+/// Runs both sides against each other, `piece` bytes at a time. Gives what each came to.
+fn run(
+    mut client: ClientSide<'_>,
+    mut server: ServerSide,
+    verdict: &[u8],
+    piece: usize,
+) -> (Result<Agreed, Error>, Result<Vec<u8>, String>) {
+    let mut to_server = client.start();
+    let mut to_client: Vec<u8> = Vec::new();
+    let mut at_server = Err("hung up".to_string());
+    loop {
+        let take = to_server.len().min(server.wants()).min(piece);
+        if take > 0 {
+            let bytes: Vec<u8> = to_server.drain(..take).collect();
+            match server.receive(&bytes) {
+                Progress::More => {}
+                Progress::Send(bytes) => to_client.extend(bytes),
+                Progress::Done { opening, .. } => {
+                    at_server = Ok(opening);
+                    to_client.extend(verdict);
+                }
+                Progress::Fail(bytes, why) => {
+                    at_server = Err(why);
+                    to_client.extend(bytes);
+                }
+            }
+            continue;
+        }
+        let take = to_client.len().min(client.wants()).min(piece);
+        if take == 0 {
+            return (Err(Error::Closed("nobody".into())), at_server);
+        }
+        let bytes: Vec<u8> = to_client.drain(..take).collect();
+        match client.receive(&bytes) {
+            Ok(Step::More) => {}
+            Ok(Step::Send(bytes)) => to_server.extend(bytes),
+            Ok(Step::Done(agreed)) => return (Ok(agreed), at_server),
+            Err(error) => return (Err(error), at_server),
+        }
+    }
+}
+
+fn welcome() -> (Sizes, Vec<u8>) {
+    let sizes = Sizes::new(&Config::default()).unwrap();
+    (sizes, accepted(&sizes, b"come in").unwrap())
+}
+
+#[test]
+fn both_agree_whatever_the_pieces() {
+    let token = token("a");
+    let (sizes, verdict) = welcome();
+    for piece in [1, 7, 48, 4096] {
+        for given in [None, Some(&token)] {
+            let client = ClientSide::new(&Transport::Unix, given, b"hello", "it").unwrap();
+            let server = ServerSide::new(given.cloned(), ANY);
+            let (agreed, opening) = run(client, server, &verdict, piece);
+            let agreed = agreed.unwrap();
+            assert_eq!(
+                (agreed.sizes, &agreed.welcome[..]),
+                (sizes, &b"come in"[..])
+            );
+            assert_eq!(opening.unwrap(), b"hello");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_token_is_noticed_on_both_sides() {
+    let (right, wrong) = (token("a"), token("b"));
+    let (_, verdict) = welcome();
+    // The client notices first, and says nothing more.
+    let client = ClientSide::new(&Transport::Tcp, Some(&wrong), b"", "it").unwrap();
+    let (agreed, at_server) = run(
+        client,
+        ServerSide::new(Some(right.clone()), ANY),
+        &verdict,
+        99,
+    );
+    assert!(matches!(agreed, Err(Error::Auth(_))));
+    assert_eq!(at_server.unwrap_err(), "hung up");
+
+    // A client that goes on regardless is refused.
+    let mut server = ServerSide::new(Some(right), ANY);
+    let client = ClientSide::new(&Transport::Tcp, Some(&wrong), b"op", "it").unwrap();
+    assert!(matches!(server.receive(&client.start()), Progress::Send(_)));
+    match server.receive(&[[7; PROOF].as_slice(), b"op"].concat()) {
+        Progress::Fail(bytes, why) => {
+            assert_eq!(bytes[0], Refusal::Auth as u8);
+            assert!(why.contains("token"));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn tokens_are_wanted_where_they_must_be() {
+    let right = token("a");
+    let (_, verdict) = welcome();
+    let go = |transport, given, wanted| {
+        let client = ClientSide::new(&transport, given, b"", "it").unwrap();
+        run(client, ServerSide::new(wanted, ANY), &verdict, 99).0
+    };
+    let error = go(Transport::Unix, None, Some(right.clone())).unwrap_err();
+    assert!(
+        matches!(&error, Error::Auth(why) if why.contains("wants a token")),
+        "{error}"
+    );
+    // A server that asks for none has proved nothing.
+    let error = go(Transport::Tcp, Some(&right), None).unwrap_err();
+    assert!(
+        matches!(&error, Error::Auth(why) if why.contains("prove")),
+        "{error}"
+    );
+    go(Transport::Unix, Some(&right), None).unwrap();
+}
+
+#[test]
+fn a_proof_cannot_be_used_again_or_reflected() {
+    let token = token("a");
+    let hello = [1; HELLO];
+    let first = Transcript {
+        hello: &hello,
+        server_nonce: &[2; NONCE],
+        opening: b"x",
+    };
+    let other = Transcript {
+        server_nonce: &[3; NONCE],
+        ..first
+    };
+    assert_ne!(first.client_proof(&token), other.client_proof(&token));
+    assert_ne!(first.client_proof(&token), first.server_proof(&token));
+    let other = Transcript {
+        opening: b"y",
+        ..first
+    };
+    assert_ne!(first.client_proof(&token), other.client_proof(&token));
+}
+
+#[test]
+fn refusals_carry_their_reason() {
+    let client = || ClientSide::new(&Transport::Shm, None, b"", "it").unwrap();
+    for (why, piece) in [
+        ("the house is full", 1),
+        ("", 99),
+        (&"x".repeat(9999)[..], 99),
+    ] {
+        let (agreed, _) = run(client(), ServerSide::new(None, ANY), &refused(why), piece);
+        match agreed.unwrap_err() {
+            Error::Refused(reason) => assert_eq!(reason, why[..why.len().min(REASON_MAX)]),
+            other => panic!("{other}"),
+        }
+    }
+    // Nothing that would confuse a terminal.
+    let bytes = refused("a\x1b[2Jb");
+    let (agreed, _) = run(client(), ServerSide::new(None, ANY), &bytes, 99);
+    assert!(matches!(agreed.unwrap_err(), Error::Refused(why) if why == "a [2Jb"));
+
+    let (agreed, _) = run(client(), ServerSide::new(None, &[Transport::Unix]), b"", 99);
+    assert!(matches!(agreed.unwrap_err(), Error::Refused(why) if why.contains("only unix")));
+}
+
+#[test]
+fn versions_and_strangers_are_told_apart() {
+    let client = ClientSide::new(&Transport::Shm, None, b"", "it").unwrap();
+    let mut hello = client.start();
+    hello[8] = 99;
+    match ServerSide::new(None, ANY).receive(&hello) {
+        Progress::Fail(bytes, why) => {
+            assert!(why.contains("version"), "{why}");
+            let mut client = ClientSide::new(&Transport::Shm, None, b"", "it").unwrap();
+            let mut newer = bytes.clone();
+            newer[8] = 99;
+            let error = client.receive(&newer[..CHALLENGE]).unwrap_err();
+            assert!(
+                matches!(
+                    error,
+                    Error::Version {
+                        ours: VERSION,
+                        theirs: 99
+                    }
+                ),
+                "{error}"
+            );
+            let mut client = ClientSide::new(&Transport::Shm, None, b"", "it").unwrap();
+            assert!(client.receive(&bytes[..CHALLENGE]).is_ok());
+            let error = client.receive(&bytes[CHALLENGE..]).unwrap_err();
+            assert!(matches!(error, Error::Refused(_)), "{error}");
+        }
+        other => panic!("{other:?}"),
+    }
+    let stranger = b"HTTP/1.1 400 Bad Request\r\n";
+    let mut client = ClientSide::new(&Transport::Shm, None, b"", "it").unwrap();
+    assert!(matches!(
+        client.receive(stranger),
+        Err(Error::NotManganese(_))
+    ));
+    match ServerSide::new(None, ANY).receive(b"GET / HTTP/1.1\r\n") {
+        Progress::Fail(bytes, _) => assert!(bytes.is_empty()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn lengths_are_limited() {
+    let long = vec![0; OPENING_MAX + 1];
+    assert!(ClientSide::new(&Transport::Shm, None, &long, "it").is_err());
+    let client = ClientSide::new(&Transport::Shm, None, b"", "it").unwrap();
+    let mut hello = client.start();
+    hello[12..16].copy_from_slice(&u32::MAX.to_le_bytes());
+    let mut server = ServerSide::new(None, ANY);
+    assert!(matches!(server.receive(&hello), Progress::Fail(..)));
+    assert!(accepted(
+        &Sizes::new(&Config::default()).unwrap(),
+        &vec![0; WELCOME_MAX + 1]
+    )
+    .is_err());
+
+    let mut verdict = refused("x");
+    verdict[4..8].copy_from_slice(&u32::MAX.to_le_bytes());
+    let client = || ClientSide::new(&Transport::Shm, None, b"", "it").unwrap();
+    let (agreed, _) = run(client(), ServerSide::new(None, ANY), &verdict, 99);
+    assert!(matches!(agreed.unwrap_err(), Error::PeerMisbehaved(_)));
+    verdict[0] = 0;
+    let (agreed, _) = run(client(), ServerSide::new(None, ANY), &verdict, 99);
+    assert!(matches!(agreed.unwrap_err(), Error::PeerMisbehaved(_)));
+}
+
+/// Feeds arbitrary bytes to both sides; whatever they say, they must end.
+pub(crate) fn feed(bytes: &[u8]) {
+    for token in [None, Some(token("a"))] {
+        let mut server = ServerSide::new(token.clone(), ANY);
+        let mut rest = bytes;
+        while server.wants() > 0 && !rest.is_empty() {
+            let (now, later) = rest.split_at(server.wants().min(rest.len()));
+            rest = later;
+            if matches!(
+                server.receive(now),
+                Progress::Fail(..) | Progress::Done { .. }
+            ) {
+                break;
+            }
+        }
+        let mut client = ClientSide::new(&Transport::Unix, token.as_ref(), b"", "it").unwrap();
+        let mut rest = bytes;
+        while client.wants() > 0 && !rest.is_empty() {
+            let (now, later) = rest.split_at(client.wants().min(rest.len()));
+            rest = later;
+            if matches!(client.receive(now), Err(_) | Ok(Step::Done(_))) {
+                break;
+            }
+        }
+    }
+}

@@ -9,7 +9,7 @@ use mgn_sys::peer::{self, Credentials};
 use socket2::SockRef;
 
 use crate::config::{Config, Sizes};
-use crate::connect::{send_all, tune_tcp};
+use crate::connect::send_all;
 use crate::handshake::{self, OPENING_MAX};
 use crate::peer::Peer;
 use crate::wait::Deadline;
@@ -110,12 +110,11 @@ impl Incoming {
         let bytes = handshake::accepted(&sizes, welcome)?;
         let deadline = Deadline::after(Some(WELCOME_TIME));
         let sent = send_all(self.socket.as_fd(), &bytes, &fds, &deadline);
-        if tcp {
-            tune_tcp(self.socket.as_fd(), sizes.silence());
-        }
-        let peer = Peer::new(self.socket, tcp, name, true).with_silence(sizes.silence());
+        let peer = Arc::new(match tcp {
+            true => Peer::tcp(self.socket, name, sizes.silence()),
+            false => Peer::unix(self.socket, name, true),
+        });
         sent.map_err(|error| peer.failed("welcoming", error))?;
-        let peer = Arc::new(peer);
         match memory {
             Some(memory) => shm::server(peer, credentials, &sizes, memory),
             None => Ok(stream::server(peer, credentials, &sizes)),

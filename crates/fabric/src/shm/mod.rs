@@ -4,6 +4,8 @@
 //! both directions, and a pool of chunks for each. [`lane`] is the protocol between the two ends of
 //! one direction, [`pool`] the writer's private bookkeeping, [`region`] memory for long messages.
 
+#[cfg(test)]
+mod hostile;
 mod lane;
 mod pool;
 mod receiver;
@@ -22,6 +24,9 @@ use crate::config::Sizes;
 use crate::connection::Connection;
 use crate::peer::Peer;
 use crate::Error;
+#[cfg(test)]
+pub(crate) use region::feed as feed_announcement;
+
 use receiver::ShmReceiver;
 use sender::ShmSender;
 

@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn a_stream_cycles_through_few_chunks() {
         let mut pool = Pool::new(CHUNK, 32);
-        let mut released = vec![0; 32];
+        let mut released = [0; 32];
         let mut used = std::collections::BTreeSet::new();
         for _ in 0..1000 {
             let span = pool.take(CHUNK, |chunk| released[chunk as usize]).unwrap();

@@ -241,6 +241,17 @@ fn parse(
     Ok((slot, Memory { map, fd, id }))
 }
 
+/// Parses arbitrary bytes as an announcement that came with some memory.
+#[cfg(test)]
+pub(crate) fn feed(bytes: &[u8]) {
+    if let Some(bytes) = bytes.first_chunk() {
+        let fd = memory::create("fuzz", 4096).unwrap();
+        if let Ok((slot, memory)) = parse(bytes, vec![fd], 1 << 20) {
+            assert!(slot < REGIONS && memory.map.len() <= 4096);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -249,7 +260,7 @@ mod tests {
 
     fn pair() -> (Peer, Peer) {
         let (left, right) = UnixStream::pair().unwrap();
-        let peer = |socket: UnixStream| Peer::new(socket.into(), false, "test".into(), false);
+        let peer = |socket: UnixStream| Peer::unix(socket.into(), "test".into(), false);
         (peer(left), peer(right))
     }
 

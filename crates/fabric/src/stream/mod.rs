@@ -16,12 +16,12 @@ use std::sync::Arc;
 use mgn_sys::peer::Credentials;
 
 pub(crate) use home::Home;
+pub(crate) use receiver::StreamReceiver;
 
 use crate::config::Sizes;
 use crate::connection::Connection;
 use crate::peer::Peer;
 use crate::Error;
-use receiver::StreamReceiver;
 use sender::StreamSender;
 
 /// Bytes in front of each message.

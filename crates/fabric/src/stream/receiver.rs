@@ -11,7 +11,7 @@ use super::{frame, parse_header, Home, HEADER};
 use crate::block::{Block, ALIGN};
 use crate::connection::ReceiveEnd;
 use crate::message::{Filled, Owner};
-use crate::peer::{Peer, SILENCE};
+use crate::peer::{Peer, SILENCE_TIME};
 use crate::wait::{Deadline, Spinner, PULSE};
 use crate::{Error, Message};
 
@@ -201,7 +201,7 @@ impl StreamReceiver {
             if deadline.passed() {
                 return Ok(None);
             }
-            if start.elapsed() > SILENCE && self.peer.gone() {
+            if start.elapsed() > SILENCE_TIME && self.peer.gone() {
                 return Err(self.peer.closed());
             }
         }

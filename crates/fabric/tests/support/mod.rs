@@ -1,5 +1,8 @@
 //! Joined connections of every kind.
 
+// Each test program uses a part of it.
+#![allow(dead_code)]
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;

@@ -1,0 +1,350 @@
+//! Connecting, being let in, and all the ways in which that fails.
+
+mod support;
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mgn_fabric::{connect, Address, Config, Error, Incoming, Listener, Token, Transport};
+use support::*;
+
+const SHORT: Duration = Duration::from_millis(200);
+
+/// Connects in a thread of its own while `serve` runs.
+fn try_connect(
+    listener: &Listener,
+    transport: Transport,
+    token: Option<&Token>,
+    serve: impl FnOnce(&Listener),
+) -> Result<Vec<u8>, Error> {
+    let address = listener.address().clone();
+    thread::scope(|scope| {
+        let client = scope.spawn(move || connect(&address, transport, token, b"", PATIENCE));
+        serve(listener);
+        client.join().unwrap().map(|(_, welcome)| welcome)
+    })
+}
+
+#[test]
+fn a_refusal_gives_its_reason() {
+    for kind in [SHM, UNIX, TCP4, TCP6] {
+        let (listener, _folder) = kind.listen();
+        let token = kind.token();
+        let error = try_connect(&listener, kind.transport, token.as_ref(), |listener| {
+            listener
+                .accept()
+                .unwrap()
+                .refuse("there are too many sessions");
+        });
+        match error.unwrap_err() {
+            Error::Refused(why) => assert_eq!(why, "there are too many sessions"),
+            other => panic!("{other}"),
+        }
+    }
+}
+
+#[test]
+fn a_wrong_token_opens_nothing() {
+    for address in [
+        "tcp:127.0.0.1:0".to_string(),
+        format!("unix:@mgn-{}-token", std::process::id()),
+    ] {
+        let address: Address = address.parse().unwrap();
+        let transport = match address {
+            Address::Tcp { .. } => Transport::Tcp,
+            _ => Transport::Shm,
+        };
+        let listener = Listener::bind(&address, Some(Token::generate())).unwrap();
+        let wrong = Token::generate();
+        let error = try_connect(&listener, transport, Some(&wrong), |listener| {
+            assert!(listener.accept_timeout(SHORT).unwrap().is_none());
+        });
+        let error = error.unwrap_err();
+        assert!(matches!(error, Error::Auth(_)), "{error}");
+    }
+}
+
+#[test]
+fn a_missing_token_is_explained() {
+    let address: Address = "tcp:127.0.0.1:0".parse().unwrap();
+    assert!(matches!(
+        Listener::bind(&address, None),
+        Err(Error::Auth(_))
+    ));
+    let address: Address = "tcp:127.0.0.1:1".parse().unwrap();
+    let error = connect(&address, Transport::Tcp, None, b"", SHORT).unwrap_err();
+    assert!(matches!(error, Error::Auth(_)), "{error}");
+
+    let address: Address = format!("unix:@mgn-{}-missing", std::process::id())
+        .parse()
+        .unwrap();
+    let listener = Listener::bind(&address, Some(Token::generate())).unwrap();
+    let error = try_connect(&listener, Transport::Unix, None, |listener| {
+        assert!(listener.accept_timeout(SHORT).unwrap().is_none());
+    });
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("wants a token"), "{error}");
+}
+
+#[test]
+fn addresses_and_transports_must_fit() {
+    let unix: Address = "unix:@nobody-listens-here".parse().unwrap();
+    let tcp: Address = "tcp:localhost:1".parse().unwrap();
+    let token = Token::generate();
+    for (address, transport) in [
+        (&unix, Transport::Tcp),
+        (&tcp, Transport::Shm),
+        (&tcp, Transport::Unix),
+    ] {
+        let error = connect(address, transport, Some(&token), b"", SHORT).unwrap_err();
+        assert!(matches!(error, Error::Address { .. }), "{error}");
+    }
+    for (address, transport) in [(&unix, Transport::Shm), (&tcp, Transport::Tcp)] {
+        let error = connect(address, transport, Some(&token), b"", SHORT).unwrap_err();
+        assert!(matches!(error, Error::Unreachable { .. }), "{error}");
+        assert!(error.to_string().contains(&address.to_string()), "{error}");
+    }
+    let nowhere: Address = "unix:/no/such/socket".parse().unwrap();
+    let error = connect(&nowhere, Transport::Shm, None, b"", SHORT).unwrap_err();
+    assert!(matches!(error, Error::Unreachable { .. }), "{error}");
+}
+
+#[test]
+fn a_server_that_says_nothing_is_given_up() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address: Address = format!("tcp:{}", silent.local_addr().unwrap())
+        .parse()
+        .unwrap();
+    let start = Instant::now();
+    let token = Token::generate();
+    let error = connect(&address, Transport::Tcp, Some(&token), b"", SHORT).unwrap_err();
+    assert!(matches!(error, Error::TimedOut(_)), "{error}");
+
+    let folder = Folder::new();
+    let path = folder.path().join("silent");
+    let silent = UnixListener::bind(&path).unwrap();
+    let address = Address::Unix(path.clone());
+    let error = connect(&address, Transport::Shm, None, b"", SHORT).unwrap_err();
+    assert!(matches!(error, Error::TimedOut(_)), "{error}");
+    // Nobody takes clients off its queue, until that is full.
+    let mut queue = Vec::new();
+    for _ in 0..200 {
+        match connect(
+            &address,
+            Transport::Shm,
+            None,
+            b"",
+            Duration::from_millis(1),
+        ) {
+            Err(Error::TimedOut(_)) => queue.push(UnixStream::connect(&path)),
+            other => panic!("{other:?}"),
+        }
+        if start.elapsed() > Duration::from_secs(2) || queue.len() > 60 {
+            break;
+        }
+    }
+    drop(silent);
+    assert!(start.elapsed() < Duration::from_secs(8));
+}
+
+#[test]
+fn strangers_are_told_apart() {
+    let stranger = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address: Address = format!("tcp:{}", stranger.local_addr().unwrap())
+        .parse()
+        .unwrap();
+    let token = Token::generate();
+    let answers = [
+        b"HTTP/1.1 400 Bad Request\r\n\r\n".as_slice(),
+        b"\x93MGN",
+        b"",
+    ];
+    for answer in answers {
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let (mut socket, _) = stranger.accept().unwrap();
+                socket.write_all(answer).unwrap();
+            });
+            let error = connect(&address, Transport::Tcp, Some(&token), b"", PATIENCE).unwrap_err();
+            match answer.first() {
+                Some(b'H') => assert!(matches!(error, Error::NotManganese(_)), "{error}"),
+                _ => assert!(matches!(error, Error::Closed(_)), "{error}"),
+            }
+        });
+    }
+}
+
+#[test]
+fn slow_and_hostile_clients_hold_up_nobody() {
+    let (listener, folder) = SHM.listen();
+    let path = folder.path().join("socket");
+    let mut idle: Vec<_> = (0..100)
+        .map(|_| UnixStream::connect(&path).unwrap())
+        .collect();
+    for (number, socket) in idle.iter_mut().enumerate() {
+        match number % 4 {
+            0 => drop(socket.write_all(b"\x93MGNFAB\n half a hello")),
+            1 => drop(socket.write_all(&[0xff; 4000])),
+            2 => drop(socket.shutdown(std::net::Shutdown::Both)),
+            _ => {}
+        }
+    }
+    let start = Instant::now();
+    let welcome = try_connect(&listener, Transport::Shm, None, |listener| {
+        listener.accept().unwrap().accept(b"hi", &small()).unwrap();
+    });
+    assert_eq!(welcome.unwrap(), b"hi");
+    assert!(start.elapsed() < Duration::from_secs(2));
+
+    // Garbage gets its connection closed, not an answer.
+    let mut garbage = UnixStream::connect(&path).unwrap();
+    garbage.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    assert!(listener.accept_timeout(SHORT).unwrap().is_none());
+    let mut rest = Vec::new();
+    let _ = garbage.read_to_end(&mut rest);
+    assert!(rest.is_empty());
+}
+
+#[test]
+fn clients_that_say_nothing_are_dropped_in_time() {
+    let (listener, folder) = SHM.listen();
+    let mut idle = UnixStream::connect(folder.path().join("socket")).unwrap();
+    let start = Instant::now();
+    assert!(listener
+        .accept_timeout(Duration::from_millis(5500))
+        .unwrap()
+        .is_none());
+    assert!(start.elapsed() >= Duration::from_millis(5400));
+    idle.set_read_timeout(Some(SHORT)).unwrap();
+    assert_eq!(idle.read(&mut [0]).unwrap(), 0, "hung up");
+}
+
+#[test]
+fn a_socket_file_is_private_and_goes_with_its_server() {
+    let folder = Folder::new();
+    let path = folder.path().join("socket");
+    let address = Address::Unix(path.clone());
+    let listener = Listener::bind(&address, None).unwrap();
+    let about = std::fs::metadata(&path).unwrap();
+    assert!(about.file_type().is_socket());
+    assert_eq!(about.mode() & 0o777, 0o600);
+    assert!(matches!(
+        Listener::bind(&address, None),
+        Err(Error::InUse(_))
+    ));
+    drop(listener);
+    assert!(!path.exists());
+
+    // What a dead server left is replaced, other files are not.
+    drop(UnixListener::bind(&path).unwrap());
+    assert!(path.exists());
+    let listener = Listener::bind(&address, None).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(&path, "precious").unwrap();
+    drop(listener);
+    assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+    let error = Listener::bind(&address, None).unwrap_err().to_string();
+    assert!(error.contains("no socket"), "{error}");
+    let nowhere = Address::Unix("/no/such/folder/socket".into());
+    assert!(matches!(
+        Listener::bind(&nowhere, None),
+        Err(Error::Io { .. })
+    ));
+}
+
+#[test]
+fn a_port_in_use_is_said_to_be() {
+    let (listener, _folder) = TCP4.listen();
+    assert!(!listener.address().to_string().ends_with(":0"));
+    let again = Listener::bind(listener.address(), TCP4.token());
+    assert!(matches!(again, Err(Error::InUse(_))), "{again:?}");
+    let name = format!("unix:@mgn-{}-in-use", std::process::id())
+        .parse()
+        .unwrap();
+    let _first = Listener::bind(&name, None).unwrap();
+    assert!(matches!(Listener::bind(&name, None), Err(Error::InUse(_))));
+}
+
+#[test]
+fn a_name_with_two_addresses_is_served_at_both() {
+    let token = Token::generate();
+    let address = "tcp:localhost:0".parse().unwrap();
+    let listener = Listener::bind(&address, Some(token.clone())).unwrap();
+    let welcome = try_connect(&listener, Transport::Tcp, Some(&token), |listener| {
+        listener.accept().unwrap().accept(b"hi", &small()).unwrap();
+    });
+    assert_eq!(welcome.unwrap(), b"hi");
+}
+
+#[test]
+fn a_client_can_be_handed_on() {
+    for kind in [SHM, UNIX, TCP4] {
+        let (listener, _folder) = kind.listen();
+        let token = kind.token();
+        let welcome = try_connect(
+            &listener,
+            kind.transport.clone(),
+            token.as_ref(),
+            |listener| {
+                let (socket, meta) = listener.accept().unwrap().into_handoff();
+                let incoming = Incoming::from_handoff(socket, &meta).unwrap();
+                assert_eq!(incoming.transport(), &kind.transport);
+                incoming.accept(&[5; 100_000], &small()).unwrap();
+            },
+        );
+        assert_eq!(welcome.unwrap(), vec![5; 100_000]);
+    }
+}
+
+#[test]
+fn a_client_that_left_is_noticed() {
+    let (listener, _folder) = UNIX.listen();
+    let address = listener.address().clone();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let error = connect(&address, Transport::Unix, None, b"", SHORT).unwrap_err();
+            assert!(matches!(error, Error::TimedOut(_)), "{error}");
+        });
+        let incoming = listener.accept().unwrap();
+        assert!(!incoming.is_gone());
+        thread::sleep(2 * SHORT);
+        assert!(incoming.is_gone());
+        match incoming.accept(b"too late", &Config::default()) {
+            Err(Error::Closed(_)) => {}
+            other => panic!("{other:?}"),
+        }
+    });
+}
+
+#[test]
+fn null_and_file_need_no_server() {
+    let nowhere = "unix:@nowhere".parse().unwrap();
+    let folder = Folder::new();
+    let path = folder.path().join("recording");
+    for transport in [Transport::Null, Transport::File(path.clone())] {
+        let (connection, welcome) = connect(&nowhere, transport, None, b"me", SHORT).unwrap();
+        assert!(welcome.is_empty());
+        let (sender, mut receiver) = connection.split();
+        let mut reservation = sender.reserve(10).unwrap();
+        assert!(reservation.capacity() >= 256 << 10);
+        reservation.write(0, b"0123456789");
+        sender.commit(&mut reservation, 10).unwrap();
+        assert!(reservation.capacity() >= 256 << 10, "the whole chunk again");
+        assert!(receiver
+            .recv(Some(Duration::from_millis(1)))
+            .unwrap()
+            .is_none());
+        assert!(matches!(receiver.recv(None), Err(Error::NoPeer)));
+    }
+    let mut player = mgn_fabric::file::Player::open(&path).unwrap();
+    assert_eq!(player.opening(), b"me");
+    assert_eq!(
+        player.next_message().unwrap().unwrap().to_vec(),
+        b"0123456789"
+    );
+    assert!(player.next_message().unwrap().is_none());
+}

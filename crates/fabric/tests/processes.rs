@@ -1,0 +1,350 @@
+//! Two real processes, one of which is killed, stopped, or not what it should be. The other process
+//! is this test program again, running [`child`] in a role.
+
+mod support;
+
+use std::io::{BufRead, BufReader};
+use std::os::fd::AsFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mgn_fabric::{connect, Address, Config, Connection, Error, Incoming, Listener, Transport};
+use mgn_sys::passing;
+use support::*;
+
+const ROLE: &str = "MGN_TEST_ROLE";
+const ADDRESS: &str = "MGN_TEST_ADDRESS";
+const TRANSPORT: &str = "MGN_TEST_TRANSPORT";
+
+/// Not a test: what the other process does. It prints a line when it is ready.
+#[test]
+fn child() {
+    let Ok(role) = std::env::var(ROLE) else {
+        return;
+    };
+    let address: Address = std::env::var(ADDRESS).unwrap().parse().unwrap();
+    let transport: Transport = std::env::var(TRANSPORT).unwrap().parse().unwrap();
+    let kind = Kind {
+        transport,
+        address: "",
+    };
+    let client = || {
+        let token = kind.token();
+        connect(
+            &address,
+            kind.transport.clone(),
+            token.as_ref(),
+            b"",
+            PATIENCE,
+        )
+    };
+    let forever = || thread::sleep(Duration::from_secs(60));
+    match role.as_str() {
+        "silent server" | "echoing server" => {
+            let listener = Listener::bind(&address, kind.token()).unwrap();
+            ready(&listener.address().to_string());
+            let connection = listener.accept().unwrap().accept(b"", &quick()).unwrap();
+            if role == "silent server" {
+                forever();
+            }
+            echo(connection);
+        }
+        "worker" => {
+            let Address::Unix(path) = &address else {
+                panic!("a worker's control socket")
+            };
+            let control = UnixStream::connect(path).unwrap();
+            let (mut bytes, mut fds) = ([0; 256], Vec::new());
+            let len = passing::recv(&control, &mut bytes, &mut fds, true).unwrap();
+            let incoming = Incoming::from_handoff(fds.pop().unwrap(), &bytes[..len]).unwrap();
+            echo(incoming.accept(b"from the worker", &quick()).unwrap());
+        }
+        "silent client" => {
+            let _connection = client().unwrap();
+            ready("");
+            forever();
+        }
+        "forking client" => {
+            let _connection = client().unwrap();
+            // SAFETY: the child only sleeps and exits, which needs nothing that another thread
+            // may have held at the fork.
+            unsafe {
+                if libc::fork() == 0 {
+                    libc::sleep(3);
+                    libc::_exit(0);
+                }
+            }
+            ready("");
+            forever();
+        }
+        "stranger" => {
+            ready(&match client() {
+                Err(Error::Auth(why)) => format!("refused: {why}"),
+                other => format!("{other:?}"),
+            });
+        }
+        other => panic!("no role {other}"),
+    }
+}
+
+fn ready(news: &str) {
+    println!("READY {news}");
+}
+
+fn echo(connection: Connection) {
+    let (sender, mut receiver) = connection.split();
+    while let Ok(Some(message)) = receiver.recv(None) {
+        if sender.send(&message.to_vec()).is_err() {
+            return;
+        }
+    }
+}
+
+/// A TCP peer is taken for dead after a second.
+fn quick() -> Config {
+    Config {
+        silence: Duration::from_secs(1),
+        ..small()
+    }
+}
+
+/// The other process, killed when dropped.
+struct Other(Child);
+
+impl Other {
+    /// Starts it and waits until it is ready. Gives what it said.
+    fn start(role: &str, kind: &Kind, address: &Address, user: Option<u32>) -> (Other, String) {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "child", "--nocapture", "--test-threads=1"]);
+        command.env(ROLE, role).env(ADDRESS, address.to_string());
+        command.env(TRANSPORT, kind.transport.to_string());
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        if let Some(user) = user {
+            command.uid(user);
+        }
+        let mut other = Other(command.spawn().unwrap());
+        if role == "worker" {
+            return (other, String::new());
+        }
+        let mut lines = BufReader::new(other.0.stdout.take().unwrap()).lines();
+        loop {
+            let line = lines
+                .next()
+                .expect("the other process ended early")
+                .unwrap();
+            if let Some((_, news)) = line.split_once("READY ") {
+                thread::spawn(move || lines.count());
+                return (other, news.into());
+            }
+        }
+    }
+
+    fn signal(&self, signal: i32) {
+        // SAFETY: a signal to a child that has not been waited for.
+        assert_eq!(unsafe { libc::kill(self.0.id() as i32, signal) }, 0);
+    }
+}
+
+impl Drop for Other {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn server(role: &str, kind: &Kind) -> (Other, Connection, Folder) {
+    let folder = Folder::new();
+    let address = match kind.transport {
+        Transport::Tcp => kind.address.parse().unwrap(),
+        _ => Address::Unix(folder.path().join("socket")),
+    };
+    let (other, address) = Other::start(role, kind, &address, None);
+    let address = address.parse().unwrap();
+    let transport = kind.transport.clone();
+    let connection = connect(&address, transport, kind.token().as_ref(), b"", PATIENCE)
+        .unwrap()
+        .0;
+    (other, connection, folder)
+}
+
+fn client(role: &str, kind: &Kind) -> (Other, Connection) {
+    let (listener, _folder) = kind.listen();
+    thread::scope(|scope| {
+        let address = listener.address();
+        let other = scope.spawn(move || Other::start(role, kind, address, None).0);
+        let connection = listener.accept().unwrap().accept(b"", &quick()).unwrap();
+        (other.join().unwrap(), connection)
+    })
+}
+
+/// Kills the other process and wants `blocked` to notice within a second.
+fn kill(other: &Other, blocked: impl FnOnce() -> Error + Send) {
+    thread::scope(|scope| {
+        let blocked = scope.spawn(blocked);
+        thread::sleep(Duration::from_millis(100));
+        assert!(!blocked.is_finished());
+        let start = Instant::now();
+        other.signal(libc::SIGKILL);
+        let error = blocked.join().unwrap();
+        assert!(matches!(error, Error::Closed(_)), "{error}");
+        assert!(
+            start.elapsed() < Duration::from_secs(1),
+            "{:?}",
+            start.elapsed()
+        );
+    });
+}
+
+#[test]
+fn a_killed_server_ends_a_waiting_receive() {
+    for kind in [SHM, UNIX, TCP4] {
+        let (other, connection, _folder) = server("silent server", &kind);
+        let (_sender, mut receiver) = connection.split();
+        kill(&other, move || receiver.recv(None).unwrap_err());
+    }
+}
+
+#[test]
+fn a_killed_server_ends_a_waiting_send() {
+    for kind in [SHM, UNIX, TCP4] {
+        let (other, connection, _folder) = server("silent server", &kind);
+        let (sender, _receiver) = connection.split();
+        kill(&other, move || loop {
+            if let Err(error) = sender.send(&[0; 8192]) {
+                break error;
+            }
+        });
+    }
+}
+
+#[test]
+fn a_killed_client_is_noticed_even_if_its_child_lives() {
+    for role in ["silent client", "forking client"] {
+        for kind in [SHM, UNIX] {
+            let (other, connection) = client(role, &kind);
+            let (_sender, mut receiver) = connection.split();
+            kill(&other, move || receiver.recv(None).unwrap_err());
+        }
+    }
+    let (other, connection) = client("silent client", &TCP6);
+    let (sender, _receiver) = connection.split();
+    kill(&other, move || loop {
+        if let Err(error) = sender.send(&[0; 8192]) {
+            break error;
+        }
+    });
+}
+
+#[test]
+fn a_stopped_server_is_not_a_dead_one() {
+    thread::scope(|scope| {
+        for kind in [SHM, UNIX, TCP4] {
+            scope.spawn(move || {
+                let (other, connection, _folder) = server("echoing server", &kind);
+                let (sender, mut receiver) = connection.split();
+                other.signal(libc::SIGSTOP);
+                thread::sleep(Duration::from_millis(50));
+                scope.spawn(move || {
+                    for number in 0..2000 {
+                        sender.send(&[number as u8; 8192]).unwrap();
+                    }
+                    // Kept until everything has come back.
+                    thread::sleep(Duration::from_millis(500));
+                });
+                // Three times as long as a dead machine would be given.
+                assert!(receiver
+                    .recv(Some(Duration::from_secs(3)))
+                    .unwrap()
+                    .is_none());
+                other.signal(libc::SIGCONT);
+                for number in 0..2000 {
+                    let message = receiver.recv(Some(PATIENCE)).unwrap().unwrap();
+                    assert_eq!(message.to_vec(), [number as u8; 8192]);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_worker_process_takes_a_client_over() {
+    for kind in [SHM, UNIX, TCP4] {
+        let (listener, folder) = kind.listen();
+        let path = folder.path().join("control");
+        let control = UnixListener::bind(&path).unwrap();
+        let (worker, _) = Other::start("worker", &kind, &Address::Unix(path), None);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let (control, _) = control.accept().unwrap();
+                let (socket, meta) = listener.accept().unwrap().into_handoff();
+                passing::send(&control, &meta, &[socket.as_fd()], true).unwrap();
+            });
+            let token = kind.token();
+            let transport = kind.transport.clone();
+            let connected = connect(listener.address(), transport, token.as_ref(), b"", PATIENCE);
+            let (connection, welcome) = connected.unwrap();
+            assert_eq!(welcome, b"from the worker");
+            let (sender, mut receiver) = connection.split();
+            sender.send(b"ping").unwrap();
+            assert_eq!(
+                receiver.recv(Some(PATIENCE)).unwrap().unwrap().to_vec(),
+                b"ping"
+            );
+            kill(&worker, move || receiver.recv(None).unwrap_err());
+        });
+    }
+}
+
+#[test]
+fn a_killed_server_leaves_nothing_in_the_way() {
+    let (mut other, connection, folder) = server("silent server", &SHM);
+    let address = Address::Unix(folder.path().join("socket"));
+    assert!(matches!(
+        Listener::bind(&address, None),
+        Err(Error::InUse(_))
+    ));
+    other.signal(libc::SIGKILL);
+    other.0.wait().unwrap();
+    drop(connection);
+    Listener::bind(&address, None).unwrap();
+}
+
+/// Needs to be root, who alone can start a process as somebody else.
+#[test]
+fn another_user_is_turned_away() {
+    if mgn_sys::peer::own_uid() != 0 {
+        return;
+    }
+    const NOBODY: u32 = 65534;
+    let address: Address = format!("unix:@mgn-{}-user", std::process::id())
+        .parse()
+        .unwrap();
+    let listener = Listener::bind(&address, None).unwrap();
+    thread::scope(|scope| {
+        let client = scope.spawn(|| Other::start("stranger", &SHM, &address, Some(NOBODY)));
+        let nobody = listener.accept_timeout(Duration::from_millis(700)).unwrap();
+        assert!(nobody.is_none());
+        let (_, said) = client.join().unwrap();
+        assert!(
+            said.contains("refused") && said.contains("belongs to uid 0"),
+            "{said}"
+        );
+    });
+
+    // And the other way round: nobody's server is none to trust.
+    let address: Address = format!("unix:@mgn-{}-trap", std::process::id())
+        .parse()
+        .unwrap();
+    let (_other, _) = Other::start("silent server", &SHM, &address, Some(NOBODY));
+    let error = connect(&address, Transport::Shm, None, b"", PATIENCE).unwrap_err();
+    assert!(
+        matches!(&error, Error::Auth(why) if why.contains("another user")),
+        "{error}"
+    );
+}
