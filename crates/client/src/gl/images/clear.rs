@@ -1,8 +1,17 @@
 //! Textures and buffers cleared to one pixel, which the pixel store does not apply to and which never lies in a buffer.
 
 use super::source::one_pixel;
+use crate::context::Context;
+use crate::gl::buffers::{bound, contents_changed, is_mapped};
 use crate::gl::context;
 use core::ffi::c_void;
+use mgn_wire::gl::GL_INVALID_OPERATION;
+
+/// Whether any of these bytes of the buffer bound to `target` is mapped.
+fn is_mapped_within(cx: &Context, target: u32, offset: i64, size: i64) -> bool {
+    let Ok(name) = bound(cx, target) else { return false };
+    is_mapped(cx, target) && cx.gl.shared.buffers().get(name).is_some_and(|o| o.is_mapped_within(offset, size))
+}
 
 pub unsafe extern "C" fn glClearTexImage(texture: u32, level: i32, format: u32, type_: u32, data: *const c_void) {
     // SAFETY: the only reference in use, to the thread's own context, and the program's pixel.
@@ -46,7 +55,11 @@ pub unsafe extern "C" fn glClearBufferData(target: u32, internal_format: u32, fo
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        if is_mapped(cx, target) {
+            return cx.set_error(GL_INVALID_OPERATION);
+        }
         cx.enc.gl_clear_buffer_data(target, internal_format, format, type_, one_pixel(format, type_, data));
+        contents_changed(cx, target);
     }
 }
 
@@ -65,7 +78,11 @@ pub unsafe extern "C" fn glClearBufferSubData(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        if is_mapped_within(cx, target, offset, size) {
+            return cx.set_error(GL_INVALID_OPERATION);
+        }
         let data = one_pixel(format, type_, data);
         cx.enc.gl_clear_buffer_sub_data(target, internal_format, offset, size, format, type_, data);
+        contents_changed(cx, target);
     }
 }

@@ -7,7 +7,6 @@ use crate::gl::context;
 use crate::gl::pixels::Extent;
 use core::ffi::c_void;
 use mgn_wire::encoder::Data;
-use mgn_wire::gl::GL_INVALID_OPERATION;
 
 /// The bytes of a compressed image; none if the command has been refused.
 ///
@@ -24,11 +23,7 @@ unsafe fn blocks<'a>(target: u32, extent: Extent, size: i32, data: *const c_void
         if is_proxy(target) {
             return Some((cx, Data::Null));
         }
-        let Some(pixels) = Pixels::of_blocks(cx, extent, size, data) else {
-            cx.set_error(GL_INVALID_OPERATION);
-            return None;
-        };
-        let data = pixels.data(cx);
+        let data = Pixels::of_blocks(cx, extent, size, data)?.data(cx)?;
         Some((cx, data))
     }
 }

@@ -2,26 +2,28 @@
 
 use crate::context::Context;
 use crate::gl::context;
+use crate::gl::pixels::Extent;
+use super::source::Pixels;
 use mgn_wire::encoder::Data;
-use mgn_wire::gl::{GL_FLOAT, GL_UNSIGNED_INT, GL_UNSIGNED_SHORT};
+use mgn_wire::gl::{GL_FLOAT, GL_RED, GL_UNSIGNED_BYTE, GL_UNSIGNED_INT, GL_UNSIGNED_SHORT};
 use mgn_wire::ops;
 
 /// The largest pixel map of any driver; what is longer is refused without being read.
 const MAP_MAX: i32 = 65_536;
 
-/// The values of a map.
+/// The values of a map; none if the command has been refused.
 ///
 /// # Safety
 /// Without a pixel unpack buffer, `values` is null or holds the map if OpenGL accepts it.
-unsafe fn values<T>(cx: &mut Context, size: i32, values: *const T) -> Data {
-    if cx.gl.unpack_buffer() != 0 {
-        cx.unpack_as_set();
-        return Data::Offset(values as u64);
+unsafe fn values<T>(cx: &mut Context, size: i32, values: *const T) -> Option<Data> {
+    if cx.unpack_buffer() != 0 {
+        // SAFETY: an offset into the buffer.
+        return unsafe { Pixels::of(cx, Extent::flat(size, 1), GL_RED, GL_UNSIGNED_BYTE, values.cast())?.data(cx) };
     }
     if values.is_null() || !(1..=MAP_MAX).contains(&size) {
-        return Data::Null;
+        return Some(Data::Null);
     }
-    Data::Bytes(values.cast(), size as usize * size_of::<T>())
+    Some(Data::Bytes(values.cast(), size as usize * size_of::<T>()))
 }
 
 macro_rules! pixel_maps {
@@ -33,8 +35,9 @@ macro_rules! pixel_maps {
                 if cx.gl.in_begin() {
                     return cx.illegal_in_begin();
                 }
-                let data = values(cx, size, data);
-                cx.enc.$send(map, size, data);
+                if let Some(data) = values(cx, size, data) {
+                    cx.enc.$send(map, size, data);
+                }
             }
         }
 
@@ -45,11 +48,8 @@ macro_rules! pixel_maps {
                 if cx.gl.in_begin() {
                     return cx.illegal_in_begin();
                 }
-                if cx.gl.pack_buffer() != 0 {
-                    cx.pack_as_set();
-                    cx.enc.mgn_get_pixel_map_to(map, $gl_type, data as u64);
-                    cx.enc.fallible = true;
-                    return;
+                if cx.packs_into_buffer() {
+                    return cx.pack(|enc| enc.mgn_get_pixel_map_to(map, $gl_type, data as u64));
                 }
                 cx.enc.$ask(map, MAP_MAX as u32);
                 let mut answer = cx.answer(ops::$op);

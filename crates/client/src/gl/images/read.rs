@@ -96,14 +96,12 @@ unsafe fn read_pixels(region: Region, most: Option<i32>, pixels: *mut c_void) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        if cx.gl.pack_buffer() == 0 {
+        if !cx.packs_into_buffer() {
             return region.read(cx, most, pixels);
         }
         // The size that the program gives is that of memory, which there is none of.
-        cx.pack_as_set();
         let Region { x, y, width, height, format, type_ } = region;
-        cx.enc.mgn_read_pixels_to(x, y, width, height, format, type_, pixels as u64);
-        cx.enc.fallible = true;
+        cx.pack(|enc| enc.mgn_read_pixels_to(x, y, width, height, format, type_, pixels as u64));
     }
 }
 
@@ -162,11 +160,8 @@ pub unsafe extern "C" fn glGetTexImage(target: u32, level: i32, format: u32, typ
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        if cx.gl.pack_buffer() != 0 {
-            cx.pack_as_set();
-            cx.enc.mgn_get_tex_image_to(target, level, format, type_, pixels as u64);
-            cx.enc.fallible = true;
-            return;
+        if cx.packs_into_buffer() {
+            return cx.pack(|enc| enc.mgn_get_tex_image_to(target, level, format, type_, pixels as u64));
         }
         cx.enc.gl_get_tex_image(target, level, format, type_, 3);
         let layout = |cx: &Context, extent, _| Layout::new(&cx.gl.pixels.pack, extent, format, type_);
@@ -181,11 +176,8 @@ pub unsafe extern "C" fn glGetCompressedTexImage(target: u32, level: i32, pixels
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        if cx.gl.pack_buffer() != 0 {
-            cx.pack_as_set();
-            cx.enc.mgn_get_compressed_tex_image_to(target, level, pixels as u64);
-            cx.enc.fallible = true;
-            return;
+        if cx.packs_into_buffer() {
+            return cx.pack(|enc| enc.mgn_get_compressed_tex_image_to(target, level, pixels as u64));
         }
         cx.enc.gl_get_compressed_tex_image(target, level, 3);
         let layout = |cx: &Context, extent, bytes| Layout::compressed(&cx.gl.pixels.pack, extent, bytes);
@@ -200,11 +192,8 @@ pub unsafe extern "C" fn glGetPolygonStipple(mask: *mut u8) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        if cx.gl.pack_buffer() != 0 {
-            cx.pack_as_set();
-            cx.enc.mgn_get_polygon_stipple_to(mask as u64);
-            cx.enc.fallible = true;
-            return;
+        if cx.packs_into_buffer() {
+            return cx.pack(|enc| enc.mgn_get_polygon_stipple_to(mask as u64));
         }
         cx.enc.gl_get_polygon_stipple(128);
         let mut answer = cx.answer(ops::GL_GET_POLYGON_STIPPLE);

@@ -2,14 +2,18 @@
 
 use super::formats::go_together;
 use crate::context::Context;
+use crate::gl::buffers::is_mapped;
 use crate::gl::pixels::{Extent, Layout};
 use core::ffi::c_void;
 use mgn_wire::encoder::Data;
-use mgn_wire::gl;
+use mgn_wire::{gl, LONG_MAX};
 
 /// The largest extent whose pixels are read before the driver has found it valid. No driver has larger images, and where it refuses one, the program's
 /// memory may not hold it.
 const EXTENT_MAX: i32 = 65_536;
+
+/// The most bytes of a single command, beside its other arguments.
+const COMMAND_MAX: usize = LONG_MAX - 256;
 
 /// What a command takes its pixels from.
 pub(super) enum Pixels {
@@ -22,54 +26,71 @@ pub(super) enum Pixels {
 }
 
 impl Pixels {
-    /// The image that a command's pointer means.
+    /// The image that a command's pointer means; `None` if the command has been refused, which the error says.
     ///
     /// # Safety
     /// Without a pixel unpack buffer, `pixels` is null or holds the image if OpenGL accepts it.
-    pub unsafe fn of(cx: &mut Context, extent: Extent, format: u32, type_: u32, pixels: *const c_void) -> Pixels {
-        if cx.gl.unpack_buffer() != 0 {
-            return Pixels::Buffer(pixels as u64);
+    pub unsafe fn of(cx: &mut Context, extent: Extent, format: u32, type_: u32, pixels: *const c_void) -> Option<Pixels> {
+        if cx.unpack_buffer() != 0 {
+            return Pixels::in_buffer(cx, pixels as u64);
         }
         if pixels.is_null() || !go_together(format, type_) || extent.is_beyond(EXTENT_MAX) {
-            return Pixels::Null;
+            return Some(Pixels::Null);
         }
-        match Layout::new(&cx.gl.pixels.unpack, extent, format, type_) {
+        Some(match Layout::new(&cx.gl.pixels.unpack, extent, format, type_) {
             Some(layout) => Pixels::Memory(layout, pixels.cast()),
             None => Pixels::Null,
-        }
+        })
     }
 
-    /// The same for a compressed image of `size` bytes; `None` if the program's block parameters contradict it.
+    /// The same for a compressed image of `size` bytes, which the program's block parameters may contradict.
     ///
     /// # Safety
     /// As `of`.
     pub unsafe fn of_blocks(cx: &mut Context, extent: Extent, size: i32, data: *const c_void) -> Option<Pixels> {
-        if cx.gl.unpack_buffer() != 0 {
-            return Some(Pixels::Buffer(data as u64));
+        if cx.unpack_buffer() != 0 {
+            return Pixels::in_buffer(cx, data as u64);
         }
         let size = match usize::try_from(size) {
             Ok(size) if !data.is_null() && !extent.is_beyond(EXTENT_MAX) => size,
             _ => return Some(Pixels::Null),
         };
-        let layout = Layout::compressed(&cx.gl.pixels.unpack, extent, size)?;
-        Some(Pixels::Memory(layout, data.cast()))
+        match Layout::compressed(&cx.gl.pixels.unpack, extent, size) {
+            Some(layout) => Some(Pixels::Memory(layout, data.cast())),
+            None => refuse(cx, gl::GL_INVALID_OPERATION),
+        }
     }
 
-    /// What the command sends of it. The bytes stay where they are until the next image.
+    /// The server's buffers are never mapped, so it is here that a mapped one is refused.
+    fn in_buffer(cx: &mut Context, offset: u64) -> Option<Pixels> {
+        if is_mapped(cx, gl::GL_PIXEL_UNPACK_BUFFER) {
+            return refuse(cx, gl::GL_INVALID_OPERATION);
+        }
+        Some(Pixels::Buffer(offset))
+    }
+
+    /// What the command sends of it; `None` if it is more than any command sends. The bytes stay where they are until the next image.
     ///
     /// # Safety
     /// The memory holds the image.
-    pub unsafe fn data(&self, cx: &mut Context) -> Data {
-        match *self {
+    pub unsafe fn data(&self, cx: &mut Context) -> Option<Data> {
+        Some(match *self {
             Pixels::Null => Data::Null,
             Pixels::Buffer(offset) => {
                 cx.unpack_as_set();
                 Data::Offset(offset)
             }
+            Pixels::Memory(ref layout, _) if layout.tight_bytes() > COMMAND_MAX => return refuse(cx, gl::GL_OUT_OF_MEMORY),
             // SAFETY: the caller's promise; all of the image's rows.
             Pixels::Memory(ref layout, memory) => unsafe { rows(cx, layout, memory, 0, layout.total_rows()) },
-        }
+        })
     }
+}
+
+#[cold]
+fn refuse<T>(cx: &mut Context, error: u32) -> Option<T> {
+    cx.set_error(error);
+    None
 }
 
 /// Some rows of an image in memory, counted over all layers.

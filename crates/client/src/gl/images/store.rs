@@ -1,6 +1,7 @@
 //! glPixelStore: the program's parameters, and those that the server has at the moment.
 
 use crate::context::Context;
+use crate::gl::buffers::{bound, contents_changed, is_mapped};
 use crate::gl::{context, Tracked};
 use mgn_state::PixelStore;
 use mgn_wire::gl::*;
@@ -147,6 +148,18 @@ pub struct SavedPixels {
 }
 
 impl Context {
+    /// The buffer that images are read from; 0 for the program's memory.
+    #[inline]
+    pub(super) fn unpack_buffer(&self) -> u32 {
+        bound(self, GL_PIXEL_UNPACK_BUFFER).unwrap_or(0)
+    }
+
+    /// The buffer that images are written to; 0 for the program's memory.
+    #[inline]
+    pub(super) fn pack_buffer(&self) -> u32 {
+        bound(self, GL_PIXEL_PACK_BUFFER).unwrap_or(0)
+    }
+
     /// The next image that the server unpacks lies in the pixel unpack buffer: the server has to know the program's parameters.
     pub(super) fn unpack_as_set(&mut self) {
         let pixels = &mut self.gl.pixels;
@@ -155,12 +168,24 @@ impl Context {
         }
     }
 
-    /// The next image that the server packs goes into the pixel pack buffer: likewise.
-    pub(super) fn pack_as_set(&mut self) {
+    /// Whether images go to the pixel pack buffer, and not to the program's memory.
+    pub(super) fn packs_into_buffer(&self) -> bool {
+        self.pack_buffer() != 0
+    }
+
+    /// Sends a command that writes an image to the pixel pack buffer: likewise.
+    pub(super) fn pack(&mut self, send: impl FnOnce(&mut Encoder)) {
+        // The server's buffers are never mapped, so it is here that a mapped one is refused.
+        if is_mapped(self, GL_PIXEL_PACK_BUFFER) {
+            return self.set_error(GL_INVALID_OPERATION);
+        }
         let pixels = &mut self.gl.pixels;
         if pixels.server_pack != pixels.pack {
             follow(&mut self.enc, &mut pixels.server_pack, &pixels.pack, |p| p.pack, self.gl.api);
         }
+        send(&mut self.enc);
+        self.enc.fallible = true;
+        contents_changed(self, GL_PIXEL_PACK_BUFFER);
     }
 
     /// What glPushClientAttrib saves of pixels.
@@ -168,8 +193,8 @@ impl Context {
         SavedPixels {
             pack: self.gl.pixels.pack,
             unpack: self.gl.pixels.unpack,
-            pack_buffer: self.gl.pack_buffer(),
-            unpack_buffer: self.gl.unpack_buffer(),
+            pack_buffer: self.pack_buffer(),
+            unpack_buffer: self.unpack_buffer(),
         }
     }
 
@@ -183,8 +208,8 @@ impl Context {
         }
         (self.gl.pixels.pack, self.gl.pixels.unpack) = (saved.pack, saved.unpack);
         for (target, now, then) in [
-            (GL_PIXEL_PACK_BUFFER, self.gl.pack_buffer(), saved.pack_buffer),
-            (GL_PIXEL_UNPACK_BUFFER, self.gl.unpack_buffer(), saved.unpack_buffer),
+            (GL_PIXEL_PACK_BUFFER, self.pack_buffer(), saved.pack_buffer),
+            (GL_PIXEL_UNPACK_BUFFER, self.unpack_buffer(), saved.unpack_buffer),
         ] {
             if now != then {
                 // SAFETY: called from an entry point, which uses no reference to the context meanwhile.

@@ -38,14 +38,15 @@ impl TexImage {
                 return self.send(cx, Data::Null);
             }
             let extent = extent(self.dimensions, self.width, self.height, self.depth);
-            let pixels = Pixels::of(cx, extent, self.format, self.type_, pixels);
+            let Some(pixels) = Pixels::of(cx, extent, self.format, self.type_, pixels) else { return };
             if let Pixels::Memory(layout, memory) = &pixels {
                 if in_pieces(cx, self, layout, *memory) {
                     return;
                 }
             }
-            let data = pixels.data(cx);
-            self.send(cx, data);
+            if let Some(data) = pixels.data(cx) {
+                self.send(cx, data);
+            }
         }
     }
 
@@ -105,7 +106,7 @@ pub(super) fn is_proxy(target: u32) -> bool {
     )
 }
 
-/// The pixels of a command that has nothing to refuse itself; none inside glBegin and glEnd, which is an error.
+/// The pixels of a command; none if it has been refused.
 ///
 /// # Safety
 /// As `Pixels::of`.
@@ -117,7 +118,7 @@ pub(super) unsafe fn pixels<'a>(extent: Extent, format: u32, type_: u32, pixels:
             cx.illegal_in_begin::<()>();
             return None;
         }
-        let data = Pixels::of(cx, extent, format, type_, pixels).data(cx);
+        let data = Pixels::of(cx, extent, format, type_, pixels)?.data(cx)?;
         Some((cx, data))
     }
 }

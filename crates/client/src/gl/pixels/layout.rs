@@ -35,6 +35,11 @@ impl Extent {
         }
     }
 
+    /// Whether an extent is greater than `most`.
+    pub fn is_beyond(&self, most: i32) -> bool {
+        self.width > most || self.height > most || self.depth > most
+    }
+
     fn is_empty(&self) -> bool {
         self.width <= 0 || self.height <= 0 || self.depth <= 0
     }
