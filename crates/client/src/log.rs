@@ -1,8 +1,16 @@
 //! What the library says: single lines on the terminal for the person, `MGN_LOG` for the developer.
+//!
+//! The subscriber is a small one of our own, because the usual one keeps a good deal of thread-local storage, of which this library must have little
+//! (see `tls`).
 
-use std::fmt::Display;
+use std::fmt::{self, Display, Write as _};
 use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Once;
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing::span;
+use tracing::{Event, Metadata, Subscriber};
 
 /// One line for the person at the terminal. A closed stderr is nobody's error.
 pub fn line(message: impl Display) {
@@ -10,22 +18,70 @@ pub fn line(message: impl Display) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// Done once when GLVND loads the library: logging where `MGN_LOG` asks for it, and panics as one line.
+/// Done once when GLVND loads the library: logging where `MGN_LOG` names a level, and panics as one line.
 pub fn init() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         std::panic::set_hook(Box::new(|panic| {
-            line(format_args!("internal error, ending the program: {panic}").to_string().replace('\n', " "));
+            let what = panic.to_string().replace('\n', " ");
+            line(format_args!("internal error, ending the program: {what}"));
             std::process::abort();
         }));
-        if std::env::var_os("MGN_LOG").is_none() {
+        let Some(wish) = std::env::var_os("MGN_LOG") else {
             return;
+        };
+        match wish.to_string_lossy().parse::<LevelFilter>() {
+            // Somebody else's subscriber, if there were one, would do as well.
+            Ok(level) => drop(tracing::subscriber::set_global_default(Lines { level })),
+            Err(_) => line("MGN_LOG is none of off, error, warn, info, debug and trace"),
         }
-        // A second copy of the library in one process (two link namespaces) finds its own subscriber not set yet; an error here changes nothing.
-        let _ = tracing_subscriber::fmt()
-            .with_env_filter(tracing_subscriber::EnvFilter::from_env("MGN_LOG"))
-            .with_writer(std::io::stderr)
-            .with_ansi(false)
-            .try_init();
     });
+}
+
+/// Writes each event as one line to stderr. Spans have names for nobody.
+struct Lines {
+    level: LevelFilter,
+}
+
+impl Subscriber for Lines {
+    fn enabled(&self, about: &Metadata<'_>) -> bool {
+        *about.level() <= self.level
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(self.level)
+    }
+
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        span::Id::from_u64(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let about = event.metadata();
+        let mut text = Text(format!("mgn[{}] {} {}:", std::process::id(), about.level(), about.target()));
+        event.record(&mut text);
+        text.0.push('\n');
+        let _ = std::io::stderr().write_all(text.0.as_bytes());
+    }
+
+    fn enter(&self, _: &span::Id) {}
+
+    fn exit(&self, _: &span::Id) {}
+}
+
+struct Text(String);
+
+impl Visit for Text {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        // Writing to a string cannot fail.
+        let _ = match field.name() {
+            "message" => write!(self.0, " {value:?}"),
+            name => write!(self.0, " {name}={value:?}"),
+        };
+    }
 }
