@@ -1,6 +1,6 @@
 //! The client's entry points, their look-up by name, and what may be advertised.
 
-use super::{is_out, op_name, HEADER};
+use super::{op_name, HEADER};
 use mgn_spec::{snake, Carry, Command, Direction, Len, Model, Param, RawParam, WireType};
 use std::collections::BTreeSet;
 
@@ -55,7 +55,7 @@ fn entry(c: &Command, tracked: bool) -> String {
                 format!("if {n}.is_null() {{ 0 }} else {{ ({}) as u32 }}", out_length(c, p))
             }
             WireType::Array { elem, .. } => {
-                format!("({n}.cast::<{}>().cast_const(), {})", elem.rust(), in_length(c, p).unwrap_or_default())
+                format!("({n}.cast::<{}>(), {})", elem.rust(), in_length(c, p).unwrap_or_default())
             }
             WireType::Str => format!("mgn_wire::encoder::c_string({n}.cast())"),
             WireType::Name(mgn_spec::Class::Sync) => format!("{n} as usize as u32"),
@@ -68,8 +68,10 @@ fn entry(c: &Command, tracked: bool) -> String {
         if let Some(scalar) = c.returns {
             body += &format!("let value = answer.value::<{}>();\n", scalar.rust());
         }
-        for p in c.params.iter().filter(|p| is_out(p)) {
-            body += &format!("answer.array({});\n", p.name);
+        for p in &c.params {
+            if let WireType::Array { elem, direction: Direction::Out, .. } = &p.ty {
+                body += &format!("answer.array({}.cast::<{}>());\n", p.name, elem.rust());
+            }
         }
         if c.returns.is_some() {
             body += "value\n";
@@ -81,7 +83,7 @@ fn entry(c: &Command, tracked: bool) -> String {
 fn tracked_arg(p: &Param) -> String {
     match &p.ty {
         WireType::Array { elem, direction: Direction::In, .. } => {
-            format!("crate::gl::values({}.cast::<{}>().cast_const(), n_{})", p.name, elem.rust(), p.name)
+            format!("crate::gl::values({}.cast::<{}>(), n_{})", p.name, elem.rust(), p.name)
         }
         _ => p.name.clone(),
     }

@@ -105,12 +105,12 @@ pub unsafe extern "C" fn glAreTexturesResident(n: i32, textures: *const u32, res
         let cx = context();
         cx.enc.gl_are_textures_resident(
             n,
-            (textures.cast::<u32>().cast_const(), lens::times(n as i64, 1)),
+            (textures.cast::<u32>(), lens::times(n as i64, 1)),
             if residences.is_null() { 0 } else { (lens::times(n as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_ARE_TEXTURES_RESIDENT);
         let value = answer.value::<u8>();
-        answer.array(residences);
+        answer.array(residences.cast::<u8>());
         value
     }
 }
@@ -119,12 +119,12 @@ pub unsafe extern "C" fn glAreTexturesResidentEXT(n: i32, textures: *const u32, 
         let cx = context();
         cx.enc.gl_are_textures_resident_ext(
             n,
-            (textures.cast::<u32>().cast_const(), lens::times(n as i64, 1)),
+            (textures.cast::<u32>(), lens::times(n as i64, 1)),
             if residences.is_null() { 0 } else { (lens::times(n as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_ARE_TEXTURES_RESIDENT_EXT);
         let value = answer.value::<u8>();
-        answer.array(residences);
+        answer.array(residences.cast::<u8>());
         value
     }
 }
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn glBindBufferOffsetEXT(target: u32, index: u32, buffer: 
 pub unsafe extern "C" fn glBindBuffersBase(target: u32, first: u32, count: i32, buffers: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_bind_buffers_base(target, first, count, (buffers.cast::<u32>().cast_const(), lens::times(count as i64, 1)));
+        cx.enc.gl_bind_buffers_base(target, first, count, (buffers.cast::<u32>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glBindBuffersRange(
@@ -199,9 +199,9 @@ pub unsafe extern "C" fn glBindBuffersRange(
             target,
             first,
             count,
-            (buffers.cast::<u32>().cast_const(), lens::times(count as i64, 1)),
-            (offsets.cast::<i64>().cast_const(), lens::times(count as i64, 1)),
-            (sizes.cast::<i64>().cast_const(), lens::times(count as i64, 1)),
+            (buffers.cast::<u32>(), lens::times(count as i64, 1)),
+            (offsets.cast::<i64>(), lens::times(count as i64, 1)),
+            (sizes.cast::<i64>(), lens::times(count as i64, 1)),
         );
     }
 }
@@ -247,7 +247,7 @@ pub unsafe extern "C" fn glBindImageTexture(unit: u32, texture: u32, level: i32,
 pub unsafe extern "C" fn glBindImageTextures(first: u32, count: i32, textures: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_bind_image_textures(first, count, (textures.cast::<u32>().cast_const(), lens::times(count as i64, 1)));
+        cx.enc.gl_bind_image_textures(first, count, (textures.cast::<u32>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glBindMultiTextureEXT(texunit: u32, target: u32, texture: u32) {
@@ -298,7 +298,7 @@ pub unsafe extern "C" fn glBindSampler(unit: u32, sampler: u32) {
 pub unsafe extern "C" fn glBindSamplers(first: u32, count: i32, samplers: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_bind_samplers(first, count, (samplers.cast::<u32>().cast_const(), lens::times(count as i64, 1)));
+        cx.enc.gl_bind_samplers(first, count, (samplers.cast::<u32>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
@@ -316,7 +316,7 @@ pub unsafe extern "C" fn glBindTextureUnit(unit: u32, texture: u32) {
 pub unsafe extern "C" fn glBindTextures(first: u32, count: i32, textures: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_bind_textures(first, count, (textures.cast::<u32>().cast_const(), lens::times(count as i64, 1)));
+        cx.enc.gl_bind_textures(first, count, (textures.cast::<u32>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glBindTransformFeedback(target: u32, id: u32) {
@@ -507,19 +507,19 @@ pub unsafe extern "C" fn glClearBufferfi(buffer: u32, drawbuffer: i32, depth: f3
 pub unsafe extern "C" fn glClearBufferfv(buffer: u32, drawbuffer: i32, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_clear_bufferfv(buffer, drawbuffer, (value.cast::<f32>().cast_const(), lens::clear_values(buffer)));
+        cx.enc.gl_clear_bufferfv(buffer, drawbuffer, (value.cast::<f32>(), lens::clear_values(buffer)));
     }
 }
 pub unsafe extern "C" fn glClearBufferiv(buffer: u32, drawbuffer: i32, value: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_clear_bufferiv(buffer, drawbuffer, (value.cast::<i32>().cast_const(), lens::clear_values(buffer)));
+        cx.enc.gl_clear_bufferiv(buffer, drawbuffer, (value.cast::<i32>(), lens::clear_values(buffer)));
     }
 }
 pub unsafe extern "C" fn glClearBufferuiv(buffer: u32, drawbuffer: i32, value: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_clear_bufferuiv(buffer, drawbuffer, (value.cast::<u32>().cast_const(), lens::clear_values(buffer)));
+        cx.enc.gl_clear_bufferuiv(buffer, drawbuffer, (value.cast::<u32>(), lens::clear_values(buffer)));
     }
 }
 pub unsafe extern "C" fn glClearColor(red: f32, green: f32, blue: f32, alpha: f32) {
@@ -640,19 +640,19 @@ pub unsafe extern "C" fn glClipControl(origin: u32, depth: u32) {
 pub unsafe extern "C" fn glClipPlane(plane: u32, equation: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_clip_plane(plane, (equation.cast::<f64>().cast_const(), 4));
+        cx.enc.gl_clip_plane(plane, (equation.cast::<f64>(), 4));
     }
 }
 pub unsafe extern "C" fn glClipPlanef(p: u32, eqn: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_clip_planef(p, (eqn.cast::<f32>().cast_const(), 4));
+        cx.enc.gl_clip_planef(p, (eqn.cast::<f32>(), 4));
     }
 }
 pub unsafe extern "C" fn glClipPlanefOES(plane: u32, equation: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_clip_planef_oes(plane, (equation.cast::<f32>().cast_const(), 4));
+        cx.enc.gl_clip_planef_oes(plane, (equation.cast::<f32>(), 4));
     }
 }
 pub unsafe extern "C" fn glClipPlanex(plane: u32, equation: *const i32) {
@@ -851,19 +851,7 @@ pub unsafe extern "C" fn glCompressedTextureImage1DEXT(
     image_size: i32,
     bits: *const c_void,
 ) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_compressed_texture_image1dext(
-            texture,
-            target,
-            level,
-            internalformat,
-            width,
-            border,
-            image_size,
-            (bits.cast::<u8>().cast_const(), lens::times(image_size as i64, 1)),
-        );
-    }
+    refused("glCompressedTextureImage1DEXT");
 }
 pub unsafe extern "C" fn glCompressedTextureImage2DEXT(
     texture: u32,
@@ -876,20 +864,7 @@ pub unsafe extern "C" fn glCompressedTextureImage2DEXT(
     image_size: i32,
     bits: *const c_void,
 ) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_compressed_texture_image2dext(
-            texture,
-            target,
-            level,
-            internalformat,
-            width,
-            height,
-            border,
-            image_size,
-            (bits.cast::<u8>().cast_const(), lens::times(image_size as i64, 1)),
-        );
-    }
+    refused("glCompressedTextureImage2DEXT");
 }
 pub unsafe extern "C" fn glCompressedTextureImage3DEXT(
     texture: u32,
@@ -903,21 +878,7 @@ pub unsafe extern "C" fn glCompressedTextureImage3DEXT(
     image_size: i32,
     bits: *const c_void,
 ) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_compressed_texture_image3dext(
-            texture,
-            target,
-            level,
-            internalformat,
-            width,
-            height,
-            depth,
-            border,
-            image_size,
-            (bits.cast::<u8>().cast_const(), lens::times(image_size as i64, 1)),
-        );
-    }
+    refused("glCompressedTextureImage3DEXT");
 }
 pub unsafe extern "C" fn glCompressedTextureSubImage1D(
     texture: u32,
@@ -928,10 +889,7 @@ pub unsafe extern "C" fn glCompressedTextureSubImage1D(
     image_size: i32,
     data: *const c_void,
 ) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_compressed_texture_sub_image1d(texture, level, xoffset, width, format, image_size, data);
-    }
+    refused("glCompressedTextureSubImage1D");
 }
 pub unsafe extern "C" fn glCompressedTextureSubImage1DEXT(
     texture: u32,
@@ -943,19 +901,7 @@ pub unsafe extern "C" fn glCompressedTextureSubImage1DEXT(
     image_size: i32,
     bits: *const c_void,
 ) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_compressed_texture_sub_image1dext(
-            texture,
-            target,
-            level,
-            xoffset,
-            width,
-            format,
-            image_size,
-            (bits.cast::<u8>().cast_const(), lens::times(image_size as i64, 1)),
-        );
-    }
+    refused("glCompressedTextureSubImage1DEXT");
 }
 pub unsafe extern "C" fn glCompressedTextureSubImage2D(
     texture: u32,
@@ -968,10 +914,7 @@ pub unsafe extern "C" fn glCompressedTextureSubImage2D(
     image_size: i32,
     data: *const c_void,
 ) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_compressed_texture_sub_image2d(texture, level, xoffset, yoffset, width, height, format, image_size, data);
-    }
+    refused("glCompressedTextureSubImage2D");
 }
 pub unsafe extern "C" fn glCompressedTextureSubImage2DEXT(
     texture: u32,
@@ -985,21 +928,7 @@ pub unsafe extern "C" fn glCompressedTextureSubImage2DEXT(
     image_size: i32,
     bits: *const c_void,
 ) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_compressed_texture_sub_image2dext(
-            texture,
-            target,
-            level,
-            xoffset,
-            yoffset,
-            width,
-            height,
-            format,
-            image_size,
-            (bits.cast::<u8>().cast_const(), lens::times(image_size as i64, 1)),
-        );
-    }
+    refused("glCompressedTextureSubImage2DEXT");
 }
 pub unsafe extern "C" fn glCompressedTextureSubImage3D(
     texture: u32,
@@ -1014,10 +943,7 @@ pub unsafe extern "C" fn glCompressedTextureSubImage3D(
     image_size: i32,
     data: *const c_void,
 ) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_compressed_texture_sub_image3d(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, image_size, data);
-    }
+    refused("glCompressedTextureSubImage3D");
 }
 pub unsafe extern "C" fn glCompressedTextureSubImage3DEXT(
     texture: u32,
@@ -1033,23 +959,7 @@ pub unsafe extern "C" fn glCompressedTextureSubImage3DEXT(
     image_size: i32,
     bits: *const c_void,
 ) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_compressed_texture_sub_image3dext(
-            texture,
-            target,
-            level,
-            xoffset,
-            yoffset,
-            zoffset,
-            width,
-            height,
-            depth,
-            format,
-            image_size,
-            (bits.cast::<u8>().cast_const(), lens::times(image_size as i64, 1)),
-        );
-    }
+    refused("glCompressedTextureSubImage3DEXT");
 }
 pub unsafe extern "C" fn glConvolutionParameterxOES(target: u32, pname: u32, param: i32) {
     refused("glConvolutionParameterxOES");
@@ -1411,7 +1321,7 @@ pub unsafe extern "C" fn glDeleteFragmentShaderATI(id: u32) {
 pub unsafe extern "C" fn glDeleteFramebuffersOES(n: i32, framebuffers: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_delete_framebuffers_oes(n, (framebuffers.cast::<u32>().cast_const(), lens::times(n as i64, 1)));
+        cx.enc.gl_delete_framebuffers_oes(n, (framebuffers.cast::<u32>(), lens::times(n as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glDeleteMemoryObjectsEXT(n: i32, memory_objects: *const u32) {
@@ -1429,7 +1339,7 @@ pub unsafe extern "C" fn glDeleteObjectARB(obj: u32) {
 pub unsafe extern "C" fn glDeleteProgramPipelinesEXT(n: i32, pipelines: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_delete_program_pipelines_ext(n, (pipelines.cast::<u32>().cast_const(), lens::times(n as i64, 1)));
+        cx.enc.gl_delete_program_pipelines_ext(n, (pipelines.cast::<u32>(), lens::times(n as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glDeleteProgramsARB(n: i32, programs: *const u32) {
@@ -1438,19 +1348,19 @@ pub unsafe extern "C" fn glDeleteProgramsARB(n: i32, programs: *const u32) {
 pub unsafe extern "C" fn glDeleteQueriesEXT(n: i32, ids: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_delete_queries_ext(n, (ids.cast::<u32>().cast_const(), lens::times(n as i64, 1)));
+        cx.enc.gl_delete_queries_ext(n, (ids.cast::<u32>(), lens::times(n as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glDeleteRenderbuffersOES(n: i32, renderbuffers: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_delete_renderbuffers_oes(n, (renderbuffers.cast::<u32>().cast_const(), lens::times(n as i64, 1)));
+        cx.enc.gl_delete_renderbuffers_oes(n, (renderbuffers.cast::<u32>(), lens::times(n as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glDeleteTexturesEXT(n: i32, textures: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_delete_textures_ext(n, (textures.cast::<u32>().cast_const(), lens::times(n as i64, 1)));
+        cx.enc.gl_delete_textures_ext(n, (textures.cast::<u32>(), lens::times(n as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glDepthFunc(func: u32) {
@@ -1474,19 +1384,19 @@ pub unsafe extern "C" fn glDepthRange(n: f64, f: f64) {
 pub unsafe extern "C" fn glDepthRangeArraydvNV(first: u32, count: i32, v: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_depth_range_arraydv_nv(first, count, (v.cast::<f64>().cast_const(), lens::times(count as i64, 2)));
+        cx.enc.gl_depth_range_arraydv_nv(first, count, (v.cast::<f64>(), lens::times(count as i64, 2)));
     }
 }
 pub unsafe extern "C" fn glDepthRangeArrayfvOES(first: u32, count: i32, v: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_depth_range_arrayfv_oes(first, count, (v.cast::<f32>().cast_const(), lens::times(count as i64, 2)));
+        cx.enc.gl_depth_range_arrayfv_oes(first, count, (v.cast::<f32>(), lens::times(count as i64, 2)));
     }
 }
 pub unsafe extern "C" fn glDepthRangeArrayv(first: u32, count: i32, v: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_depth_range_arrayv(first, count, (v.cast::<f64>().cast_const(), lens::times(count as i64, 2)));
+        cx.enc.gl_depth_range_arrayv(first, count, (v.cast::<f64>(), lens::times(count as i64, 2)));
     }
 }
 pub unsafe extern "C" fn glDepthRangeIndexed(index: u32, n: f64, f: f64) {
@@ -1561,11 +1471,7 @@ pub unsafe extern "C" fn glDisablei(target: u32, index: u32) {
 pub unsafe extern "C" fn glDiscardFramebufferEXT(target: u32, num_attachments: i32, attachments: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_discard_framebuffer_ext(
-            target,
-            num_attachments,
-            (attachments.cast::<u32>().cast_const(), lens::times(num_attachments as i64, 1)),
-        );
+        cx.enc.gl_discard_framebuffer_ext(target, num_attachments, (attachments.cast::<u32>(), lens::times(num_attachments as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glDispatchCompute(num_groups_x: u32, num_groups_y: u32, num_groups_z: u32) {
@@ -1583,7 +1489,7 @@ pub unsafe extern "C" fn glDispatchComputeIndirect(indirect: i64) {
 pub unsafe extern "C" fn glDrawBuffersNV(n: i32, bufs: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_draw_buffers_nv(n, (bufs.cast::<u32>().cast_const(), lens::times(n as i64, 1)));
+        cx.enc.gl_draw_buffers_nv(n, (bufs.cast::<u32>(), lens::times(n as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glDrawTexfOES(x: f32, y: f32, z: f32, width: f32, height: f32) {
@@ -1751,7 +1657,7 @@ pub unsafe extern "C" fn glFogf(pname: u32, param: f32) {
 pub unsafe extern "C" fn glFogfv(pname: u32, params: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_fogfv(pname, (params.cast::<f32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_fogfv(pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glFogi(pname: u32, param: i32) {
@@ -1763,7 +1669,7 @@ pub unsafe extern "C" fn glFogi(pname: u32, param: i32) {
 pub unsafe extern "C" fn glFogiv(pname: u32, params: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_fogiv(pname, (params.cast::<i32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_fogiv(pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glFogx(pname: u32, param: i32) {
@@ -1787,7 +1693,7 @@ pub unsafe extern "C" fn glFramebufferDrawBufferEXT(framebuffer: u32, mode: u32)
 pub unsafe extern "C" fn glFramebufferDrawBuffersEXT(framebuffer: u32, n: i32, bufs: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_framebuffer_draw_buffers_ext(framebuffer, n, (bufs.cast::<u32>().cast_const(), lens::times(n as i64, 1)));
+        cx.enc.gl_framebuffer_draw_buffers_ext(framebuffer, n, (bufs.cast::<u32>(), lens::times(n as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glFramebufferFetchBarrierEXT() {
@@ -1907,7 +1813,7 @@ pub unsafe extern "C" fn glGenFramebuffersOES(n: i32, framebuffers: *mut u32) {
         let cx = context();
         cx.enc.gl_gen_framebuffers_oes(n, if framebuffers.is_null() { 0 } else { (lens::times(n as i64, 1)) as u32 });
         let mut answer = cx.answer(ops::GL_GEN_FRAMEBUFFERS_OES);
-        answer.array(framebuffers);
+        answer.array(framebuffers.cast::<u32>());
     }
 }
 pub unsafe extern "C" fn glGenProgramPipelinesEXT(n: i32, pipelines: *mut u32) {
@@ -1915,7 +1821,7 @@ pub unsafe extern "C" fn glGenProgramPipelinesEXT(n: i32, pipelines: *mut u32) {
         let cx = context();
         cx.enc.gl_gen_program_pipelines_ext(n, if pipelines.is_null() { 0 } else { (lens::times(n as i64, 1)) as u32 });
         let mut answer = cx.answer(ops::GL_GEN_PROGRAM_PIPELINES_EXT);
-        answer.array(pipelines);
+        answer.array(pipelines.cast::<u32>());
     }
 }
 pub unsafe extern "C" fn glGenProgramsARB(n: i32, programs: *mut u32) {
@@ -1926,7 +1832,7 @@ pub unsafe extern "C" fn glGenQueriesEXT(n: i32, ids: *mut u32) {
         let cx = context();
         cx.enc.gl_gen_queries_ext(n, if ids.is_null() { 0 } else { (lens::times(n as i64, 1)) as u32 });
         let mut answer = cx.answer(ops::GL_GEN_QUERIES_EXT);
-        answer.array(ids);
+        answer.array(ids.cast::<u32>());
     }
 }
 pub unsafe extern "C" fn glGenRenderbuffersOES(n: i32, renderbuffers: *mut u32) {
@@ -1934,7 +1840,7 @@ pub unsafe extern "C" fn glGenRenderbuffersOES(n: i32, renderbuffers: *mut u32) 
         let cx = context();
         cx.enc.gl_gen_renderbuffers_oes(n, if renderbuffers.is_null() { 0 } else { (lens::times(n as i64, 1)) as u32 });
         let mut answer = cx.answer(ops::GL_GEN_RENDERBUFFERS_OES);
-        answer.array(renderbuffers);
+        answer.array(renderbuffers.cast::<u32>());
     }
 }
 pub unsafe extern "C" fn glGenTexturesEXT(n: i32, textures: *mut u32) {
@@ -1942,7 +1848,7 @@ pub unsafe extern "C" fn glGenTexturesEXT(n: i32, textures: *mut u32) {
         let cx = context();
         cx.enc.gl_gen_textures_ext(n, if textures.is_null() { 0 } else { (lens::times(n as i64, 1)) as u32 });
         let mut answer = cx.answer(ops::GL_GEN_TEXTURES_EXT);
-        answer.array(textures);
+        answer.array(textures.cast::<u32>());
     }
 }
 pub unsafe extern "C" fn glGenerateMipmap(target: u32) {
@@ -1982,7 +1888,7 @@ pub unsafe extern "C" fn glGetActiveAtomicCounterBufferiv(program: u32, buffer_i
             if params.is_null() { 0 } else { (lens::values(pname)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_ACTIVE_ATOMIC_COUNTER_BUFFERIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetActiveAttrib(
@@ -2006,10 +1912,10 @@ pub unsafe extern "C" fn glGetActiveAttrib(
             if name.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_ACTIVE_ATTRIB);
-        answer.array(length);
-        answer.array(size);
-        answer.array(type_);
-        answer.array(name);
+        answer.array(length.cast::<i32>());
+        answer.array(size.cast::<i32>());
+        answer.array(type_.cast::<u32>());
+        answer.array(name.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetActiveSubroutineName(
@@ -2031,8 +1937,8 @@ pub unsafe extern "C" fn glGetActiveSubroutineName(
             if name.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_ACTIVE_SUBROUTINE_NAME);
-        answer.array(length);
-        answer.array(name);
+        answer.array(length.cast::<i32>());
+        answer.array(name.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetActiveSubroutineUniformName(
@@ -2054,8 +1960,8 @@ pub unsafe extern "C" fn glGetActiveSubroutineUniformName(
             if name.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_ACTIVE_SUBROUTINE_UNIFORM_NAME);
-        answer.array(length);
-        answer.array(name);
+        answer.array(length.cast::<i32>());
+        answer.array(name.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetActiveSubroutineUniformiv(program: u32, shadertype: u32, index: u32, pname: u32, values: *mut i32) {
@@ -2069,7 +1975,7 @@ pub unsafe extern "C" fn glGetActiveSubroutineUniformiv(program: u32, shadertype
             if values.is_null() { 0 } else { (lens::values(pname)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_ACTIVE_SUBROUTINE_UNIFORMIV);
-        answer.array(values);
+        answer.array(values.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetActiveUniform(
@@ -2093,10 +1999,10 @@ pub unsafe extern "C" fn glGetActiveUniform(
             if name.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_ACTIVE_UNIFORM);
-        answer.array(length);
-        answer.array(size);
-        answer.array(type_);
-        answer.array(name);
+        answer.array(length.cast::<i32>());
+        answer.array(size.cast::<i32>());
+        answer.array(type_.cast::<u32>());
+        answer.array(name.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetActiveUniformBlockName(
@@ -2116,8 +2022,8 @@ pub unsafe extern "C" fn glGetActiveUniformBlockName(
             if uniform_block_name.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_ACTIVE_UNIFORM_BLOCK_NAME);
-        answer.array(length);
-        answer.array(uniform_block_name);
+        answer.array(length.cast::<i32>());
+        answer.array(uniform_block_name.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetActiveUniformBlockiv(program: u32, uniform_block_index: u32, pname: u32, params: *mut i32) {
@@ -2130,7 +2036,7 @@ pub unsafe extern "C" fn glGetActiveUniformBlockiv(program: u32, uniform_block_i
             if params.is_null() { 0 } else { (lens::uniform_block_values(program, uniform_block_index, pname)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_ACTIVE_UNIFORM_BLOCKIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetActiveUniformName(program: u32, uniform_index: u32, buf_size: i32, length: *mut i32, uniform_name: *mut u8) {
@@ -2144,8 +2050,8 @@ pub unsafe extern "C" fn glGetActiveUniformName(program: u32, uniform_index: u32
             if uniform_name.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_ACTIVE_UNIFORM_NAME);
-        answer.array(length);
-        answer.array(uniform_name);
+        answer.array(length.cast::<i32>());
+        answer.array(uniform_name.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetActiveUniformsiv(
@@ -2160,12 +2066,12 @@ pub unsafe extern "C" fn glGetActiveUniformsiv(
         cx.enc.gl_get_active_uniformsiv(
             program,
             uniform_count,
-            (uniform_indices.cast::<u32>().cast_const(), lens::times(uniform_count as i64, 1)),
+            (uniform_indices.cast::<u32>(), lens::times(uniform_count as i64, 1)),
             pname,
             if params.is_null() { 0 } else { (lens::times(uniform_count as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_ACTIVE_UNIFORMSIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetAttachedObjectsARB(container_obj: u32, max_count: i32, count: *mut i32, obj: *mut u32) {
@@ -2178,8 +2084,8 @@ pub unsafe extern "C" fn glGetAttachedObjectsARB(container_obj: u32, max_count: 
             if obj.is_null() { 0 } else { (lens::times(max_count as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_ATTACHED_OBJECTS_ARB);
-        answer.array(count);
-        answer.array(obj);
+        answer.array(count.cast::<i32>());
+        answer.array(obj.cast::<u32>());
     }
 }
 pub unsafe extern "C" fn glGetBooleani_v(target: u32, index: u32, data: *mut u8) {
@@ -2187,7 +2093,7 @@ pub unsafe extern "C" fn glGetBooleani_v(target: u32, index: u32, data: *mut u8)
         let cx = context();
         cx.enc.gl_get_booleani_v(target, index, if data.is_null() { 0 } else { (lens::indexed_values(target)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_BOOLEANI_V);
-        answer.array(data);
+        answer.array(data.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetBufferParameteri64v(target: u32, pname: u32, params: *mut i64) {
@@ -2195,7 +2101,7 @@ pub unsafe extern "C" fn glGetBufferParameteri64v(target: u32, pname: u32, param
         let cx = context();
         cx.enc.gl_get_buffer_parameteri64v(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_BUFFER_PARAMETERI64V);
-        answer.array(params);
+        answer.array(params.cast::<i64>());
     }
 }
 pub unsafe extern "C" fn glGetClipPlane(plane: u32, equation: *mut f64) {
@@ -2203,7 +2109,7 @@ pub unsafe extern "C" fn glGetClipPlane(plane: u32, equation: *mut f64) {
         let cx = context();
         cx.enc.gl_get_clip_plane(plane, if equation.is_null() { 0 } else { (4) as u32 });
         let mut answer = cx.answer(ops::GL_GET_CLIP_PLANE);
-        answer.array(equation);
+        answer.array(equation.cast::<f64>());
     }
 }
 pub unsafe extern "C" fn glGetClipPlanef(plane: u32, equation: *mut f32) {
@@ -2211,7 +2117,7 @@ pub unsafe extern "C" fn glGetClipPlanef(plane: u32, equation: *mut f32) {
         let cx = context();
         cx.enc.gl_get_clip_planef(plane, if equation.is_null() { 0 } else { (4) as u32 });
         let mut answer = cx.answer(ops::GL_GET_CLIP_PLANEF);
-        answer.array(equation);
+        answer.array(equation.cast::<f32>());
     }
 }
 pub unsafe extern "C" fn glGetClipPlanefOES(plane: u32, equation: *mut f32) {
@@ -2219,7 +2125,7 @@ pub unsafe extern "C" fn glGetClipPlanefOES(plane: u32, equation: *mut f32) {
         let cx = context();
         cx.enc.gl_get_clip_planef_oes(plane, if equation.is_null() { 0 } else { (4) as u32 });
         let mut answer = cx.answer(ops::GL_GET_CLIP_PLANEF_OES);
-        answer.array(equation);
+        answer.array(equation.cast::<f32>());
     }
 }
 pub unsafe extern "C" fn glGetClipPlanex(plane: u32, equation: *mut i32) {
@@ -2272,7 +2178,7 @@ pub unsafe extern "C" fn glGetDoublei_v(target: u32, index: u32, data: *mut f64)
         let cx = context();
         cx.enc.gl_get_doublei_v(target, index, if data.is_null() { 0 } else { (lens::indexed_values(target)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_DOUBLEI_V);
-        answer.array(data);
+        answer.array(data.cast::<f64>());
     }
 }
 pub unsafe extern "C" fn glGetFixedv(pname: u32, params: *mut i32) {
@@ -2280,7 +2186,7 @@ pub unsafe extern "C" fn glGetFixedv(pname: u32, params: *mut i32) {
         let cx = context();
         cx.enc.gl_get_fixedv(pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_FIXEDV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetFixedvOES(pname: u32, params: *mut i32) {
@@ -2288,7 +2194,7 @@ pub unsafe extern "C" fn glGetFixedvOES(pname: u32, params: *mut i32) {
         let cx = context();
         cx.enc.gl_get_fixedv_oes(pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_FIXEDV_OES);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetFloati_v(target: u32, index: u32, data: *mut f32) {
@@ -2296,7 +2202,7 @@ pub unsafe extern "C" fn glGetFloati_v(target: u32, index: u32, data: *mut f32) 
         let cx = context();
         cx.enc.gl_get_floati_v(target, index, if data.is_null() { 0 } else { (lens::indexed_values(target)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_FLOATI_V);
-        answer.array(data);
+        answer.array(data.cast::<f32>());
     }
 }
 pub unsafe extern "C" fn glGetFragDataIndex(program: u32, name: *const u8) -> i32 {
@@ -2327,7 +2233,7 @@ pub unsafe extern "C" fn glGetFramebufferAttachmentParameteriv(target: u32, atta
             if params.is_null() { 0 } else { (lens::values(pname)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetFramebufferAttachmentParameterivOES(target: u32, attachment: u32, pname: u32, params: *mut i32) {
@@ -2340,7 +2246,7 @@ pub unsafe extern "C" fn glGetFramebufferAttachmentParameterivOES(target: u32, a
             if params.is_null() { 0 } else { (lens::values(pname)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetFramebufferParameteriv(target: u32, pname: u32, params: *mut i32) {
@@ -2348,7 +2254,7 @@ pub unsafe extern "C" fn glGetFramebufferParameteriv(target: u32, pname: u32, pa
         let cx = context();
         cx.enc.gl_get_framebuffer_parameteriv(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_FRAMEBUFFER_PARAMETERIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetFramebufferParameterivEXT(framebuffer: u32, pname: u32, params: *mut i32) {
@@ -2356,7 +2262,7 @@ pub unsafe extern "C" fn glGetFramebufferParameterivEXT(framebuffer: u32, pname:
         let cx = context();
         cx.enc.gl_get_framebuffer_parameteriv_ext(framebuffer, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_FRAMEBUFFER_PARAMETERIV_EXT);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetFramebufferParameterivMESA(target: u32, pname: u32, params: *mut i32) {
@@ -2364,7 +2270,7 @@ pub unsafe extern "C" fn glGetFramebufferParameterivMESA(target: u32, pname: u32
         let cx = context();
         cx.enc.gl_get_framebuffer_parameteriv_mesa(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_FRAMEBUFFER_PARAMETERIV_MESA);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetGraphicsResetStatus() -> u32 {
@@ -2407,8 +2313,8 @@ pub unsafe extern "C" fn glGetInfoLogARB(obj: u32, max_length: i32, length: *mut
             if info_log.is_null() { 0 } else { (lens::times(max_length as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_INFO_LOG_ARB);
-        answer.array(length);
-        answer.array(info_log);
+        answer.array(length.cast::<i32>());
+        answer.array(info_log.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetInteger64i_v(target: u32, index: u32, data: *mut i64) {
@@ -2416,7 +2322,7 @@ pub unsafe extern "C" fn glGetInteger64i_v(target: u32, index: u32, data: *mut i
         let cx = context();
         cx.enc.gl_get_integer64i_v(target, index, if data.is_null() { 0 } else { (lens::indexed_values(target)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_INTEGER64I_V);
-        answer.array(data);
+        answer.array(data.cast::<i64>());
     }
 }
 pub unsafe extern "C" fn glGetIntegeri_v(target: u32, index: u32, data: *mut i32) {
@@ -2424,7 +2330,7 @@ pub unsafe extern "C" fn glGetIntegeri_v(target: u32, index: u32, data: *mut i32
         let cx = context();
         cx.enc.gl_get_integeri_v(target, index, if data.is_null() { 0 } else { (lens::indexed_values(target)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_INTEGERI_V);
-        answer.array(data);
+        answer.array(data.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetInternalformati64v(target: u32, internalformat: u32, pname: u32, count: i32, params: *mut i64) {
@@ -2438,7 +2344,7 @@ pub unsafe extern "C" fn glGetInternalformati64v(target: u32, internalformat: u3
             if params.is_null() { 0 } else { (lens::times(count as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_INTERNALFORMATI64V);
-        answer.array(params);
+        answer.array(params.cast::<i64>());
     }
 }
 pub unsafe extern "C" fn glGetInternalformativ(target: u32, internalformat: u32, pname: u32, count: i32, params: *mut i32) {
@@ -2452,7 +2358,7 @@ pub unsafe extern "C" fn glGetInternalformativ(target: u32, internalformat: u32,
             if params.is_null() { 0 } else { (lens::times(count as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_INTERNALFORMATIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetLightfv(light: u32, pname: u32, params: *mut f32) {
@@ -2460,7 +2366,7 @@ pub unsafe extern "C" fn glGetLightfv(light: u32, pname: u32, params: *mut f32) 
         let cx = context();
         cx.enc.gl_get_lightfv(light, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_LIGHTFV);
-        answer.array(params);
+        answer.array(params.cast::<f32>());
     }
 }
 pub unsafe extern "C" fn glGetLightiv(light: u32, pname: u32, params: *mut i32) {
@@ -2468,7 +2374,7 @@ pub unsafe extern "C" fn glGetLightiv(light: u32, pname: u32, params: *mut i32) 
         let cx = context();
         cx.enc.gl_get_lightiv(light, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_LIGHTIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetLightxOES(light: u32, pname: u32, params: *mut i32) {
@@ -2485,7 +2391,7 @@ pub unsafe extern "C" fn glGetMapdv(target: u32, query: u32, v: *mut f64) {
         let cx = context();
         cx.enc.gl_get_mapdv(target, query, if v.is_null() { 0 } else { (lens::map_values(target, query)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_MAPDV);
-        answer.array(v);
+        answer.array(v.cast::<f64>());
     }
 }
 pub unsafe extern "C" fn glGetMapfv(target: u32, query: u32, v: *mut f32) {
@@ -2493,7 +2399,7 @@ pub unsafe extern "C" fn glGetMapfv(target: u32, query: u32, v: *mut f32) {
         let cx = context();
         cx.enc.gl_get_mapfv(target, query, if v.is_null() { 0 } else { (lens::map_values(target, query)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_MAPFV);
-        answer.array(v);
+        answer.array(v.cast::<f32>());
     }
 }
 pub unsafe extern "C" fn glGetMapiv(target: u32, query: u32, v: *mut i32) {
@@ -2501,7 +2407,7 @@ pub unsafe extern "C" fn glGetMapiv(target: u32, query: u32, v: *mut i32) {
         let cx = context();
         cx.enc.gl_get_mapiv(target, query, if v.is_null() { 0 } else { (lens::map_values(target, query)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_MAPIV);
-        answer.array(v);
+        answer.array(v.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetMapxvOES(target: u32, query: u32, v: *mut i32) {
@@ -2512,7 +2418,7 @@ pub unsafe extern "C" fn glGetMaterialfv(face: u32, pname: u32, params: *mut f32
         let cx = context();
         cx.enc.gl_get_materialfv(face, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_MATERIALFV);
-        answer.array(params);
+        answer.array(params.cast::<f32>());
     }
 }
 pub unsafe extern "C" fn glGetMaterialiv(face: u32, pname: u32, params: *mut i32) {
@@ -2520,7 +2426,7 @@ pub unsafe extern "C" fn glGetMaterialiv(face: u32, pname: u32, params: *mut i32
         let cx = context();
         cx.enc.gl_get_materialiv(face, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_MATERIALIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetMaterialxOES(face: u32, pname: u32, param: i32) {
@@ -2576,7 +2482,7 @@ pub unsafe extern "C" fn glGetMultisamplefv(pname: u32, index: u32, val: *mut f3
         let cx = context();
         cx.enc.gl_get_multisamplefv(pname, index, if val.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_MULTISAMPLEFV);
-        answer.array(val);
+        answer.array(val.cast::<f32>());
     }
 }
 pub unsafe extern "C" fn glGetNamedBufferParameteri64v(buffer: u32, pname: u32, params: *mut i64) {
@@ -2653,7 +2559,7 @@ pub unsafe extern "C" fn glGetObjectParameterfvARB(obj: u32, pname: u32, params:
         let cx = context();
         cx.enc.gl_get_object_parameterfv_arb(obj, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_OBJECT_PARAMETERFV_ARB);
-        answer.array(params);
+        answer.array(params.cast::<f32>());
     }
 }
 pub unsafe extern "C" fn glGetObjectParameterivARB(obj: u32, pname: u32, params: *mut i32) {
@@ -2661,7 +2567,7 @@ pub unsafe extern "C" fn glGetObjectParameterivARB(obj: u32, pname: u32, params:
         let cx = context();
         cx.enc.gl_get_object_parameteriv_arb(obj, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_OBJECT_PARAMETERIV_ARB);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetObjectPtrLabel(ptr: *const c_void, buf_size: i32, length: *mut i32, label: *mut u8) {
@@ -2687,9 +2593,9 @@ pub unsafe extern "C" fn glGetProgramBinary(program: u32, buf_size: i32, length:
             if binary.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_BINARY);
-        answer.array(length);
-        answer.array(binary_format);
-        answer.array(binary);
+        answer.array(length.cast::<i32>());
+        answer.array(binary_format.cast::<u32>());
+        answer.array(binary.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetProgramEnvParameterdvARB(target: u32, index: u32, params: *mut f64) {
@@ -2697,7 +2603,7 @@ pub unsafe extern "C" fn glGetProgramEnvParameterdvARB(target: u32, index: u32, 
         let cx = context();
         cx.enc.gl_get_program_env_parameterdv_arb(target, index, if params.is_null() { 0 } else { (4) as u32 });
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_ENV_PARAMETERDV_ARB);
-        answer.array(params);
+        answer.array(params.cast::<f64>());
     }
 }
 pub unsafe extern "C" fn glGetProgramEnvParameterfvARB(target: u32, index: u32, params: *mut f32) {
@@ -2705,7 +2611,7 @@ pub unsafe extern "C" fn glGetProgramEnvParameterfvARB(target: u32, index: u32, 
         let cx = context();
         cx.enc.gl_get_program_env_parameterfv_arb(target, index, if params.is_null() { 0 } else { (4) as u32 });
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_ENV_PARAMETERFV_ARB);
-        answer.array(params);
+        answer.array(params.cast::<f32>());
     }
 }
 pub unsafe extern "C" fn glGetProgramInfoLog(program: u32, buf_size: i32, length: *mut i32, info_log: *mut u8) {
@@ -2718,8 +2624,8 @@ pub unsafe extern "C" fn glGetProgramInfoLog(program: u32, buf_size: i32, length
             if info_log.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_INFO_LOG);
-        answer.array(length);
-        answer.array(info_log);
+        answer.array(length.cast::<i32>());
+        answer.array(info_log.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetProgramInterfaceiv(program: u32, program_interface: u32, pname: u32, params: *mut i32) {
@@ -2732,7 +2638,7 @@ pub unsafe extern "C" fn glGetProgramInterfaceiv(program: u32, program_interface
             if params.is_null() { 0 } else { (lens::values(pname)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_INTERFACEIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetProgramLocalParameterdvARB(target: u32, index: u32, params: *mut f64) {
@@ -2740,7 +2646,7 @@ pub unsafe extern "C" fn glGetProgramLocalParameterdvARB(target: u32, index: u32
         let cx = context();
         cx.enc.gl_get_program_local_parameterdv_arb(target, index, if params.is_null() { 0 } else { (4) as u32 });
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_LOCAL_PARAMETERDV_ARB);
-        answer.array(params);
+        answer.array(params.cast::<f64>());
     }
 }
 pub unsafe extern "C" fn glGetProgramLocalParameterfvARB(target: u32, index: u32, params: *mut f32) {
@@ -2748,7 +2654,7 @@ pub unsafe extern "C" fn glGetProgramLocalParameterfvARB(target: u32, index: u32
         let cx = context();
         cx.enc.gl_get_program_local_parameterfv_arb(target, index, if params.is_null() { 0 } else { (4) as u32 });
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_LOCAL_PARAMETERFV_ARB);
-        answer.array(params);
+        answer.array(params.cast::<f32>());
     }
 }
 pub unsafe extern "C" fn glGetProgramPipelineInfoLog(pipeline: u32, buf_size: i32, length: *mut i32, info_log: *mut u8) {
@@ -2761,8 +2667,8 @@ pub unsafe extern "C" fn glGetProgramPipelineInfoLog(pipeline: u32, buf_size: i3
             if info_log.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_PIPELINE_INFO_LOG);
-        answer.array(length);
-        answer.array(info_log);
+        answer.array(length.cast::<i32>());
+        answer.array(info_log.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetProgramPipelineInfoLogEXT(pipeline: u32, buf_size: i32, length: *mut i32, info_log: *mut u8) {
@@ -2775,8 +2681,8 @@ pub unsafe extern "C" fn glGetProgramPipelineInfoLogEXT(pipeline: u32, buf_size:
             if info_log.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT);
-        answer.array(length);
-        answer.array(info_log);
+        answer.array(length.cast::<i32>());
+        answer.array(info_log.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetProgramPipelineiv(pipeline: u32, pname: u32, params: *mut i32) {
@@ -2784,7 +2690,7 @@ pub unsafe extern "C" fn glGetProgramPipelineiv(pipeline: u32, pname: u32, param
         let cx = context();
         cx.enc.gl_get_program_pipelineiv(pipeline, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_PIPELINEIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetProgramPipelineivEXT(pipeline: u32, pname: u32, params: *mut i32) {
@@ -2792,7 +2698,7 @@ pub unsafe extern "C" fn glGetProgramPipelineivEXT(pipeline: u32, pname: u32, pa
         let cx = context();
         cx.enc.gl_get_program_pipelineiv_ext(pipeline, pname, if params.is_null() { 0 } else { (1) as u32 });
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_PIPELINEIV_EXT);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetProgramResourceIndex(program: u32, program_interface: u32, name: *const u8) -> u32 {
@@ -2850,8 +2756,8 @@ pub unsafe extern "C" fn glGetProgramResourceName(
             if name.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_RESOURCE_NAME);
-        answer.array(length);
-        answer.array(name);
+        answer.array(length.cast::<i32>());
+        answer.array(name.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetProgramResourceiv(
@@ -2871,14 +2777,14 @@ pub unsafe extern "C" fn glGetProgramResourceiv(
             program_interface,
             index,
             prop_count,
-            (props.cast::<u32>().cast_const(), lens::times(prop_count as i64, 1)),
+            (props.cast::<u32>(), lens::times(prop_count as i64, 1)),
             count,
             if length.is_null() { 0 } else { (1) as u32 },
             if params.is_null() { 0 } else { (lens::times(count as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_RESOURCEIV);
-        answer.array(length);
-        answer.array(params);
+        answer.array(length.cast::<i32>());
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetProgramStageiv(program: u32, shadertype: u32, pname: u32, values: *mut i32) {
@@ -2886,7 +2792,7 @@ pub unsafe extern "C" fn glGetProgramStageiv(program: u32, shadertype: u32, pnam
         let cx = context();
         cx.enc.gl_get_program_stageiv(program, shadertype, pname, if values.is_null() { 0 } else { (1) as u32 });
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_STAGEIV);
-        answer.array(values);
+        answer.array(values.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetProgramStringARB(target: u32, pname: u32, string: *mut c_void) {
@@ -2897,7 +2803,7 @@ pub unsafe extern "C" fn glGetProgramivARB(target: u32, pname: u32, params: *mut
         let cx = context();
         cx.enc.gl_get_programiv_arb(target, pname, if params.is_null() { 0 } else { (1) as u32 });
         let mut answer = cx.answer(ops::GL_GET_PROGRAMIV_ARB);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetQueryBufferObjecti64v(id: u32, buffer: u32, pname: u32, offset: i64) {
@@ -2929,7 +2835,7 @@ pub unsafe extern "C" fn glGetQueryIndexediv(target: u32, index: u32, pname: u32
         let cx = context();
         cx.enc.gl_get_query_indexediv(target, index, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_QUERY_INDEXEDIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetQueryObjecti64v(id: u32, pname: u32, params: *mut i64) {
@@ -2937,7 +2843,7 @@ pub unsafe extern "C" fn glGetQueryObjecti64v(id: u32, pname: u32, params: *mut 
         let cx = context();
         cx.enc.gl_get_query_objecti64v(id, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_QUERY_OBJECTI64V);
-        answer.array(params);
+        answer.array(params.cast::<i64>());
     }
 }
 pub unsafe extern "C" fn glGetQueryObjectiv(id: u32, pname: u32, params: *mut i32) {
@@ -2945,7 +2851,7 @@ pub unsafe extern "C" fn glGetQueryObjectiv(id: u32, pname: u32, params: *mut i3
         let cx = context();
         cx.enc.gl_get_query_objectiv(id, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_QUERY_OBJECTIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetQueryObjectui64v(id: u32, pname: u32, params: *mut u64) {
@@ -2953,7 +2859,7 @@ pub unsafe extern "C" fn glGetQueryObjectui64v(id: u32, pname: u32, params: *mut
         let cx = context();
         cx.enc.gl_get_query_objectui64v(id, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_QUERY_OBJECTUI64V);
-        answer.array(params);
+        answer.array(params.cast::<u64>());
     }
 }
 pub unsafe extern "C" fn glGetQueryObjectuiv(id: u32, pname: u32, params: *mut u32) {
@@ -2961,7 +2867,7 @@ pub unsafe extern "C" fn glGetQueryObjectuiv(id: u32, pname: u32, params: *mut u
         let cx = context();
         cx.enc.gl_get_query_objectuiv(id, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_QUERY_OBJECTUIV);
-        answer.array(params);
+        answer.array(params.cast::<u32>());
     }
 }
 pub unsafe extern "C" fn glGetQueryObjectuivEXT(id: u32, pname: u32, params: *mut u32) {
@@ -2969,7 +2875,7 @@ pub unsafe extern "C" fn glGetQueryObjectuivEXT(id: u32, pname: u32, params: *mu
         let cx = context();
         cx.enc.gl_get_query_objectuiv_ext(id, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_QUERY_OBJECTUIV_EXT);
-        answer.array(params);
+        answer.array(params.cast::<u32>());
     }
 }
 pub unsafe extern "C" fn glGetQueryiv(target: u32, pname: u32, params: *mut i32) {
@@ -2977,7 +2883,7 @@ pub unsafe extern "C" fn glGetQueryiv(target: u32, pname: u32, params: *mut i32)
         let cx = context();
         cx.enc.gl_get_queryiv(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_QUERYIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetQueryivEXT(target: u32, pname: u32, params: *mut i32) {
@@ -2985,7 +2891,7 @@ pub unsafe extern "C" fn glGetQueryivEXT(target: u32, pname: u32, params: *mut i
         let cx = context();
         cx.enc.gl_get_queryiv_ext(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_QUERYIV_EXT);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetRenderbufferParameteriv(target: u32, pname: u32, params: *mut i32) {
@@ -2993,7 +2899,7 @@ pub unsafe extern "C" fn glGetRenderbufferParameteriv(target: u32, pname: u32, p
         let cx = context();
         cx.enc.gl_get_renderbuffer_parameteriv(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_RENDERBUFFER_PARAMETERIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetRenderbufferParameterivOES(target: u32, pname: u32, params: *mut i32) {
@@ -3001,7 +2907,7 @@ pub unsafe extern "C" fn glGetRenderbufferParameterivOES(target: u32, pname: u32
         let cx = context();
         cx.enc.gl_get_renderbuffer_parameteriv_oes(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_RENDERBUFFER_PARAMETERIV_OES);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetSamplerParameterIiv(sampler: u32, pname: u32, params: *mut i32) {
@@ -3009,7 +2915,7 @@ pub unsafe extern "C" fn glGetSamplerParameterIiv(sampler: u32, pname: u32, para
         let cx = context();
         cx.enc.gl_get_sampler_parameter_iiv(sampler, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_SAMPLER_PARAMETER_IIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetSamplerParameterIuiv(sampler: u32, pname: u32, params: *mut u32) {
@@ -3017,7 +2923,7 @@ pub unsafe extern "C" fn glGetSamplerParameterIuiv(sampler: u32, pname: u32, par
         let cx = context();
         cx.enc.gl_get_sampler_parameter_iuiv(sampler, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_SAMPLER_PARAMETER_IUIV);
-        answer.array(params);
+        answer.array(params.cast::<u32>());
     }
 }
 pub unsafe extern "C" fn glGetSamplerParameterfv(sampler: u32, pname: u32, params: *mut f32) {
@@ -3025,7 +2931,7 @@ pub unsafe extern "C" fn glGetSamplerParameterfv(sampler: u32, pname: u32, param
         let cx = context();
         cx.enc.gl_get_sampler_parameterfv(sampler, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_SAMPLER_PARAMETERFV);
-        answer.array(params);
+        answer.array(params.cast::<f32>());
     }
 }
 pub unsafe extern "C" fn glGetSamplerParameteriv(sampler: u32, pname: u32, params: *mut i32) {
@@ -3033,7 +2939,7 @@ pub unsafe extern "C" fn glGetSamplerParameteriv(sampler: u32, pname: u32, param
         let cx = context();
         cx.enc.gl_get_sampler_parameteriv(sampler, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_SAMPLER_PARAMETERIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetShaderInfoLog(shader: u32, buf_size: i32, length: *mut i32, info_log: *mut u8) {
@@ -3046,8 +2952,8 @@ pub unsafe extern "C" fn glGetShaderInfoLog(shader: u32, buf_size: i32, length: 
             if info_log.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_SHADER_INFO_LOG);
-        answer.array(length);
-        answer.array(info_log);
+        answer.array(length.cast::<i32>());
+        answer.array(info_log.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetShaderPrecisionFormat(shadertype: u32, precisiontype: u32, range: *mut i32, precision: *mut i32) {
@@ -3060,8 +2966,8 @@ pub unsafe extern "C" fn glGetShaderPrecisionFormat(shadertype: u32, precisionty
             if precision.is_null() { 0 } else { (1) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_SHADER_PRECISION_FORMAT);
-        answer.array(range);
-        answer.array(precision);
+        answer.array(range.cast::<i32>());
+        answer.array(precision.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetShaderSource(shader: u32, buf_size: i32, length: *mut i32, source: *mut u8) {
@@ -3074,8 +2980,8 @@ pub unsafe extern "C" fn glGetShaderSource(shader: u32, buf_size: i32, length: *
             if source.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_SHADER_SOURCE);
-        answer.array(length);
-        answer.array(source);
+        answer.array(length.cast::<i32>());
+        answer.array(source.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetSubroutineIndex(program: u32, shadertype: u32, name: *const u8) -> u32 {
@@ -3107,8 +3013,8 @@ pub unsafe extern "C" fn glGetSynciv(sync: *mut c_void, pname: u32, count: i32, 
             if values.is_null() { 0 } else { (lens::times(count as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_SYNCIV);
-        answer.array(length);
-        answer.array(values);
+        answer.array(length.cast::<i32>());
+        answer.array(values.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetTexEnvfv(target: u32, pname: u32, params: *mut f32) {
@@ -3116,7 +3022,7 @@ pub unsafe extern "C" fn glGetTexEnvfv(target: u32, pname: u32, params: *mut f32
         let cx = context();
         cx.enc.gl_get_tex_envfv(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TEX_ENVFV);
-        answer.array(params);
+        answer.array(params.cast::<f32>());
     }
 }
 pub unsafe extern "C" fn glGetTexEnviv(target: u32, pname: u32, params: *mut i32) {
@@ -3124,7 +3030,7 @@ pub unsafe extern "C" fn glGetTexEnviv(target: u32, pname: u32, params: *mut i32
         let cx = context();
         cx.enc.gl_get_tex_enviv(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TEX_ENVIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetTexEnvxv(target: u32, pname: u32, params: *mut i32) {
@@ -3138,7 +3044,7 @@ pub unsafe extern "C" fn glGetTexGendv(coord: u32, pname: u32, params: *mut f64)
         let cx = context();
         cx.enc.gl_get_tex_gendv(coord, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TEX_GENDV);
-        answer.array(params);
+        answer.array(params.cast::<f64>());
     }
 }
 pub unsafe extern "C" fn glGetTexGenfv(coord: u32, pname: u32, params: *mut f32) {
@@ -3146,7 +3052,7 @@ pub unsafe extern "C" fn glGetTexGenfv(coord: u32, pname: u32, params: *mut f32)
         let cx = context();
         cx.enc.gl_get_tex_genfv(coord, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TEX_GENFV);
-        answer.array(params);
+        answer.array(params.cast::<f32>());
     }
 }
 pub unsafe extern "C" fn glGetTexGenfvOES(coord: u32, pname: u32, params: *mut f32) {
@@ -3154,7 +3060,7 @@ pub unsafe extern "C" fn glGetTexGenfvOES(coord: u32, pname: u32, params: *mut f
         let cx = context();
         cx.enc.gl_get_tex_genfv_oes(coord, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TEX_GENFV_OES);
-        answer.array(params);
+        answer.array(params.cast::<f32>());
     }
 }
 pub unsafe extern "C" fn glGetTexGeniv(coord: u32, pname: u32, params: *mut i32) {
@@ -3162,7 +3068,7 @@ pub unsafe extern "C" fn glGetTexGeniv(coord: u32, pname: u32, params: *mut i32)
         let cx = context();
         cx.enc.gl_get_tex_geniv(coord, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TEX_GENIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetTexGenivOES(coord: u32, pname: u32, params: *mut i32) {
@@ -3170,7 +3076,7 @@ pub unsafe extern "C" fn glGetTexGenivOES(coord: u32, pname: u32, params: *mut i
         let cx = context();
         cx.enc.gl_get_tex_geniv_oes(coord, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TEX_GENIV_OES);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetTexGenxvOES(coord: u32, pname: u32, params: *mut i32) {
@@ -3181,7 +3087,7 @@ pub unsafe extern "C" fn glGetTexLevelParameterfv(target: u32, level: i32, pname
         let cx = context();
         cx.enc.gl_get_tex_level_parameterfv(target, level, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TEX_LEVEL_PARAMETERFV);
-        answer.array(params);
+        answer.array(params.cast::<f32>());
     }
 }
 pub unsafe extern "C" fn glGetTexLevelParameteriv(target: u32, level: i32, pname: u32, params: *mut i32) {
@@ -3189,7 +3095,7 @@ pub unsafe extern "C" fn glGetTexLevelParameteriv(target: u32, level: i32, pname
         let cx = context();
         cx.enc.gl_get_tex_level_parameteriv(target, level, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TEX_LEVEL_PARAMETERIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetTexLevelParameterxvOES(target: u32, level: i32, pname: u32, params: *mut i32) {
@@ -3200,7 +3106,7 @@ pub unsafe extern "C" fn glGetTexParameterIiv(target: u32, pname: u32, params: *
         let cx = context();
         cx.enc.gl_get_tex_parameter_iiv(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TEX_PARAMETER_IIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetTexParameterIuiv(target: u32, pname: u32, params: *mut u32) {
@@ -3208,7 +3114,7 @@ pub unsafe extern "C" fn glGetTexParameterIuiv(target: u32, pname: u32, params: 
         let cx = context();
         cx.enc.gl_get_tex_parameter_iuiv(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TEX_PARAMETER_IUIV);
-        answer.array(params);
+        answer.array(params.cast::<u32>());
     }
 }
 pub unsafe extern "C" fn glGetTexParameterfv(target: u32, pname: u32, params: *mut f32) {
@@ -3216,7 +3122,7 @@ pub unsafe extern "C" fn glGetTexParameterfv(target: u32, pname: u32, params: *m
         let cx = context();
         cx.enc.gl_get_tex_parameterfv(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TEX_PARAMETERFV);
-        answer.array(params);
+        answer.array(params.cast::<f32>());
     }
 }
 pub unsafe extern "C" fn glGetTexParameteriv(target: u32, pname: u32, params: *mut i32) {
@@ -3224,7 +3130,7 @@ pub unsafe extern "C" fn glGetTexParameteriv(target: u32, pname: u32, params: *m
         let cx = context();
         cx.enc.gl_get_tex_parameteriv(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TEX_PARAMETERIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetTexParameterxv(target: u32, pname: u32, params: *mut i32) {
@@ -3312,10 +3218,10 @@ pub unsafe extern "C" fn glGetTransformFeedbackVarying(
             if name.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_TRANSFORM_FEEDBACK_VARYING);
-        answer.array(length);
-        answer.array(size);
-        answer.array(type_);
-        answer.array(name);
+        answer.array(length.cast::<i32>());
+        answer.array(size.cast::<i32>());
+        answer.array(type_.cast::<u32>());
+        answer.array(name.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetTransformFeedbacki64_v(xfb: u32, pname: u32, index: u32, param: *mut i64) {
@@ -3323,7 +3229,7 @@ pub unsafe extern "C" fn glGetTransformFeedbacki64_v(xfb: u32, pname: u32, index
         let cx = context();
         cx.enc.gl_get_transform_feedbacki64_v(xfb, pname, index, if param.is_null() { 0 } else { (1) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TRANSFORM_FEEDBACKI64_V);
-        answer.array(param);
+        answer.array(param.cast::<i64>());
     }
 }
 pub unsafe extern "C" fn glGetTransformFeedbacki_v(xfb: u32, pname: u32, index: u32, param: *mut i32) {
@@ -3331,7 +3237,7 @@ pub unsafe extern "C" fn glGetTransformFeedbacki_v(xfb: u32, pname: u32, index: 
         let cx = context();
         cx.enc.gl_get_transform_feedbacki_v(xfb, pname, index, if param.is_null() { 0 } else { (1) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TRANSFORM_FEEDBACKI_V);
-        answer.array(param);
+        answer.array(param.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetTransformFeedbackiv(xfb: u32, pname: u32, param: *mut i32) {
@@ -3339,7 +3245,7 @@ pub unsafe extern "C" fn glGetTransformFeedbackiv(xfb: u32, pname: u32, param: *
         let cx = context();
         cx.enc.gl_get_transform_feedbackiv(xfb, pname, if param.is_null() { 0 } else { (1) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TRANSFORM_FEEDBACKIV);
-        answer.array(param);
+        answer.array(param.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetUniformBlockIndex(program: u32, uniform_block_name: *const u8) -> u32 {
@@ -3356,7 +3262,7 @@ pub unsafe extern "C" fn glGetUniformSubroutineuiv(shadertype: u32, location: i3
         let cx = context();
         cx.enc.gl_get_uniform_subroutineuiv(shadertype, location, if params.is_null() { 0 } else { (1) as u32 });
         let mut answer = cx.answer(ops::GL_GET_UNIFORM_SUBROUTINEUIV);
-        answer.array(params);
+        answer.array(params.cast::<u32>());
     }
 }
 pub unsafe extern "C" fn glGetUniformdv(program: u32, location: i32, params: *mut f64) {
@@ -3364,7 +3270,7 @@ pub unsafe extern "C" fn glGetUniformdv(program: u32, location: i32, params: *mu
         let cx = context();
         cx.enc.gl_get_uniformdv(program, location, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GET_UNIFORMDV);
-        answer.array(params);
+        answer.array(params.cast::<f64>());
     }
 }
 pub unsafe extern "C" fn glGetUniformfv(program: u32, location: i32, params: *mut f32) {
@@ -3372,7 +3278,7 @@ pub unsafe extern "C" fn glGetUniformfv(program: u32, location: i32, params: *mu
         let cx = context();
         cx.enc.gl_get_uniformfv(program, location, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GET_UNIFORMFV);
-        answer.array(params);
+        answer.array(params.cast::<f32>());
     }
 }
 pub unsafe extern "C" fn glGetUniformi64vARB(program: u32, location: i32, params: *mut i64) {
@@ -3386,7 +3292,7 @@ pub unsafe extern "C" fn glGetUniformiv(program: u32, location: i32, params: *mu
         let cx = context();
         cx.enc.gl_get_uniformiv(program, location, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GET_UNIFORMIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetUniformui64vARB(program: u32, location: i32, params: *mut u64) {
@@ -3400,7 +3306,7 @@ pub unsafe extern "C" fn glGetUniformuiv(program: u32, location: i32, params: *m
         let cx = context();
         cx.enc.gl_get_uniformuiv(program, location, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GET_UNIFORMUIV);
-        answer.array(params);
+        answer.array(params.cast::<u32>());
     }
 }
 pub unsafe extern "C" fn glGetUnsignedBytei_vEXT(target: u32, index: u32, data: *mut u8) {
@@ -3411,7 +3317,7 @@ pub unsafe extern "C" fn glGetUnsignedBytevEXT(pname: u32, data: *mut u8) {
         let cx = context();
         cx.enc.gl_get_unsigned_bytev_ext(pname, if data.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_UNSIGNED_BYTEV_EXT);
-        answer.array(data);
+        answer.array(data.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetVertexArrayIndexed64iv(vaobj: u32, index: u32, pname: u32, param: *mut i64) {
@@ -3440,7 +3346,7 @@ pub unsafe extern "C" fn glGetVertexAttribLdv(index: u32, pname: u32, params: *m
         let cx = context();
         cx.enc.gl_get_vertex_attrib_ldv(index, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_VERTEX_ATTRIB_LDV);
-        answer.array(params);
+        answer.array(params.cast::<f64>());
     }
 }
 pub unsafe extern "C" fn glGetnColorTable(target: u32, format: u32, type_: u32, buf_size: i32, table: *mut c_void) {
@@ -3454,7 +3360,7 @@ pub unsafe extern "C" fn glGetnColorTable(target: u32, format: u32, type_: u32, 
             if table.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_COLOR_TABLE);
-        answer.array(table);
+        answer.array(table.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetnColorTableARB(target: u32, format: u32, type_: u32, buf_size: i32, table: *mut c_void) {
@@ -3468,7 +3374,7 @@ pub unsafe extern "C" fn glGetnColorTableARB(target: u32, format: u32, type_: u3
             if table.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_COLOR_TABLE_ARB);
-        answer.array(table);
+        answer.array(table.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetnCompressedTexImage(target: u32, lod: i32, buf_size: i32, pixels: *mut c_void) {
@@ -3484,7 +3390,7 @@ pub unsafe extern "C" fn glGetnCompressedTexImageARB(target: u32, lod: i32, buf_
             if img.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_COMPRESSED_TEX_IMAGE_ARB);
-        answer.array(img);
+        answer.array(img.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetnConvolutionFilter(target: u32, format: u32, type_: u32, buf_size: i32, image: *mut c_void) {
@@ -3498,7 +3404,7 @@ pub unsafe extern "C" fn glGetnConvolutionFilter(target: u32, format: u32, type_
             if image.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_CONVOLUTION_FILTER);
-        answer.array(image);
+        answer.array(image.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetnConvolutionFilterARB(target: u32, format: u32, type_: u32, buf_size: i32, image: *mut c_void) {
@@ -3512,7 +3418,7 @@ pub unsafe extern "C" fn glGetnConvolutionFilterARB(target: u32, format: u32, ty
             if image.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_CONVOLUTION_FILTER_ARB);
-        answer.array(image);
+        answer.array(image.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetnHistogram(target: u32, reset: u8, format: u32, type_: u32, buf_size: i32, values: *mut c_void) {
@@ -3527,7 +3433,7 @@ pub unsafe extern "C" fn glGetnHistogram(target: u32, reset: u8, format: u32, ty
             if values.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_HISTOGRAM);
-        answer.array(values);
+        answer.array(values.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetnHistogramARB(target: u32, reset: u8, format: u32, type_: u32, buf_size: i32, values: *mut c_void) {
@@ -3542,7 +3448,7 @@ pub unsafe extern "C" fn glGetnHistogramARB(target: u32, reset: u8, format: u32,
             if values.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_HISTOGRAM_ARB);
-        answer.array(values);
+        answer.array(values.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetnMapdv(target: u32, query: u32, buf_size: i32, v: *mut f64) {
@@ -3559,7 +3465,7 @@ pub unsafe extern "C" fn glGetnMapfvARB(target: u32, query: u32, buf_size: i32, 
         let cx = context();
         cx.enc.gl_getn_mapfv_arb(target, query, buf_size, if v.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_MAPFV_ARB);
-        answer.array(v);
+        answer.array(v.cast::<f32>());
     }
 }
 pub unsafe extern "C" fn glGetnMapiv(target: u32, query: u32, buf_size: i32, v: *mut i32) {
@@ -3570,7 +3476,7 @@ pub unsafe extern "C" fn glGetnMapivARB(target: u32, query: u32, buf_size: i32, 
         let cx = context();
         cx.enc.gl_getn_mapiv_arb(target, query, buf_size, if v.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_MAPIV_ARB);
-        answer.array(v);
+        answer.array(v.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetnMinmax(target: u32, reset: u8, format: u32, type_: u32, buf_size: i32, values: *mut c_void) {
@@ -3585,7 +3491,7 @@ pub unsafe extern "C" fn glGetnMinmax(target: u32, reset: u8, format: u32, type_
             if values.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_MINMAX);
-        answer.array(values);
+        answer.array(values.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetnMinmaxARB(target: u32, reset: u8, format: u32, type_: u32, buf_size: i32, values: *mut c_void) {
@@ -3600,7 +3506,7 @@ pub unsafe extern "C" fn glGetnMinmaxARB(target: u32, reset: u8, format: u32, ty
             if values.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_MINMAX_ARB);
-        answer.array(values);
+        answer.array(values.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetnPixelMapfv(map: u32, buf_size: i32, values: *mut f32) {
@@ -3617,7 +3523,7 @@ pub unsafe extern "C" fn glGetnPixelMapuivARB(map: u32, buf_size: i32, values: *
         let cx = context();
         cx.enc.gl_getn_pixel_mapuiv_arb(map, buf_size, if values.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_PIXEL_MAPUIV_ARB);
-        answer.array(values);
+        answer.array(values.cast::<u32>());
     }
 }
 pub unsafe extern "C" fn glGetnPixelMapusv(map: u32, buf_size: i32, values: *mut u16) {
@@ -3628,7 +3534,7 @@ pub unsafe extern "C" fn glGetnPixelMapusvARB(map: u32, buf_size: i32, values: *
         let cx = context();
         cx.enc.gl_getn_pixel_mapusv_arb(map, buf_size, if values.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_PIXEL_MAPUSV_ARB);
-        answer.array(values);
+        answer.array(values.cast::<u16>());
     }
 }
 pub unsafe extern "C" fn glGetnPolygonStipple(buf_size: i32, pattern: *mut u8) {
@@ -3636,7 +3542,7 @@ pub unsafe extern "C" fn glGetnPolygonStipple(buf_size: i32, pattern: *mut u8) {
         let cx = context();
         cx.enc.gl_getn_polygon_stipple(buf_size, if pattern.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_POLYGON_STIPPLE);
-        answer.array(pattern);
+        answer.array(pattern.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetnPolygonStippleARB(buf_size: i32, pattern: *mut u8) {
@@ -3644,7 +3550,7 @@ pub unsafe extern "C" fn glGetnPolygonStippleARB(buf_size: i32, pattern: *mut u8
         let cx = context();
         cx.enc.gl_getn_polygon_stipple_arb(buf_size, if pattern.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_POLYGON_STIPPLE_ARB);
-        answer.array(pattern);
+        answer.array(pattern.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetnSeparableFilter(
@@ -3670,9 +3576,9 @@ pub unsafe extern "C" fn glGetnSeparableFilter(
             if span.is_null() { 0 } else { (0) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_SEPARABLE_FILTER);
-        answer.array(row);
-        answer.array(column);
-        answer.array(span);
+        answer.array(row.cast::<u8>());
+        answer.array(column.cast::<u8>());
+        answer.array(span.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetnSeparableFilterARB(
@@ -3698,9 +3604,9 @@ pub unsafe extern "C" fn glGetnSeparableFilterARB(
             if span.is_null() { 0 } else { (0) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_SEPARABLE_FILTER_ARB);
-        answer.array(row);
-        answer.array(column);
-        answer.array(span);
+        answer.array(row.cast::<u8>());
+        answer.array(column.cast::<u8>());
+        answer.array(span.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetnTexImage(target: u32, level: i32, format: u32, type_: u32, buf_size: i32, pixels: *mut c_void) {
@@ -3718,7 +3624,7 @@ pub unsafe extern "C" fn glGetnTexImageARB(target: u32, level: i32, format: u32,
             if img.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_TEX_IMAGE_ARB);
-        answer.array(img);
+        answer.array(img.cast::<u8>());
     }
 }
 pub unsafe extern "C" fn glGetnUniformdv(program: u32, location: i32, buf_size: i32, params: *mut f64) {
@@ -3726,7 +3632,7 @@ pub unsafe extern "C" fn glGetnUniformdv(program: u32, location: i32, buf_size: 
         let cx = context();
         cx.enc.gl_getn_uniformdv(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_UNIFORMDV);
-        answer.array(params);
+        answer.array(params.cast::<f64>());
     }
 }
 pub unsafe extern "C" fn glGetnUniformdvARB(program: u32, location: i32, buf_size: i32, params: *mut f64) {
@@ -3734,7 +3640,7 @@ pub unsafe extern "C" fn glGetnUniformdvARB(program: u32, location: i32, buf_siz
         let cx = context();
         cx.enc.gl_getn_uniformdv_arb(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_UNIFORMDV_ARB);
-        answer.array(params);
+        answer.array(params.cast::<f64>());
     }
 }
 pub unsafe extern "C" fn glGetnUniformfv(program: u32, location: i32, buf_size: i32, params: *mut f32) {
@@ -3742,7 +3648,7 @@ pub unsafe extern "C" fn glGetnUniformfv(program: u32, location: i32, buf_size: 
         let cx = context();
         cx.enc.gl_getn_uniformfv(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_UNIFORMFV);
-        answer.array(params);
+        answer.array(params.cast::<f32>());
     }
 }
 pub unsafe extern "C" fn glGetnUniformfvARB(program: u32, location: i32, buf_size: i32, params: *mut f32) {
@@ -3750,7 +3656,7 @@ pub unsafe extern "C" fn glGetnUniformfvARB(program: u32, location: i32, buf_siz
         let cx = context();
         cx.enc.gl_getn_uniformfv_arb(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_UNIFORMFV_ARB);
-        answer.array(params);
+        answer.array(params.cast::<f32>());
     }
 }
 pub unsafe extern "C" fn glGetnUniformi64vARB(program: u32, location: i32, buf_size: i32, params: *mut i64) {
@@ -3758,7 +3664,7 @@ pub unsafe extern "C" fn glGetnUniformi64vARB(program: u32, location: i32, buf_s
         let cx = context();
         cx.enc.gl_getn_uniformi64v_arb(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_UNIFORMI64V_ARB);
-        answer.array(params);
+        answer.array(params.cast::<i64>());
     }
 }
 pub unsafe extern "C" fn glGetnUniformiv(program: u32, location: i32, buf_size: i32, params: *mut i32) {
@@ -3766,7 +3672,7 @@ pub unsafe extern "C" fn glGetnUniformiv(program: u32, location: i32, buf_size: 
         let cx = context();
         cx.enc.gl_getn_uniformiv(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_UNIFORMIV);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetnUniformivARB(program: u32, location: i32, buf_size: i32, params: *mut i32) {
@@ -3774,7 +3680,7 @@ pub unsafe extern "C" fn glGetnUniformivARB(program: u32, location: i32, buf_siz
         let cx = context();
         cx.enc.gl_getn_uniformiv_arb(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_UNIFORMIV_ARB);
-        answer.array(params);
+        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetnUniformui64vARB(program: u32, location: i32, buf_size: i32, params: *mut u64) {
@@ -3782,7 +3688,7 @@ pub unsafe extern "C" fn glGetnUniformui64vARB(program: u32, location: i32, buf_
         let cx = context();
         cx.enc.gl_getn_uniformui64v_arb(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_UNIFORMUI64V_ARB);
-        answer.array(params);
+        answer.array(params.cast::<u64>());
     }
 }
 pub unsafe extern "C" fn glGetnUniformuiv(program: u32, location: i32, buf_size: i32, params: *mut u32) {
@@ -3790,7 +3696,7 @@ pub unsafe extern "C" fn glGetnUniformuiv(program: u32, location: i32, buf_size:
         let cx = context();
         cx.enc.gl_getn_uniformuiv(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_UNIFORMUIV);
-        answer.array(params);
+        answer.array(params.cast::<u32>());
     }
 }
 pub unsafe extern "C" fn glGetnUniformuivARB(program: u32, location: i32, buf_size: i32, params: *mut u32) {
@@ -3798,7 +3704,7 @@ pub unsafe extern "C" fn glGetnUniformuivARB(program: u32, location: i32, buf_si
         let cx = context();
         cx.enc.gl_getn_uniformuiv_arb(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_UNIFORMUIV_ARB);
-        answer.array(params);
+        answer.array(params.cast::<u32>());
     }
 }
 pub unsafe extern "C" fn glHint(target: u32, mode: u32) {
@@ -3843,11 +3749,7 @@ pub unsafe extern "C" fn glInvalidateBufferSubData(buffer: u32, offset: i64, len
 pub unsafe extern "C" fn glInvalidateFramebuffer(target: u32, num_attachments: i32, attachments: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_invalidate_framebuffer(
-            target,
-            num_attachments,
-            (attachments.cast::<u32>().cast_const(), lens::times(num_attachments as i64, 1)),
-        );
+        cx.enc.gl_invalidate_framebuffer(target, num_attachments, (attachments.cast::<u32>(), lens::times(num_attachments as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glInvalidateNamedFramebufferData(framebuffer: u32, num_attachments: i32, attachments: *const u32) {
@@ -3878,7 +3780,7 @@ pub unsafe extern "C" fn glInvalidateSubFramebuffer(
         cx.enc.gl_invalidate_sub_framebuffer(
             target,
             num_attachments,
-            (attachments.cast::<u32>().cast_const(), lens::times(num_attachments as i64, 1)),
+            (attachments.cast::<u32>(), lens::times(num_attachments as i64, 1)),
             x,
             y,
             width,
@@ -4107,7 +4009,7 @@ pub unsafe extern "C" fn glLightModelf(pname: u32, param: f32) {
 pub unsafe extern "C" fn glLightModelfv(pname: u32, params: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_light_modelfv(pname, (params.cast::<f32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_light_modelfv(pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glLightModeli(pname: u32, param: i32) {
@@ -4119,7 +4021,7 @@ pub unsafe extern "C" fn glLightModeli(pname: u32, param: i32) {
 pub unsafe extern "C" fn glLightModeliv(pname: u32, params: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_light_modeliv(pname, (params.cast::<i32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_light_modeliv(pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glLightModelx(pname: u32, param: i32) {
@@ -4143,7 +4045,7 @@ pub unsafe extern "C" fn glLightf(light: u32, pname: u32, param: f32) {
 pub unsafe extern "C" fn glLightfv(light: u32, pname: u32, params: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_lightfv(light, pname, (params.cast::<f32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_lightfv(light, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glLighti(light: u32, pname: u32, param: i32) {
@@ -4155,7 +4057,7 @@ pub unsafe extern "C" fn glLighti(light: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glLightiv(light: u32, pname: u32, params: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_lightiv(light, pname, (params.cast::<i32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_lightiv(light, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glLightx(light: u32, pname: u32, param: i32) {
@@ -4203,13 +4105,13 @@ pub unsafe extern "C" fn glLoadIdentity() {
 pub unsafe extern "C" fn glLoadMatrixd(m: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_load_matrixd((m.cast::<f64>().cast_const(), 16));
+        cx.enc.gl_load_matrixd((m.cast::<f64>(), 16));
     }
 }
 pub unsafe extern "C" fn glLoadMatrixf(m: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_load_matrixf((m.cast::<f32>().cast_const(), 16));
+        cx.enc.gl_load_matrixf((m.cast::<f32>(), 16));
     }
 }
 pub unsafe extern "C" fn glLoadMatrixx(m: *const i32) {
@@ -4227,13 +4129,13 @@ pub unsafe extern "C" fn glLoadName(name: u32) {
 pub unsafe extern "C" fn glLoadTransposeMatrixd(m: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_load_transpose_matrixd((m.cast::<f64>().cast_const(), 16));
+        cx.enc.gl_load_transpose_matrixd((m.cast::<f64>(), 16));
     }
 }
 pub unsafe extern "C" fn glLoadTransposeMatrixf(m: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_load_transpose_matrixf((m.cast::<f32>().cast_const(), 16));
+        cx.enc.gl_load_transpose_matrixf((m.cast::<f32>(), 16));
     }
 }
 pub unsafe extern "C" fn glLoadTransposeMatrixxOES(m: *const i32) {
@@ -4248,13 +4150,13 @@ pub unsafe extern "C" fn glLogicOp(opcode: u32) {
 pub unsafe extern "C" fn glMap1d(target: u32, u1: f64, u2: f64, stride: i32, order: i32, points: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_map1d(target, u1, u2, stride, order, (points.cast::<f64>().cast_const(), 0));
+        cx.enc.gl_map1d(target, u1, u2, stride, order, (points.cast::<f64>(), 0));
     }
 }
 pub unsafe extern "C" fn glMap1f(target: u32, u1: f32, u2: f32, stride: i32, order: i32, points: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_map1f(target, u1, u2, stride, order, (points.cast::<f32>().cast_const(), 0));
+        cx.enc.gl_map1f(target, u1, u2, stride, order, (points.cast::<f32>(), 0));
     }
 }
 pub unsafe extern "C" fn glMap1xOES(target: u32, u1: i32, u2: i32, stride: i32, order: i32, points: i32) {
@@ -4274,7 +4176,7 @@ pub unsafe extern "C" fn glMap2d(
 ) {
     unsafe {
         let cx = context();
-        cx.enc.gl_map2d(target, u1, u2, ustride, uorder, v1, v2, vstride, vorder, (points.cast::<f64>().cast_const(), 0));
+        cx.enc.gl_map2d(target, u1, u2, ustride, uorder, v1, v2, vstride, vorder, (points.cast::<f64>(), 0));
     }
 }
 pub unsafe extern "C" fn glMap2f(
@@ -4291,7 +4193,7 @@ pub unsafe extern "C" fn glMap2f(
 ) {
     unsafe {
         let cx = context();
-        cx.enc.gl_map2f(target, u1, u2, ustride, uorder, v1, v2, vstride, vorder, (points.cast::<f32>().cast_const(), 0));
+        cx.enc.gl_map2f(target, u1, u2, ustride, uorder, v1, v2, vstride, vorder, (points.cast::<f32>(), 0));
     }
 }
 pub unsafe extern "C" fn glMap2xOES(
@@ -4381,25 +4283,25 @@ pub unsafe extern "C" fn glMatrixLoadIdentityEXT(mode: u32) {
 pub unsafe extern "C" fn glMatrixLoadTransposedEXT(mode: u32, m: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_matrix_load_transposed_ext(mode, (m.cast::<f64>().cast_const(), 16));
+        cx.enc.gl_matrix_load_transposed_ext(mode, (m.cast::<f64>(), 16));
     }
 }
 pub unsafe extern "C" fn glMatrixLoadTransposefEXT(mode: u32, m: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_matrix_load_transposef_ext(mode, (m.cast::<f32>().cast_const(), 16));
+        cx.enc.gl_matrix_load_transposef_ext(mode, (m.cast::<f32>(), 16));
     }
 }
 pub unsafe extern "C" fn glMatrixLoaddEXT(mode: u32, m: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_matrix_loadd_ext(mode, (m.cast::<f64>().cast_const(), 16));
+        cx.enc.gl_matrix_loadd_ext(mode, (m.cast::<f64>(), 16));
     }
 }
 pub unsafe extern "C" fn glMatrixLoadfEXT(mode: u32, m: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_matrix_loadf_ext(mode, (m.cast::<f32>().cast_const(), 16));
+        cx.enc.gl_matrix_loadf_ext(mode, (m.cast::<f32>(), 16));
     }
 }
 pub unsafe extern "C" fn glMatrixMode(mode: u32) {
@@ -4411,25 +4313,25 @@ pub unsafe extern "C" fn glMatrixMode(mode: u32) {
 pub unsafe extern "C" fn glMatrixMultTransposedEXT(mode: u32, m: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_matrix_mult_transposed_ext(mode, (m.cast::<f64>().cast_const(), 16));
+        cx.enc.gl_matrix_mult_transposed_ext(mode, (m.cast::<f64>(), 16));
     }
 }
 pub unsafe extern "C" fn glMatrixMultTransposefEXT(mode: u32, m: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_matrix_mult_transposef_ext(mode, (m.cast::<f32>().cast_const(), 16));
+        cx.enc.gl_matrix_mult_transposef_ext(mode, (m.cast::<f32>(), 16));
     }
 }
 pub unsafe extern "C" fn glMatrixMultdEXT(mode: u32, m: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_matrix_multd_ext(mode, (m.cast::<f64>().cast_const(), 16));
+        cx.enc.gl_matrix_multd_ext(mode, (m.cast::<f64>(), 16));
     }
 }
 pub unsafe extern "C" fn glMatrixMultfEXT(mode: u32, m: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_matrix_multf_ext(mode, (m.cast::<f32>().cast_const(), 16));
+        cx.enc.gl_matrix_multf_ext(mode, (m.cast::<f32>(), 16));
     }
 }
 pub unsafe extern "C" fn glMatrixOrthoEXT(mode: u32, left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) {
@@ -4516,13 +4418,13 @@ pub unsafe extern "C" fn glMinSampleShading(value: f32) {
 pub unsafe extern "C" fn glMultMatrixd(m: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_mult_matrixd((m.cast::<f64>().cast_const(), 16));
+        cx.enc.gl_mult_matrixd((m.cast::<f64>(), 16));
     }
 }
 pub unsafe extern "C" fn glMultMatrixf(m: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_mult_matrixf((m.cast::<f32>().cast_const(), 16));
+        cx.enc.gl_mult_matrixf((m.cast::<f32>(), 16));
     }
 }
 pub unsafe extern "C" fn glMultMatrixx(m: *const i32) {
@@ -4534,13 +4436,13 @@ pub unsafe extern "C" fn glMultMatrixxOES(m: *const i32) {
 pub unsafe extern "C" fn glMultTransposeMatrixd(m: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_mult_transpose_matrixd((m.cast::<f64>().cast_const(), 16));
+        cx.enc.gl_mult_transpose_matrixd((m.cast::<f64>(), 16));
     }
 }
 pub unsafe extern "C" fn glMultTransposeMatrixf(m: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_mult_transpose_matrixf((m.cast::<f32>().cast_const(), 16));
+        cx.enc.gl_mult_transpose_matrixf((m.cast::<f32>(), 16));
     }
 }
 pub unsafe extern "C" fn glMultTransposeMatrixxOES(m: *const i32) {
@@ -4981,7 +4883,7 @@ pub unsafe extern "C" fn glPassThroughxOES(token: i32) {
 pub unsafe extern "C" fn glPatchParameterfv(pname: u32, values: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_patch_parameterfv(pname, (values.cast::<f32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_patch_parameterfv(pname, (values.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glPatchParameteri(pname: u32, value: i32) {
@@ -5035,7 +4937,7 @@ pub unsafe extern "C" fn glPointParameterf(pname: u32, param: f32) {
 pub unsafe extern "C" fn glPointParameterfv(pname: u32, params: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_point_parameterfv(pname, (params.cast::<f32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_point_parameterfv(pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glPointParameteri(pname: u32, param: i32) {
@@ -5047,7 +4949,7 @@ pub unsafe extern "C" fn glPointParameteri(pname: u32, param: i32) {
 pub unsafe extern "C" fn glPointParameteriv(pname: u32, params: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_point_parameteriv(pname, (params.cast::<i32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_point_parameteriv(pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glPointParameterx(pname: u32, param: i32) {
@@ -5151,8 +5053,8 @@ pub unsafe extern "C" fn glPrioritizeTextures(n: i32, textures: *const u32, prio
         let cx = context();
         cx.enc.gl_prioritize_textures(
             n,
-            (textures.cast::<u32>().cast_const(), lens::times(n as i64, 1)),
-            (priorities.cast::<f32>().cast_const(), lens::times(n as i64, 1)),
+            (textures.cast::<u32>(), lens::times(n as i64, 1)),
+            (priorities.cast::<f32>(), lens::times(n as i64, 1)),
         );
     }
 }
@@ -5162,7 +5064,7 @@ pub unsafe extern "C" fn glPrioritizeTexturesxOES(n: i32, textures: *const u32, 
 pub unsafe extern "C" fn glProgramBinary(program: u32, binary_format: u32, binary: *const c_void, length: i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_binary(program, binary_format, (binary.cast::<u8>().cast_const(), lens::times(length as i64, 1)), length);
+        cx.enc.gl_program_binary(program, binary_format, (binary.cast::<u8>(), lens::times(length as i64, 1)), length);
     }
 }
 pub unsafe extern "C" fn glProgramEnvParameter4dARB(target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) {
@@ -5174,7 +5076,7 @@ pub unsafe extern "C" fn glProgramEnvParameter4dARB(target: u32, index: u32, x: 
 pub unsafe extern "C" fn glProgramEnvParameter4dvARB(target: u32, index: u32, params: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_env_parameter4dv_arb(target, index, (params.cast::<f64>().cast_const(), 4));
+        cx.enc.gl_program_env_parameter4dv_arb(target, index, (params.cast::<f64>(), 4));
     }
 }
 pub unsafe extern "C" fn glProgramEnvParameter4fARB(target: u32, index: u32, x: f32, y: f32, z: f32, w: f32) {
@@ -5186,13 +5088,13 @@ pub unsafe extern "C" fn glProgramEnvParameter4fARB(target: u32, index: u32, x: 
 pub unsafe extern "C" fn glProgramEnvParameter4fvARB(target: u32, index: u32, params: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_env_parameter4fv_arb(target, index, (params.cast::<f32>().cast_const(), 4));
+        cx.enc.gl_program_env_parameter4fv_arb(target, index, (params.cast::<f32>(), 4));
     }
 }
 pub unsafe extern "C" fn glProgramEnvParameters4fvEXT(target: u32, index: u32, count: i32, params: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_env_parameters4fv_ext(target, index, count, (params.cast::<f32>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_program_env_parameters4fv_ext(target, index, count, (params.cast::<f32>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glProgramLocalParameter4dARB(target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) {
@@ -5204,7 +5106,7 @@ pub unsafe extern "C" fn glProgramLocalParameter4dARB(target: u32, index: u32, x
 pub unsafe extern "C" fn glProgramLocalParameter4dvARB(target: u32, index: u32, params: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_local_parameter4dv_arb(target, index, (params.cast::<f64>().cast_const(), 4));
+        cx.enc.gl_program_local_parameter4dv_arb(target, index, (params.cast::<f64>(), 4));
     }
 }
 pub unsafe extern "C" fn glProgramLocalParameter4fARB(target: u32, index: u32, x: f32, y: f32, z: f32, w: f32) {
@@ -5216,13 +5118,13 @@ pub unsafe extern "C" fn glProgramLocalParameter4fARB(target: u32, index: u32, x
 pub unsafe extern "C" fn glProgramLocalParameter4fvARB(target: u32, index: u32, params: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_local_parameter4fv_arb(target, index, (params.cast::<f32>().cast_const(), 4));
+        cx.enc.gl_program_local_parameter4fv_arb(target, index, (params.cast::<f32>(), 4));
     }
 }
 pub unsafe extern "C" fn glProgramLocalParameters4fvEXT(target: u32, index: u32, count: i32, params: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_local_parameters4fv_ext(target, index, count, (params.cast::<f32>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_program_local_parameters4fv_ext(target, index, count, (params.cast::<f32>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glProgramParameteri(program: u32, pname: u32, value: i32) {
@@ -5249,13 +5151,13 @@ pub unsafe extern "C" fn glProgramUniform1dEXT(program: u32, location: i32, x: f
 pub unsafe extern "C" fn glProgramUniform1dv(program: u32, location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform1dv(program, location, count, (value.cast::<f64>().cast_const(), lens::times(count as i64, 1)));
+        cx.enc.gl_program_uniform1dv(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform1dvEXT(program: u32, location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform1dv_ext(program, location, count, (value.cast::<f64>().cast_const(), lens::times(count as i64, 1)));
+        cx.enc.gl_program_uniform1dv_ext(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform1f(program: u32, location: i32, v0: f32) {
@@ -5267,7 +5169,7 @@ pub unsafe extern "C" fn glProgramUniform1f(program: u32, location: i32, v0: f32
 pub unsafe extern "C" fn glProgramUniform1fv(program: u32, location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform1fv(program, location, count, (value.cast::<f32>().cast_const(), lens::times(count as i64, 1)));
+        cx.enc.gl_program_uniform1fv(program, location, count, (value.cast::<f32>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform1i(program: u32, location: i32, v0: i32) {
@@ -5291,19 +5193,19 @@ pub unsafe extern "C" fn glProgramUniform1i64NV(program: u32, location: i32, x: 
 pub unsafe extern "C" fn glProgramUniform1i64vARB(program: u32, location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform1i64v_arb(program, location, count, (value.cast::<i64>().cast_const(), lens::times(count as i64, 1)));
+        cx.enc.gl_program_uniform1i64v_arb(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform1i64vNV(program: u32, location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform1i64v_nv(program, location, count, (value.cast::<i64>().cast_const(), lens::times(count as i64, 1)));
+        cx.enc.gl_program_uniform1i64v_nv(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform1iv(program: u32, location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform1iv(program, location, count, (value.cast::<i32>().cast_const(), lens::times(count as i64, 1)));
+        cx.enc.gl_program_uniform1iv(program, location, count, (value.cast::<i32>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform1ui(program: u32, location: i32, v0: u32) {
@@ -5327,19 +5229,19 @@ pub unsafe extern "C" fn glProgramUniform1ui64NV(program: u32, location: i32, x:
 pub unsafe extern "C" fn glProgramUniform1ui64vARB(program: u32, location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform1ui64v_arb(program, location, count, (value.cast::<u64>().cast_const(), lens::times(count as i64, 1)));
+        cx.enc.gl_program_uniform1ui64v_arb(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform1ui64vNV(program: u32, location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform1ui64v_nv(program, location, count, (value.cast::<u64>().cast_const(), lens::times(count as i64, 1)));
+        cx.enc.gl_program_uniform1ui64v_nv(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform1uiv(program: u32, location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform1uiv(program, location, count, (value.cast::<u32>().cast_const(), lens::times(count as i64, 1)));
+        cx.enc.gl_program_uniform1uiv(program, location, count, (value.cast::<u32>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform2d(program: u32, location: i32, v0: f64, v1: f64) {
@@ -5357,13 +5259,13 @@ pub unsafe extern "C" fn glProgramUniform2dEXT(program: u32, location: i32, x: f
 pub unsafe extern "C" fn glProgramUniform2dv(program: u32, location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform2dv(program, location, count, (value.cast::<f64>().cast_const(), lens::times(count as i64, 2)));
+        cx.enc.gl_program_uniform2dv(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 2)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform2dvEXT(program: u32, location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform2dv_ext(program, location, count, (value.cast::<f64>().cast_const(), lens::times(count as i64, 2)));
+        cx.enc.gl_program_uniform2dv_ext(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 2)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform2f(program: u32, location: i32, v0: f32, v1: f32) {
@@ -5375,7 +5277,7 @@ pub unsafe extern "C" fn glProgramUniform2f(program: u32, location: i32, v0: f32
 pub unsafe extern "C" fn glProgramUniform2fv(program: u32, location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform2fv(program, location, count, (value.cast::<f32>().cast_const(), lens::times(count as i64, 2)));
+        cx.enc.gl_program_uniform2fv(program, location, count, (value.cast::<f32>(), lens::times(count as i64, 2)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform2i(program: u32, location: i32, v0: i32, v1: i32) {
@@ -5399,19 +5301,19 @@ pub unsafe extern "C" fn glProgramUniform2i64NV(program: u32, location: i32, x: 
 pub unsafe extern "C" fn glProgramUniform2i64vARB(program: u32, location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform2i64v_arb(program, location, count, (value.cast::<i64>().cast_const(), lens::times(count as i64, 2)));
+        cx.enc.gl_program_uniform2i64v_arb(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 2)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform2i64vNV(program: u32, location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform2i64v_nv(program, location, count, (value.cast::<i64>().cast_const(), lens::times(count as i64, 2)));
+        cx.enc.gl_program_uniform2i64v_nv(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 2)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform2iv(program: u32, location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform2iv(program, location, count, (value.cast::<i32>().cast_const(), lens::times(count as i64, 2)));
+        cx.enc.gl_program_uniform2iv(program, location, count, (value.cast::<i32>(), lens::times(count as i64, 2)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform2ui(program: u32, location: i32, v0: u32, v1: u32) {
@@ -5435,19 +5337,19 @@ pub unsafe extern "C" fn glProgramUniform2ui64NV(program: u32, location: i32, x:
 pub unsafe extern "C" fn glProgramUniform2ui64vARB(program: u32, location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform2ui64v_arb(program, location, count, (value.cast::<u64>().cast_const(), lens::times(count as i64, 2)));
+        cx.enc.gl_program_uniform2ui64v_arb(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 2)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform2ui64vNV(program: u32, location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform2ui64v_nv(program, location, count, (value.cast::<u64>().cast_const(), lens::times(count as i64, 2)));
+        cx.enc.gl_program_uniform2ui64v_nv(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 2)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform2uiv(program: u32, location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform2uiv(program, location, count, (value.cast::<u32>().cast_const(), lens::times(count as i64, 2)));
+        cx.enc.gl_program_uniform2uiv(program, location, count, (value.cast::<u32>(), lens::times(count as i64, 2)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform3d(program: u32, location: i32, v0: f64, v1: f64, v2: f64) {
@@ -5465,13 +5367,13 @@ pub unsafe extern "C" fn glProgramUniform3dEXT(program: u32, location: i32, x: f
 pub unsafe extern "C" fn glProgramUniform3dv(program: u32, location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform3dv(program, location, count, (value.cast::<f64>().cast_const(), lens::times(count as i64, 3)));
+        cx.enc.gl_program_uniform3dv(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 3)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform3dvEXT(program: u32, location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform3dv_ext(program, location, count, (value.cast::<f64>().cast_const(), lens::times(count as i64, 3)));
+        cx.enc.gl_program_uniform3dv_ext(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 3)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform3f(program: u32, location: i32, v0: f32, v1: f32, v2: f32) {
@@ -5483,7 +5385,7 @@ pub unsafe extern "C" fn glProgramUniform3f(program: u32, location: i32, v0: f32
 pub unsafe extern "C" fn glProgramUniform3fv(program: u32, location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform3fv(program, location, count, (value.cast::<f32>().cast_const(), lens::times(count as i64, 3)));
+        cx.enc.gl_program_uniform3fv(program, location, count, (value.cast::<f32>(), lens::times(count as i64, 3)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform3i(program: u32, location: i32, v0: i32, v1: i32, v2: i32) {
@@ -5507,19 +5409,19 @@ pub unsafe extern "C" fn glProgramUniform3i64NV(program: u32, location: i32, x: 
 pub unsafe extern "C" fn glProgramUniform3i64vARB(program: u32, location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform3i64v_arb(program, location, count, (value.cast::<i64>().cast_const(), lens::times(count as i64, 3)));
+        cx.enc.gl_program_uniform3i64v_arb(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 3)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform3i64vNV(program: u32, location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform3i64v_nv(program, location, count, (value.cast::<i64>().cast_const(), lens::times(count as i64, 3)));
+        cx.enc.gl_program_uniform3i64v_nv(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 3)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform3iv(program: u32, location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform3iv(program, location, count, (value.cast::<i32>().cast_const(), lens::times(count as i64, 3)));
+        cx.enc.gl_program_uniform3iv(program, location, count, (value.cast::<i32>(), lens::times(count as i64, 3)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform3ui(program: u32, location: i32, v0: u32, v1: u32, v2: u32) {
@@ -5543,19 +5445,19 @@ pub unsafe extern "C" fn glProgramUniform3ui64NV(program: u32, location: i32, x:
 pub unsafe extern "C" fn glProgramUniform3ui64vARB(program: u32, location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform3ui64v_arb(program, location, count, (value.cast::<u64>().cast_const(), lens::times(count as i64, 3)));
+        cx.enc.gl_program_uniform3ui64v_arb(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 3)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform3ui64vNV(program: u32, location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform3ui64v_nv(program, location, count, (value.cast::<u64>().cast_const(), lens::times(count as i64, 3)));
+        cx.enc.gl_program_uniform3ui64v_nv(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 3)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform3uiv(program: u32, location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform3uiv(program, location, count, (value.cast::<u32>().cast_const(), lens::times(count as i64, 3)));
+        cx.enc.gl_program_uniform3uiv(program, location, count, (value.cast::<u32>(), lens::times(count as i64, 3)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform4d(program: u32, location: i32, v0: f64, v1: f64, v2: f64, v3: f64) {
@@ -5573,13 +5475,13 @@ pub unsafe extern "C" fn glProgramUniform4dEXT(program: u32, location: i32, x: f
 pub unsafe extern "C" fn glProgramUniform4dv(program: u32, location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform4dv(program, location, count, (value.cast::<f64>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_program_uniform4dv(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform4dvEXT(program: u32, location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform4dv_ext(program, location, count, (value.cast::<f64>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_program_uniform4dv_ext(program, location, count, (value.cast::<f64>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform4f(program: u32, location: i32, v0: f32, v1: f32, v2: f32, v3: f32) {
@@ -5591,7 +5493,7 @@ pub unsafe extern "C" fn glProgramUniform4f(program: u32, location: i32, v0: f32
 pub unsafe extern "C" fn glProgramUniform4fv(program: u32, location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform4fv(program, location, count, (value.cast::<f32>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_program_uniform4fv(program, location, count, (value.cast::<f32>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform4i(program: u32, location: i32, v0: i32, v1: i32, v2: i32, v3: i32) {
@@ -5615,19 +5517,19 @@ pub unsafe extern "C" fn glProgramUniform4i64NV(program: u32, location: i32, x: 
 pub unsafe extern "C" fn glProgramUniform4i64vARB(program: u32, location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform4i64v_arb(program, location, count, (value.cast::<i64>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_program_uniform4i64v_arb(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform4i64vNV(program: u32, location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform4i64v_nv(program, location, count, (value.cast::<i64>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_program_uniform4i64v_nv(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform4iv(program: u32, location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform4iv(program, location, count, (value.cast::<i32>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_program_uniform4iv(program, location, count, (value.cast::<i32>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform4ui(program: u32, location: i32, v0: u32, v1: u32, v2: u32, v3: u32) {
@@ -5651,211 +5553,115 @@ pub unsafe extern "C" fn glProgramUniform4ui64NV(program: u32, location: i32, x:
 pub unsafe extern "C" fn glProgramUniform4ui64vARB(program: u32, location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform4ui64v_arb(program, location, count, (value.cast::<u64>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_program_uniform4ui64v_arb(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform4ui64vNV(program: u32, location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform4ui64v_nv(program, location, count, (value.cast::<u64>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_program_uniform4ui64v_nv(program, location, count, (value.cast::<u64>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glProgramUniform4uiv(program: u32, location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform4uiv(program, location, count, (value.cast::<u32>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_program_uniform4uiv(program, location, count, (value.cast::<u32>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix2dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix2dv(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f64>().cast_const(), lens::times(count as i64, 4)),
-        );
+        cx.enc.gl_program_uniform_matrix2dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix2dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix2dv_ext(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f64>().cast_const(), lens::times(count as i64, 4)),
-        );
+        cx.enc.gl_program_uniform_matrix2dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix2fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix2fv(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f32>().cast_const(), lens::times(count as i64, 4)),
-        );
+        cx.enc.gl_program_uniform_matrix2fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix2x3dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix2x3dv(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f64>().cast_const(), lens::times(count as i64, 6)),
-        );
+        cx.enc.gl_program_uniform_matrix2x3dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix2x3dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix2x3dv_ext(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f64>().cast_const(), lens::times(count as i64, 6)),
-        );
+        cx.enc.gl_program_uniform_matrix2x3dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix2x3fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix2x3fv(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f32>().cast_const(), lens::times(count as i64, 6)),
-        );
+        cx.enc.gl_program_uniform_matrix2x3fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 6)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix2x4dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix2x4dv(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f64>().cast_const(), lens::times(count as i64, 8)),
-        );
+        cx.enc.gl_program_uniform_matrix2x4dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix2x4dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix2x4dv_ext(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f64>().cast_const(), lens::times(count as i64, 8)),
-        );
+        cx.enc.gl_program_uniform_matrix2x4dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix2x4fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix2x4fv(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f32>().cast_const(), lens::times(count as i64, 8)),
-        );
+        cx.enc.gl_program_uniform_matrix2x4fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 8)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix3dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix3dv(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f64>().cast_const(), lens::times(count as i64, 9)),
-        );
+        cx.enc.gl_program_uniform_matrix3dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 9)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix3dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix3dv_ext(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f64>().cast_const(), lens::times(count as i64, 9)),
-        );
+        cx.enc.gl_program_uniform_matrix3dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 9)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix3fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix3fv(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f32>().cast_const(), lens::times(count as i64, 9)),
-        );
+        cx.enc.gl_program_uniform_matrix3fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 9)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix3x2dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix3x2dv(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f64>().cast_const(), lens::times(count as i64, 6)),
-        );
+        cx.enc.gl_program_uniform_matrix3x2dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix3x2dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix3x2dv_ext(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f64>().cast_const(), lens::times(count as i64, 6)),
-        );
+        cx.enc.gl_program_uniform_matrix3x2dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix3x2fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix3x2fv(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f32>().cast_const(), lens::times(count as i64, 6)),
-        );
+        cx.enc.gl_program_uniform_matrix3x2fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 6)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix3x4dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix3x4dv(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f64>().cast_const(), lens::times(count as i64, 12)),
-        );
+        cx.enc.gl_program_uniform_matrix3x4dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 12)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix3x4dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
@@ -5866,104 +5672,56 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4dvEXT(program: u32, location: 
             location,
             count,
             transpose,
-            (value.cast::<f64>().cast_const(), lens::times(count as i64, 12)),
+            (value.cast::<f64>(), lens::times(count as i64, 12)),
         );
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix3x4fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix3x4fv(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f32>().cast_const(), lens::times(count as i64, 12)),
-        );
+        cx.enc.gl_program_uniform_matrix3x4fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 12)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix4dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix4dv(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f64>().cast_const(), lens::times(count as i64, 16)),
-        );
+        cx.enc.gl_program_uniform_matrix4dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 16)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix4dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix4dv_ext(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f64>().cast_const(), lens::times(count as i64, 16)),
-        );
+        cx.enc.gl_program_uniform_matrix4dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 16)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix4fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix4fv(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f32>().cast_const(), lens::times(count as i64, 16)),
-        );
+        cx.enc.gl_program_uniform_matrix4fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 16)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix4x2dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix4x2dv(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f64>().cast_const(), lens::times(count as i64, 8)),
-        );
+        cx.enc.gl_program_uniform_matrix4x2dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix4x2dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix4x2dv_ext(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f64>().cast_const(), lens::times(count as i64, 8)),
-        );
+        cx.enc.gl_program_uniform_matrix4x2dv_ext(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix4x2fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix4x2fv(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f32>().cast_const(), lens::times(count as i64, 8)),
-        );
+        cx.enc.gl_program_uniform_matrix4x2fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 8)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix4x3dv(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix4x3dv(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f64>().cast_const(), lens::times(count as i64, 12)),
-        );
+        cx.enc.gl_program_uniform_matrix4x3dv(program, location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 12)));
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix4x3dvEXT(program: u32, location: i32, count: i32, transpose: u8, value: *const f64) {
@@ -5974,20 +5732,14 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3dvEXT(program: u32, location: 
             location,
             count,
             transpose,
-            (value.cast::<f64>().cast_const(), lens::times(count as i64, 12)),
+            (value.cast::<f64>(), lens::times(count as i64, 12)),
         );
     }
 }
 pub unsafe extern "C" fn glProgramUniformMatrix4x3fv(program: u32, location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_program_uniform_matrix4x3fv(
-            program,
-            location,
-            count,
-            transpose,
-            (value.cast::<f32>().cast_const(), lens::times(count as i64, 12)),
-        );
+        cx.enc.gl_program_uniform_matrix4x3fv(program, location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 12)));
     }
 }
 pub unsafe extern "C" fn glProvokingVertex(mode: u32) {
@@ -6036,7 +5788,7 @@ pub unsafe extern "C" fn glRasterPos2d(x: f64, y: f64) {
 pub unsafe extern "C" fn glRasterPos2dv(v: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_raster_pos2dv((v.cast::<f64>().cast_const(), 2));
+        cx.enc.gl_raster_pos2dv((v.cast::<f64>(), 2));
     }
 }
 pub unsafe extern "C" fn glRasterPos2f(x: f32, y: f32) {
@@ -6048,7 +5800,7 @@ pub unsafe extern "C" fn glRasterPos2f(x: f32, y: f32) {
 pub unsafe extern "C" fn glRasterPos2fv(v: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_raster_pos2fv((v.cast::<f32>().cast_const(), 2));
+        cx.enc.gl_raster_pos2fv((v.cast::<f32>(), 2));
     }
 }
 pub unsafe extern "C" fn glRasterPos2i(x: i32, y: i32) {
@@ -6060,7 +5812,7 @@ pub unsafe extern "C" fn glRasterPos2i(x: i32, y: i32) {
 pub unsafe extern "C" fn glRasterPos2iv(v: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_raster_pos2iv((v.cast::<i32>().cast_const(), 2));
+        cx.enc.gl_raster_pos2iv((v.cast::<i32>(), 2));
     }
 }
 pub unsafe extern "C" fn glRasterPos2s(x: i16, y: i16) {
@@ -6072,7 +5824,7 @@ pub unsafe extern "C" fn glRasterPos2s(x: i16, y: i16) {
 pub unsafe extern "C" fn glRasterPos2sv(v: *const i16) {
     unsafe {
         let cx = context();
-        cx.enc.gl_raster_pos2sv((v.cast::<i16>().cast_const(), 2));
+        cx.enc.gl_raster_pos2sv((v.cast::<i16>(), 2));
     }
 }
 pub unsafe extern "C" fn glRasterPos2xOES(x: i32, y: i32) {
@@ -6090,7 +5842,7 @@ pub unsafe extern "C" fn glRasterPos3d(x: f64, y: f64, z: f64) {
 pub unsafe extern "C" fn glRasterPos3dv(v: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_raster_pos3dv((v.cast::<f64>().cast_const(), 3));
+        cx.enc.gl_raster_pos3dv((v.cast::<f64>(), 3));
     }
 }
 pub unsafe extern "C" fn glRasterPos3f(x: f32, y: f32, z: f32) {
@@ -6102,7 +5854,7 @@ pub unsafe extern "C" fn glRasterPos3f(x: f32, y: f32, z: f32) {
 pub unsafe extern "C" fn glRasterPos3fv(v: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_raster_pos3fv((v.cast::<f32>().cast_const(), 3));
+        cx.enc.gl_raster_pos3fv((v.cast::<f32>(), 3));
     }
 }
 pub unsafe extern "C" fn glRasterPos3i(x: i32, y: i32, z: i32) {
@@ -6114,7 +5866,7 @@ pub unsafe extern "C" fn glRasterPos3i(x: i32, y: i32, z: i32) {
 pub unsafe extern "C" fn glRasterPos3iv(v: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_raster_pos3iv((v.cast::<i32>().cast_const(), 3));
+        cx.enc.gl_raster_pos3iv((v.cast::<i32>(), 3));
     }
 }
 pub unsafe extern "C" fn glRasterPos3s(x: i16, y: i16, z: i16) {
@@ -6126,7 +5878,7 @@ pub unsafe extern "C" fn glRasterPos3s(x: i16, y: i16, z: i16) {
 pub unsafe extern "C" fn glRasterPos3sv(v: *const i16) {
     unsafe {
         let cx = context();
-        cx.enc.gl_raster_pos3sv((v.cast::<i16>().cast_const(), 3));
+        cx.enc.gl_raster_pos3sv((v.cast::<i16>(), 3));
     }
 }
 pub unsafe extern "C" fn glRasterPos3xOES(x: i32, y: i32, z: i32) {
@@ -6144,7 +5896,7 @@ pub unsafe extern "C" fn glRasterPos4d(x: f64, y: f64, z: f64, w: f64) {
 pub unsafe extern "C" fn glRasterPos4dv(v: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_raster_pos4dv((v.cast::<f64>().cast_const(), 4));
+        cx.enc.gl_raster_pos4dv((v.cast::<f64>(), 4));
     }
 }
 pub unsafe extern "C" fn glRasterPos4f(x: f32, y: f32, z: f32, w: f32) {
@@ -6156,7 +5908,7 @@ pub unsafe extern "C" fn glRasterPos4f(x: f32, y: f32, z: f32, w: f32) {
 pub unsafe extern "C" fn glRasterPos4fv(v: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_raster_pos4fv((v.cast::<f32>().cast_const(), 4));
+        cx.enc.gl_raster_pos4fv((v.cast::<f32>(), 4));
     }
 }
 pub unsafe extern "C" fn glRasterPos4i(x: i32, y: i32, z: i32, w: i32) {
@@ -6168,7 +5920,7 @@ pub unsafe extern "C" fn glRasterPos4i(x: i32, y: i32, z: i32, w: i32) {
 pub unsafe extern "C" fn glRasterPos4iv(v: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_raster_pos4iv((v.cast::<i32>().cast_const(), 4));
+        cx.enc.gl_raster_pos4iv((v.cast::<i32>(), 4));
     }
 }
 pub unsafe extern "C" fn glRasterPos4s(x: i16, y: i16, z: i16, w: i16) {
@@ -6180,7 +5932,7 @@ pub unsafe extern "C" fn glRasterPos4s(x: i16, y: i16, z: i16, w: i16) {
 pub unsafe extern "C" fn glRasterPos4sv(v: *const i16) {
     unsafe {
         let cx = context();
-        cx.enc.gl_raster_pos4sv((v.cast::<i16>().cast_const(), 4));
+        cx.enc.gl_raster_pos4sv((v.cast::<i16>(), 4));
     }
 }
 pub unsafe extern "C" fn glRasterPos4xOES(x: i32, y: i32, z: i32, w: i32) {
@@ -6285,13 +6037,13 @@ pub unsafe extern "C" fn glSampleMaski(mask_number: u32, mask: u32) {
 pub unsafe extern "C" fn glSamplerParameterIiv(sampler: u32, pname: u32, param: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_sampler_parameter_iiv(sampler, pname, (param.cast::<i32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_sampler_parameter_iiv(sampler, pname, (param.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glSamplerParameterIuiv(sampler: u32, pname: u32, param: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_sampler_parameter_iuiv(sampler, pname, (param.cast::<u32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_sampler_parameter_iuiv(sampler, pname, (param.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glSamplerParameterf(sampler: u32, pname: u32, param: f32) {
@@ -6303,7 +6055,7 @@ pub unsafe extern "C" fn glSamplerParameterf(sampler: u32, pname: u32, param: f3
 pub unsafe extern "C" fn glSamplerParameterfv(sampler: u32, pname: u32, param: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_sampler_parameterfv(sampler, pname, (param.cast::<f32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_sampler_parameterfv(sampler, pname, (param.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glSamplerParameteri(sampler: u32, pname: u32, param: i32) {
@@ -6315,7 +6067,7 @@ pub unsafe extern "C" fn glSamplerParameteri(sampler: u32, pname: u32, param: i3
 pub unsafe extern "C" fn glSamplerParameteriv(sampler: u32, pname: u32, param: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_sampler_parameteriv(sampler, pname, (param.cast::<i32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_sampler_parameteriv(sampler, pname, (param.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glScaled(x: f64, y: f64, z: f64) {
@@ -6345,7 +6097,7 @@ pub unsafe extern "C" fn glScissor(x: i32, y: i32, width: i32, height: i32) {
 pub unsafe extern "C" fn glScissorArrayv(first: u32, count: i32, v: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_scissor_arrayv(first, count, (v.cast::<i32>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_scissor_arrayv(first, count, (v.cast::<i32>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glScissorIndexed(index: u32, left: i32, bottom: i32, width: i32, height: i32) {
@@ -6357,7 +6109,7 @@ pub unsafe extern "C" fn glScissorIndexed(index: u32, left: i32, bottom: i32, wi
 pub unsafe extern "C" fn glScissorIndexedv(index: u32, v: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_scissor_indexedv(index, (v.cast::<i32>().cast_const(), 4));
+        cx.enc.gl_scissor_indexedv(index, (v.cast::<i32>(), 4));
     }
 }
 pub unsafe extern "C" fn glSecondaryColor3hNV(red: u16, green: u16, blue: u16) {
@@ -6383,9 +6135,9 @@ pub unsafe extern "C" fn glShaderBinary(count: i32, shaders: *const u32, binary_
         let cx = context();
         cx.enc.gl_shader_binary(
             count,
-            (shaders.cast::<u32>().cast_const(), lens::times(count as i64, 1)),
+            (shaders.cast::<u32>(), lens::times(count as i64, 1)),
             binary_format,
-            (binary.cast::<u8>().cast_const(), lens::times(length as i64, 1)),
+            (binary.cast::<u8>(), lens::times(length as i64, 1)),
             length,
         );
     }
@@ -6409,8 +6161,8 @@ pub unsafe extern "C" fn glSpecializeShader(
             shader,
             mgn_wire::encoder::c_string(p_entry_point.cast()),
             num_specialization_constants,
-            (p_constant_index.cast::<u32>().cast_const(), lens::times(num_specialization_constants as i64, 1)),
-            (p_constant_value.cast::<u32>().cast_const(), lens::times(num_specialization_constants as i64, 1)),
+            (p_constant_index.cast::<u32>(), lens::times(num_specialization_constants as i64, 1)),
+            (p_constant_value.cast::<u32>(), lens::times(num_specialization_constants as i64, 1)),
         );
     }
 }
@@ -6549,7 +6301,7 @@ pub unsafe extern "C" fn glTexEnvf(target: u32, pname: u32, param: f32) {
 pub unsafe extern "C" fn glTexEnvfv(target: u32, pname: u32, params: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_tex_envfv(target, pname, (params.cast::<f32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_tex_envfv(target, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTexEnvi(target: u32, pname: u32, param: i32) {
@@ -6561,7 +6313,7 @@ pub unsafe extern "C" fn glTexEnvi(target: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glTexEnviv(target: u32, pname: u32, params: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_tex_enviv(target, pname, (params.cast::<i32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_tex_enviv(target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTexEnvx(target: u32, pname: u32, param: i32) {
@@ -6585,7 +6337,7 @@ pub unsafe extern "C" fn glTexGend(coord: u32, pname: u32, param: f64) {
 pub unsafe extern "C" fn glTexGendv(coord: u32, pname: u32, params: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_tex_gendv(coord, pname, (params.cast::<f64>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_tex_gendv(coord, pname, (params.cast::<f64>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTexGenf(coord: u32, pname: u32, param: f32) {
@@ -6603,13 +6355,13 @@ pub unsafe extern "C" fn glTexGenfOES(coord: u32, pname: u32, param: f32) {
 pub unsafe extern "C" fn glTexGenfv(coord: u32, pname: u32, params: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_tex_genfv(coord, pname, (params.cast::<f32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_tex_genfv(coord, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTexGenfvOES(coord: u32, pname: u32, params: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_tex_genfv_oes(coord, pname, (params.cast::<f32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_tex_genfv_oes(coord, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTexGeni(coord: u32, pname: u32, param: i32) {
@@ -6627,13 +6379,13 @@ pub unsafe extern "C" fn glTexGeniOES(coord: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glTexGeniv(coord: u32, pname: u32, params: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_tex_geniv(coord, pname, (params.cast::<i32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_tex_geniv(coord, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTexGenivOES(coord: u32, pname: u32, params: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_tex_geniv_oes(coord, pname, (params.cast::<i32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_tex_geniv_oes(coord, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTexGenxOES(coord: u32, pname: u32, param: i32) {
@@ -6672,13 +6424,13 @@ pub unsafe extern "C" fn glTexImage3DMultisample(
 pub unsafe extern "C" fn glTexParameterIiv(target: u32, pname: u32, params: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_tex_parameter_iiv(target, pname, (params.cast::<i32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_tex_parameter_iiv(target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTexParameterIuiv(target: u32, pname: u32, params: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_tex_parameter_iuiv(target, pname, (params.cast::<u32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_tex_parameter_iuiv(target, pname, (params.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTexParameterx(target: u32, pname: u32, param: i32) {
@@ -6902,35 +6654,25 @@ pub unsafe extern "C" fn glTexturePageCommitmentEXT(
 pub unsafe extern "C" fn glTextureParameterIiv(texture: u32, pname: u32, params: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_texture_parameter_iiv(texture, pname, (params.cast::<i32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_texture_parameter_iiv(texture, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTextureParameterIivEXT(texture: u32, target: u32, pname: u32, params: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_texture_parameter_iiv_ext(
-            texture,
-            target,
-            pname,
-            (params.cast::<i32>().cast_const(), mgn_wire::sizes::pname::params(pname)),
-        );
+        cx.enc.gl_texture_parameter_iiv_ext(texture, target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTextureParameterIuiv(texture: u32, pname: u32, params: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_texture_parameter_iuiv(texture, pname, (params.cast::<u32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_texture_parameter_iuiv(texture, pname, (params.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTextureParameterIuivEXT(texture: u32, target: u32, pname: u32, params: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_texture_parameter_iuiv_ext(
-            texture,
-            target,
-            pname,
-            (params.cast::<u32>().cast_const(), mgn_wire::sizes::pname::params(pname)),
-        );
+        cx.enc.gl_texture_parameter_iuiv_ext(texture, target, pname, (params.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTextureParameterf(texture: u32, pname: u32, param: f32) {
@@ -6948,18 +6690,13 @@ pub unsafe extern "C" fn glTextureParameterfEXT(texture: u32, target: u32, pname
 pub unsafe extern "C" fn glTextureParameterfv(texture: u32, pname: u32, param: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_texture_parameterfv(texture, pname, (param.cast::<f32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_texture_parameterfv(texture, pname, (param.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTextureParameterfvEXT(texture: u32, target: u32, pname: u32, params: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_texture_parameterfv_ext(
-            texture,
-            target,
-            pname,
-            (params.cast::<f32>().cast_const(), mgn_wire::sizes::pname::params(pname)),
-        );
+        cx.enc.gl_texture_parameterfv_ext(texture, target, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTextureParameteri(texture: u32, pname: u32, param: i32) {
@@ -6977,18 +6714,13 @@ pub unsafe extern "C" fn glTextureParameteriEXT(texture: u32, target: u32, pname
 pub unsafe extern "C" fn glTextureParameteriv(texture: u32, pname: u32, param: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_texture_parameteriv(texture, pname, (param.cast::<i32>().cast_const(), mgn_wire::sizes::pname::params(pname)));
+        cx.enc.gl_texture_parameteriv(texture, pname, (param.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTextureParameterivEXT(texture: u32, target: u32, pname: u32, params: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_texture_parameteriv_ext(
-            texture,
-            target,
-            pname,
-            (params.cast::<i32>().cast_const(), mgn_wire::sizes::pname::params(pname)),
-        );
+        cx.enc.gl_texture_parameteriv_ext(texture, target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTextureRenderbufferEXT(texture: u32, target: u32, renderbuffer: u32) {
@@ -7317,7 +7049,7 @@ pub unsafe extern "C" fn glUniform1d(location: i32, x: f64) {
 pub unsafe extern "C" fn glUniform1dv(location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform1dv(location, count, (value.cast::<f64>().cast_const(), lens::times(count as i64, 1)));
+        cx.enc.gl_uniform1dv(location, count, (value.cast::<f64>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glUniform1f(location: i32, v0: f32) {
@@ -7329,7 +7061,7 @@ pub unsafe extern "C" fn glUniform1f(location: i32, v0: f32) {
 pub unsafe extern "C" fn glUniform1fv(location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform1fv(location, count, (value.cast::<f32>().cast_const(), lens::times(count as i64, 1)));
+        cx.enc.gl_uniform1fv(location, count, (value.cast::<f32>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glUniform1i(location: i32, v0: i32) {
@@ -7353,19 +7085,19 @@ pub unsafe extern "C" fn glUniform1i64NV(location: i32, x: i64) {
 pub unsafe extern "C" fn glUniform1i64vARB(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform1i64v_arb(location, count, (value.cast::<i64>().cast_const(), lens::times(count as i64, 1)));
+        cx.enc.gl_uniform1i64v_arb(location, count, (value.cast::<i64>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glUniform1i64vNV(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform1i64v_nv(location, count, (value.cast::<i64>().cast_const(), lens::times(count as i64, 1)));
+        cx.enc.gl_uniform1i64v_nv(location, count, (value.cast::<i64>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glUniform1iv(location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform1iv(location, count, (value.cast::<i32>().cast_const(), lens::times(count as i64, 1)));
+        cx.enc.gl_uniform1iv(location, count, (value.cast::<i32>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glUniform1ui(location: i32, v0: u32) {
@@ -7389,19 +7121,19 @@ pub unsafe extern "C" fn glUniform1ui64NV(location: i32, x: u64) {
 pub unsafe extern "C" fn glUniform1ui64vARB(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform1ui64v_arb(location, count, (value.cast::<u64>().cast_const(), lens::times(count as i64, 1)));
+        cx.enc.gl_uniform1ui64v_arb(location, count, (value.cast::<u64>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glUniform1ui64vNV(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform1ui64v_nv(location, count, (value.cast::<u64>().cast_const(), lens::times(count as i64, 1)));
+        cx.enc.gl_uniform1ui64v_nv(location, count, (value.cast::<u64>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glUniform1uiv(location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform1uiv(location, count, (value.cast::<u32>().cast_const(), lens::times(count as i64, 1)));
+        cx.enc.gl_uniform1uiv(location, count, (value.cast::<u32>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glUniform2d(location: i32, x: f64, y: f64) {
@@ -7413,7 +7145,7 @@ pub unsafe extern "C" fn glUniform2d(location: i32, x: f64, y: f64) {
 pub unsafe extern "C" fn glUniform2dv(location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform2dv(location, count, (value.cast::<f64>().cast_const(), lens::times(count as i64, 2)));
+        cx.enc.gl_uniform2dv(location, count, (value.cast::<f64>(), lens::times(count as i64, 2)));
     }
 }
 pub unsafe extern "C" fn glUniform2f(location: i32, v0: f32, v1: f32) {
@@ -7425,7 +7157,7 @@ pub unsafe extern "C" fn glUniform2f(location: i32, v0: f32, v1: f32) {
 pub unsafe extern "C" fn glUniform2fv(location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform2fv(location, count, (value.cast::<f32>().cast_const(), lens::times(count as i64, 2)));
+        cx.enc.gl_uniform2fv(location, count, (value.cast::<f32>(), lens::times(count as i64, 2)));
     }
 }
 pub unsafe extern "C" fn glUniform2i(location: i32, v0: i32, v1: i32) {
@@ -7449,19 +7181,19 @@ pub unsafe extern "C" fn glUniform2i64NV(location: i32, x: i64, y: i64) {
 pub unsafe extern "C" fn glUniform2i64vARB(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform2i64v_arb(location, count, (value.cast::<i64>().cast_const(), lens::times(count as i64, 2)));
+        cx.enc.gl_uniform2i64v_arb(location, count, (value.cast::<i64>(), lens::times(count as i64, 2)));
     }
 }
 pub unsafe extern "C" fn glUniform2i64vNV(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform2i64v_nv(location, count, (value.cast::<i64>().cast_const(), lens::times(count as i64, 2)));
+        cx.enc.gl_uniform2i64v_nv(location, count, (value.cast::<i64>(), lens::times(count as i64, 2)));
     }
 }
 pub unsafe extern "C" fn glUniform2iv(location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform2iv(location, count, (value.cast::<i32>().cast_const(), lens::times(count as i64, 2)));
+        cx.enc.gl_uniform2iv(location, count, (value.cast::<i32>(), lens::times(count as i64, 2)));
     }
 }
 pub unsafe extern "C" fn glUniform2ui(location: i32, v0: u32, v1: u32) {
@@ -7485,19 +7217,19 @@ pub unsafe extern "C" fn glUniform2ui64NV(location: i32, x: u64, y: u64) {
 pub unsafe extern "C" fn glUniform2ui64vARB(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform2ui64v_arb(location, count, (value.cast::<u64>().cast_const(), lens::times(count as i64, 2)));
+        cx.enc.gl_uniform2ui64v_arb(location, count, (value.cast::<u64>(), lens::times(count as i64, 2)));
     }
 }
 pub unsafe extern "C" fn glUniform2ui64vNV(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform2ui64v_nv(location, count, (value.cast::<u64>().cast_const(), lens::times(count as i64, 2)));
+        cx.enc.gl_uniform2ui64v_nv(location, count, (value.cast::<u64>(), lens::times(count as i64, 2)));
     }
 }
 pub unsafe extern "C" fn glUniform2uiv(location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform2uiv(location, count, (value.cast::<u32>().cast_const(), lens::times(count as i64, 2)));
+        cx.enc.gl_uniform2uiv(location, count, (value.cast::<u32>(), lens::times(count as i64, 2)));
     }
 }
 pub unsafe extern "C" fn glUniform3d(location: i32, x: f64, y: f64, z: f64) {
@@ -7509,7 +7241,7 @@ pub unsafe extern "C" fn glUniform3d(location: i32, x: f64, y: f64, z: f64) {
 pub unsafe extern "C" fn glUniform3dv(location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform3dv(location, count, (value.cast::<f64>().cast_const(), lens::times(count as i64, 3)));
+        cx.enc.gl_uniform3dv(location, count, (value.cast::<f64>(), lens::times(count as i64, 3)));
     }
 }
 pub unsafe extern "C" fn glUniform3f(location: i32, v0: f32, v1: f32, v2: f32) {
@@ -7521,7 +7253,7 @@ pub unsafe extern "C" fn glUniform3f(location: i32, v0: f32, v1: f32, v2: f32) {
 pub unsafe extern "C" fn glUniform3fv(location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform3fv(location, count, (value.cast::<f32>().cast_const(), lens::times(count as i64, 3)));
+        cx.enc.gl_uniform3fv(location, count, (value.cast::<f32>(), lens::times(count as i64, 3)));
     }
 }
 pub unsafe extern "C" fn glUniform3i(location: i32, v0: i32, v1: i32, v2: i32) {
@@ -7545,19 +7277,19 @@ pub unsafe extern "C" fn glUniform3i64NV(location: i32, x: i64, y: i64, z: i64) 
 pub unsafe extern "C" fn glUniform3i64vARB(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform3i64v_arb(location, count, (value.cast::<i64>().cast_const(), lens::times(count as i64, 3)));
+        cx.enc.gl_uniform3i64v_arb(location, count, (value.cast::<i64>(), lens::times(count as i64, 3)));
     }
 }
 pub unsafe extern "C" fn glUniform3i64vNV(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform3i64v_nv(location, count, (value.cast::<i64>().cast_const(), lens::times(count as i64, 3)));
+        cx.enc.gl_uniform3i64v_nv(location, count, (value.cast::<i64>(), lens::times(count as i64, 3)));
     }
 }
 pub unsafe extern "C" fn glUniform3iv(location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform3iv(location, count, (value.cast::<i32>().cast_const(), lens::times(count as i64, 3)));
+        cx.enc.gl_uniform3iv(location, count, (value.cast::<i32>(), lens::times(count as i64, 3)));
     }
 }
 pub unsafe extern "C" fn glUniform3ui(location: i32, v0: u32, v1: u32, v2: u32) {
@@ -7581,19 +7313,19 @@ pub unsafe extern "C" fn glUniform3ui64NV(location: i32, x: u64, y: u64, z: u64)
 pub unsafe extern "C" fn glUniform3ui64vARB(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform3ui64v_arb(location, count, (value.cast::<u64>().cast_const(), lens::times(count as i64, 3)));
+        cx.enc.gl_uniform3ui64v_arb(location, count, (value.cast::<u64>(), lens::times(count as i64, 3)));
     }
 }
 pub unsafe extern "C" fn glUniform3ui64vNV(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform3ui64v_nv(location, count, (value.cast::<u64>().cast_const(), lens::times(count as i64, 3)));
+        cx.enc.gl_uniform3ui64v_nv(location, count, (value.cast::<u64>(), lens::times(count as i64, 3)));
     }
 }
 pub unsafe extern "C" fn glUniform3uiv(location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform3uiv(location, count, (value.cast::<u32>().cast_const(), lens::times(count as i64, 3)));
+        cx.enc.gl_uniform3uiv(location, count, (value.cast::<u32>(), lens::times(count as i64, 3)));
     }
 }
 pub unsafe extern "C" fn glUniform4d(location: i32, x: f64, y: f64, z: f64, w: f64) {
@@ -7605,7 +7337,7 @@ pub unsafe extern "C" fn glUniform4d(location: i32, x: f64, y: f64, z: f64, w: f
 pub unsafe extern "C" fn glUniform4dv(location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform4dv(location, count, (value.cast::<f64>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_uniform4dv(location, count, (value.cast::<f64>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glUniform4f(location: i32, v0: f32, v1: f32, v2: f32, v3: f32) {
@@ -7617,7 +7349,7 @@ pub unsafe extern "C" fn glUniform4f(location: i32, v0: f32, v1: f32, v2: f32, v
 pub unsafe extern "C" fn glUniform4fv(location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform4fv(location, count, (value.cast::<f32>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_uniform4fv(location, count, (value.cast::<f32>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glUniform4i(location: i32, v0: i32, v1: i32, v2: i32, v3: i32) {
@@ -7641,19 +7373,19 @@ pub unsafe extern "C" fn glUniform4i64NV(location: i32, x: i64, y: i64, z: i64, 
 pub unsafe extern "C" fn glUniform4i64vARB(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform4i64v_arb(location, count, (value.cast::<i64>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_uniform4i64v_arb(location, count, (value.cast::<i64>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glUniform4i64vNV(location: i32, count: i32, value: *const i64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform4i64v_nv(location, count, (value.cast::<i64>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_uniform4i64v_nv(location, count, (value.cast::<i64>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glUniform4iv(location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform4iv(location, count, (value.cast::<i32>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_uniform4iv(location, count, (value.cast::<i32>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glUniform4ui(location: i32, v0: u32, v1: u32, v2: u32, v3: u32) {
@@ -7677,19 +7409,19 @@ pub unsafe extern "C" fn glUniform4ui64NV(location: i32, x: u64, y: u64, z: u64,
 pub unsafe extern "C" fn glUniform4ui64vARB(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform4ui64v_arb(location, count, (value.cast::<u64>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_uniform4ui64v_arb(location, count, (value.cast::<u64>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glUniform4ui64vNV(location: i32, count: i32, value: *const u64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform4ui64v_nv(location, count, (value.cast::<u64>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_uniform4ui64v_nv(location, count, (value.cast::<u64>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glUniform4uiv(location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform4uiv(location, count, (value.cast::<u32>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_uniform4uiv(location, count, (value.cast::<u32>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glUniformBlockBinding(program: u32, uniform_block_index: u32, uniform_block_binding: u32) {
@@ -7701,115 +7433,115 @@ pub unsafe extern "C" fn glUniformBlockBinding(program: u32, uniform_block_index
 pub unsafe extern "C" fn glUniformMatrix2dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform_matrix2dv(location, count, transpose, (value.cast::<f64>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_uniform_matrix2dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glUniformMatrix2fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform_matrix2fv(location, count, transpose, (value.cast::<f32>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_uniform_matrix2fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glUniformMatrix2x3dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform_matrix2x3dv(location, count, transpose, (value.cast::<f64>().cast_const(), lens::times(count as i64, 6)));
+        cx.enc.gl_uniform_matrix2x3dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
     }
 }
 pub unsafe extern "C" fn glUniformMatrix2x3fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform_matrix2x3fv(location, count, transpose, (value.cast::<f32>().cast_const(), lens::times(count as i64, 6)));
+        cx.enc.gl_uniform_matrix2x3fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 6)));
     }
 }
 pub unsafe extern "C" fn glUniformMatrix2x4dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform_matrix2x4dv(location, count, transpose, (value.cast::<f64>().cast_const(), lens::times(count as i64, 8)));
+        cx.enc.gl_uniform_matrix2x4dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
     }
 }
 pub unsafe extern "C" fn glUniformMatrix2x4fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform_matrix2x4fv(location, count, transpose, (value.cast::<f32>().cast_const(), lens::times(count as i64, 8)));
+        cx.enc.gl_uniform_matrix2x4fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 8)));
     }
 }
 pub unsafe extern "C" fn glUniformMatrix3dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform_matrix3dv(location, count, transpose, (value.cast::<f64>().cast_const(), lens::times(count as i64, 9)));
+        cx.enc.gl_uniform_matrix3dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 9)));
     }
 }
 pub unsafe extern "C" fn glUniformMatrix3fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform_matrix3fv(location, count, transpose, (value.cast::<f32>().cast_const(), lens::times(count as i64, 9)));
+        cx.enc.gl_uniform_matrix3fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 9)));
     }
 }
 pub unsafe extern "C" fn glUniformMatrix3x2dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform_matrix3x2dv(location, count, transpose, (value.cast::<f64>().cast_const(), lens::times(count as i64, 6)));
+        cx.enc.gl_uniform_matrix3x2dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
     }
 }
 pub unsafe extern "C" fn glUniformMatrix3x2fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform_matrix3x2fv(location, count, transpose, (value.cast::<f32>().cast_const(), lens::times(count as i64, 6)));
+        cx.enc.gl_uniform_matrix3x2fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 6)));
     }
 }
 pub unsafe extern "C" fn glUniformMatrix3x4dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform_matrix3x4dv(location, count, transpose, (value.cast::<f64>().cast_const(), lens::times(count as i64, 12)));
+        cx.enc.gl_uniform_matrix3x4dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 12)));
     }
 }
 pub unsafe extern "C" fn glUniformMatrix3x4fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform_matrix3x4fv(location, count, transpose, (value.cast::<f32>().cast_const(), lens::times(count as i64, 12)));
+        cx.enc.gl_uniform_matrix3x4fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 12)));
     }
 }
 pub unsafe extern "C" fn glUniformMatrix4dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform_matrix4dv(location, count, transpose, (value.cast::<f64>().cast_const(), lens::times(count as i64, 16)));
+        cx.enc.gl_uniform_matrix4dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 16)));
     }
 }
 pub unsafe extern "C" fn glUniformMatrix4fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform_matrix4fv(location, count, transpose, (value.cast::<f32>().cast_const(), lens::times(count as i64, 16)));
+        cx.enc.gl_uniform_matrix4fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 16)));
     }
 }
 pub unsafe extern "C" fn glUniformMatrix4x2dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform_matrix4x2dv(location, count, transpose, (value.cast::<f64>().cast_const(), lens::times(count as i64, 8)));
+        cx.enc.gl_uniform_matrix4x2dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
     }
 }
 pub unsafe extern "C" fn glUniformMatrix4x2fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform_matrix4x2fv(location, count, transpose, (value.cast::<f32>().cast_const(), lens::times(count as i64, 8)));
+        cx.enc.gl_uniform_matrix4x2fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 8)));
     }
 }
 pub unsafe extern "C" fn glUniformMatrix4x3dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform_matrix4x3dv(location, count, transpose, (value.cast::<f64>().cast_const(), lens::times(count as i64, 12)));
+        cx.enc.gl_uniform_matrix4x3dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 12)));
     }
 }
 pub unsafe extern "C" fn glUniformMatrix4x3fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform_matrix4x3fv(location, count, transpose, (value.cast::<f32>().cast_const(), lens::times(count as i64, 12)));
+        cx.enc.gl_uniform_matrix4x3fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 12)));
     }
 }
 pub unsafe extern "C" fn glUniformSubroutinesuiv(shadertype: u32, count: i32, indices: *const u32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_uniform_subroutinesuiv(shadertype, count, (indices.cast::<u32>().cast_const(), lens::times(count as i64, 1)));
+        cx.enc.gl_uniform_subroutinesuiv(shadertype, count, (indices.cast::<u32>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glUnmapNamedBuffer(buffer: u32) -> u8 {
@@ -8105,7 +7837,7 @@ pub unsafe extern "C" fn glViewport(x: i32, y: i32, width: i32, height: i32) {
 pub unsafe extern "C" fn glViewportArrayv(first: u32, count: i32, v: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_viewport_arrayv(first, count, (v.cast::<f32>().cast_const(), lens::times(count as i64, 4)));
+        cx.enc.gl_viewport_arrayv(first, count, (v.cast::<f32>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glViewportIndexedf(index: u32, x: f32, y: f32, w: f32, h: f32) {
@@ -8117,7 +7849,7 @@ pub unsafe extern "C" fn glViewportIndexedf(index: u32, x: f32, y: f32, w: f32, 
 pub unsafe extern "C" fn glViewportIndexedfv(index: u32, v: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_viewport_indexedfv(index, (v.cast::<f32>().cast_const(), 4));
+        cx.enc.gl_viewport_indexedfv(index, (v.cast::<f32>(), 4));
     }
 }
 pub unsafe extern "C" fn glWaitSync(sync: *mut c_void, flags: u32, timeout: u64) {
@@ -8135,7 +7867,7 @@ pub unsafe extern "C" fn glWindowPos2d(x: f64, y: f64) {
 pub unsafe extern "C" fn glWindowPos2dv(v: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_window_pos2dv((v.cast::<f64>().cast_const(), 2));
+        cx.enc.gl_window_pos2dv((v.cast::<f64>(), 2));
     }
 }
 pub unsafe extern "C" fn glWindowPos2f(x: f32, y: f32) {
@@ -8147,7 +7879,7 @@ pub unsafe extern "C" fn glWindowPos2f(x: f32, y: f32) {
 pub unsafe extern "C" fn glWindowPos2fv(v: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_window_pos2fv((v.cast::<f32>().cast_const(), 2));
+        cx.enc.gl_window_pos2fv((v.cast::<f32>(), 2));
     }
 }
 pub unsafe extern "C" fn glWindowPos2i(x: i32, y: i32) {
@@ -8159,7 +7891,7 @@ pub unsafe extern "C" fn glWindowPos2i(x: i32, y: i32) {
 pub unsafe extern "C" fn glWindowPos2iv(v: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_window_pos2iv((v.cast::<i32>().cast_const(), 2));
+        cx.enc.gl_window_pos2iv((v.cast::<i32>(), 2));
     }
 }
 pub unsafe extern "C" fn glWindowPos2s(x: i16, y: i16) {
@@ -8171,7 +7903,7 @@ pub unsafe extern "C" fn glWindowPos2s(x: i16, y: i16) {
 pub unsafe extern "C" fn glWindowPos2sv(v: *const i16) {
     unsafe {
         let cx = context();
-        cx.enc.gl_window_pos2sv((v.cast::<i16>().cast_const(), 2));
+        cx.enc.gl_window_pos2sv((v.cast::<i16>(), 2));
     }
 }
 pub unsafe extern "C" fn glWindowPos3d(x: f64, y: f64, z: f64) {
@@ -8183,7 +7915,7 @@ pub unsafe extern "C" fn glWindowPos3d(x: f64, y: f64, z: f64) {
 pub unsafe extern "C" fn glWindowPos3dv(v: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_window_pos3dv((v.cast::<f64>().cast_const(), 3));
+        cx.enc.gl_window_pos3dv((v.cast::<f64>(), 3));
     }
 }
 pub unsafe extern "C" fn glWindowPos3f(x: f32, y: f32, z: f32) {
@@ -8195,7 +7927,7 @@ pub unsafe extern "C" fn glWindowPos3f(x: f32, y: f32, z: f32) {
 pub unsafe extern "C" fn glWindowPos3fv(v: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_window_pos3fv((v.cast::<f32>().cast_const(), 3));
+        cx.enc.gl_window_pos3fv((v.cast::<f32>(), 3));
     }
 }
 pub unsafe extern "C" fn glWindowPos3i(x: i32, y: i32, z: i32) {
@@ -8207,7 +7939,7 @@ pub unsafe extern "C" fn glWindowPos3i(x: i32, y: i32, z: i32) {
 pub unsafe extern "C" fn glWindowPos3iv(v: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_window_pos3iv((v.cast::<i32>().cast_const(), 3));
+        cx.enc.gl_window_pos3iv((v.cast::<i32>(), 3));
     }
 }
 pub unsafe extern "C" fn glWindowPos3s(x: i16, y: i16, z: i16) {
@@ -8219,7 +7951,7 @@ pub unsafe extern "C" fn glWindowPos3s(x: i16, y: i16, z: i16) {
 pub unsafe extern "C" fn glWindowPos3sv(v: *const i16) {
     unsafe {
         let cx = context();
-        cx.enc.gl_window_pos3sv((v.cast::<i16>().cast_const(), 3));
+        cx.enc.gl_window_pos3sv((v.cast::<i16>(), 3));
     }
 }
 pub unsafe extern "C" fn glWindowPos4dMESA(x: f64, y: f64, z: f64, w: f64) {
@@ -8231,7 +7963,7 @@ pub unsafe extern "C" fn glWindowPos4dMESA(x: f64, y: f64, z: f64, w: f64) {
 pub unsafe extern "C" fn glWindowPos4dvMESA(v: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_window_pos4dv_mesa((v.cast::<f64>().cast_const(), 4));
+        cx.enc.gl_window_pos4dv_mesa((v.cast::<f64>(), 4));
     }
 }
 pub unsafe extern "C" fn glWindowPos4fMESA(x: f32, y: f32, z: f32, w: f32) {
@@ -8243,7 +7975,7 @@ pub unsafe extern "C" fn glWindowPos4fMESA(x: f32, y: f32, z: f32, w: f32) {
 pub unsafe extern "C" fn glWindowPos4fvMESA(v: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_window_pos4fv_mesa((v.cast::<f32>().cast_const(), 4));
+        cx.enc.gl_window_pos4fv_mesa((v.cast::<f32>(), 4));
     }
 }
 pub unsafe extern "C" fn glWindowPos4iMESA(x: i32, y: i32, z: i32, w: i32) {
@@ -8255,7 +7987,7 @@ pub unsafe extern "C" fn glWindowPos4iMESA(x: i32, y: i32, z: i32, w: i32) {
 pub unsafe extern "C" fn glWindowPos4ivMESA(v: *const i32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_window_pos4iv_mesa((v.cast::<i32>().cast_const(), 4));
+        cx.enc.gl_window_pos4iv_mesa((v.cast::<i32>(), 4));
     }
 }
 pub unsafe extern "C" fn glWindowPos4sMESA(x: i16, y: i16, z: i16, w: i16) {
@@ -8267,6 +7999,6 @@ pub unsafe extern "C" fn glWindowPos4sMESA(x: i16, y: i16, z: i16, w: i16) {
 pub unsafe extern "C" fn glWindowPos4svMESA(v: *const i16) {
     unsafe {
         let cx = context();
-        cx.enc.gl_window_pos4sv_mesa((v.cast::<i16>().cast_const(), 4));
+        cx.enc.gl_window_pos4sv_mesa((v.cast::<i16>(), 4));
     }
 }

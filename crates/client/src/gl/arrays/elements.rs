@@ -50,7 +50,7 @@ impl Context {
             }
             draw.indices.cast::<u8>()
         } else {
-            match buffers::element_bytes(self, buffer, draw.indices as usize, bytes) {
+            match buffers::element_bytes(self, buffer, draw.indices as i64, bytes) {
                 Some(found) => {
                     fetched = found;
                     fetched.as_ptr()
@@ -186,7 +186,7 @@ macro_rules! indexed {
         $(pub unsafe extern "C" fn $name($($argument: $type),*) {
             let Some(cx) = drawing() else { return };
             if cx.brings_elements() {
-                let draw = Indexed { instances: 1, base_vertex: 0, base_instance: 0, $($field: $value,)* ..NOTHING };
+                let draw = Indexed { $($field: $value,)* ..NOTHING };
                 return cx.draw_inline(draw);
             }
             // SAFETY: the context's own encoder.

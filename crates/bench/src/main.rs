@@ -1,0 +1,53 @@
+//! `mgn-bench`: how fast programs run through Manganese, as ratios to the local driver.
+//!
+//! Every row compares two or more ways of running one program. A round runs each once, one after the other, and gives one ratio for each; the row shows
+//! the median of the ratios over all rounds with their range, because machines drift while they are measured. CPU seconds of the program's and the
+//! server's side stand beside them.
+#![forbid(unsafe_code)]
+
+mod report;
+mod rows;
+mod run;
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use run::Machine;
+use std::path::PathBuf;
+
+#[derive(Parser)]
+struct Options {
+    /// Where `mgn`, `demos/` and `bench/` are
+    #[arg(long, default_value = "target")]
+    target: PathBuf,
+    /// The profile that `mgn` was built with
+    #[arg(long, default_value = "release")]
+    profile: String,
+    /// Rounds of every row
+    #[arg(short = 'n', long, default_value_t = 5)]
+    rounds: usize,
+    /// Only rows whose name contains this
+    #[arg(long)]
+    only: Option<String>,
+    /// Also write everything measured to this file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+fn main() -> Result<()> {
+    let options = Options::parse();
+    let machine = Machine::start(&options.target, &options.profile)?;
+    let mut results = Vec::new();
+    println!("{}", report::HEADINGS);
+    for row in rows::all() {
+        if options.only.as_ref().is_some_and(|only| !row.name.contains(only.as_str())) {
+            continue;
+        }
+        let result = row.measure(&machine, options.rounds).with_context(|| format!("{} failed", row.name))?;
+        print!("{}", report::lines(&result));
+        results.push(result);
+    }
+    if let Some(path) = options.json {
+        std::fs::write(&path, report::json(&results)).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,198 @@
+//! Running a program in one of several ways, on an X server of our own.
+
+use anyhow::{bail, Context, Result};
+use rustix::process::{kill_process, Pid, Signal};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// How a program's OpenGL is executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    Direct,
+    Null,
+    Discard,
+    Shm,
+    Tcp,
+}
+
+impl Way {
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::Direct => "direct",
+            Way::Null => "null",
+            Way::Discard => "discard, shm",
+            Way::Shm => "shm",
+            Way::Tcp => "tcp",
+        }
+    }
+}
+
+/// One run of a program.
+#[derive(Debug, Clone)]
+pub struct Sample {
+    pub value: f64,
+    /// CPU seconds of the program with its client library, and of the server's worker.
+    pub program_cpu: f64,
+    pub server_cpu: f64,
+    /// Share of the time that the program waited in send.
+    pub send_wait: f64,
+}
+
+/// An X server, render servers, and where the programs are.
+pub struct Machine {
+    target: PathBuf,
+    mgn: PathBuf,
+    display: String,
+    scratch: PathBuf,
+    token: PathBuf,
+    /// The X server, the rendering server and the discarding one.
+    children: Vec<Child>,
+}
+
+const RENDERING: usize = 1;
+const DISCARDING: usize = 2;
+const PORT: u16 = 47_613;
+
+impl Machine {
+    pub fn start(target: &Path, profile: &str) -> Result<Machine> {
+        let mgn = target.join(profile).join("mgn");
+        let scratch = std::env::temp_dir().join(format!("mgn-bench-{}", std::process::id()));
+        fs::create_dir_all(&scratch)?;
+        let token = scratch.join("token");
+        let made = Command::new(&mgn).args(["token", "new"]).arg(&token).stdout(Stdio::null()).status();
+        if !made.with_context(|| format!("cannot run {}: make build first", mgn.display()))?.success() {
+            bail!("mgn token new failed");
+        }
+        let mut machine =
+            Machine { target: target.to_path_buf(), mgn, display: String::new(), scratch, token, children: Vec::new() };
+        let mut x = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-noreset", "-screen", "0", "1280x1024x24", "-nolisten", "tcp"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("cannot run Xvfb")?;
+        let mut number = String::new();
+        BufReader::new(x.stdout.take().context("no output of Xvfb")?).read_line(&mut number)?;
+        machine.display = format!(":{}", number.trim());
+        machine.children.push(x);
+        machine.serve(&[&machine.address("render"), &format!("tcp:127.0.0.1:{PORT}")], &[])?;
+        machine.serve(&[&machine.address("discard")], &["--discard"])?;
+        Ok(machine)
+    }
+
+    fn address(&self, name: &str) -> String {
+        format!("unix:{}", self.scratch.join(name).display())
+    }
+
+    fn serve(&mut self, listen: &[&str], flags: &[&str]) -> Result<()> {
+        let mut command = Command::new(&self.mgn);
+        command.arg("server").args(flags).arg("--token-file").arg(&self.token).stdout(Stdio::null()).stderr(Stdio::null());
+        for address in listen {
+            command.args(["--listen", address]);
+        }
+        self.children.push(command.spawn().context("cannot start mgn server")?);
+        let socket = PathBuf::from(listen[0].trim_start_matches("unix:"));
+        for _ in 0..200 {
+            if socket.exists() {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        bail!("mgn server did not come up at {}", listen[0])
+    }
+
+    /// Runs `program` and reads the number called `value` of the JSON that it prints; glxgears has none and is timed by its own report.
+    pub fn run(&self, way: Way, program: &str, arguments: &[&str], value: &str) -> Result<Sample> {
+        let gears = program == "glxgears";
+        let program = if program.contains('/') { self.target.join(program) } else { PathBuf::from(program) };
+        let stats = self.scratch.join("stats.json");
+        let _ = fs::remove_file(&stats);
+        let mut command = match way {
+            Way::Direct => Command::new("env"),
+            _ => Command::new(&self.mgn),
+        };
+        if way == Way::Direct {
+            command.args(["LIBGL_ALWAYS_SOFTWARE=1", "vblank_mode=0"]);
+        } else {
+            command.arg("run").arg("--stats-json").arg(&stats);
+            let tcp = format!("tcp:127.0.0.1:{PORT}");
+            let (server, transport) = match way {
+                Way::Null | Way::Direct => (None, "null"),
+                Way::Discard => (Some(self.address("discard")), "shm"),
+                Way::Shm => (Some(self.address("render")), "shm"),
+                Way::Tcp => (Some(tcp), "tcp"),
+            };
+            if let Some(server) = server {
+                command.args(["--server", &server]);
+            }
+            command.args(["--transport", transport]).arg("--token-file").arg(&self.token).arg("--");
+        }
+        if gears {
+            command.args(["timeout", "-s", "INT", "6"]);
+        }
+        command.arg(&program).args(arguments).env("DISPLAY", &self.display).env("vblank_mode", "0").stderr(Stdio::null());
+        let (servers, children) = (self.server_cpu(), children_cpu());
+        let output = command.output().with_context(|| format!("cannot run {}", program.display()))?;
+        if !output.status.success() && !gears {
+            bail!("{} ({}) ended with {}", program.display(), way.name(), output.status);
+        }
+        // A worker's time counts when the server has waited for it.
+        std::thread::sleep(Duration::from_millis(150));
+        let text = String::from_utf8_lossy(&output.stdout);
+        let value = if gears { gears_rate(&text) } else { json_number(&text, value) };
+        let value = value.with_context(|| format!("{} ({}) printed no result: {text}", program.display(), way.name()))?;
+        let waited = fs::read_to_string(&stats).ok().and_then(|text| json_number(&text, "send_wait_share"));
+        Ok(Sample {
+            value,
+            program_cpu: children_cpu() - children,
+            server_cpu: self.server_cpu() - servers,
+            send_wait: waited.unwrap_or(0.0),
+        })
+    }
+
+    fn server_cpu(&self) -> f64 {
+        [RENDERING, DISCARDING].iter().filter_map(|&i| process_cpu(self.children[i].id())).sum()
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        for child in self.children.iter_mut().rev() {
+            let _ = kill_process(Pid::from_child(child), Signal::TERM);
+            let _ = child.wait();
+        }
+        let _ = fs::remove_dir_all(&self.scratch);
+    }
+}
+
+/// User and system seconds of a process and of its children that have ended.
+fn process_cpu(pid: u32) -> Option<f64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks: f64 = fields.get(11..15)?.iter().filter_map(|f| f.parse::<f64>().ok()).sum();
+    Some(ticks / rustix::param::clock_ticks_per_second() as f64)
+}
+
+/// CPU seconds of our own children that have ended: the programs.
+fn children_cpu() -> f64 {
+    let own = process_cpu(std::process::id()).unwrap_or(0.0);
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit_once(')').map(|s| s.1.split_whitespace().collect()).unwrap_or_default();
+    let mine: f64 = fields.get(11..13).unwrap_or_default().iter().filter_map(|f| f.parse::<f64>().ok()).sum();
+    own - mine / rustix::param::clock_ticks_per_second() as f64
+}
+
+fn json_number(text: &str, name: &str) -> Option<f64> {
+    let start = text.find('{')?;
+    let value: serde_json::Value = serde_json::from_str(text[start..].trim()).ok()?;
+    value.get(name)?.as_f64()
+}
+
+/// The last of glxgears' lines, as `8662 frames in 5.0 seconds = 1732.400 FPS`.
+fn gears_rate(text: &str) -> Option<f64> {
+    let line = text.lines().rev().find(|l| l.contains("FPS"))?;
+    line.split('=').nth(1)?.split_whitespace().next()?.parse().ok()
+}
