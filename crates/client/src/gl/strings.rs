@@ -6,7 +6,7 @@ use mgn_wire::gl;
 use mgn_wire::hello::{api, ContextInfo, ServerInfo};
 use std::ffi::{CStr, CString};
 
-/// The highest version of an API that is carried in full.
+/// The highest version of an API that is carried.
 const fn carried(api: u32) -> (u8, u8) {
     match api {
         api::COMPAT | api::CORE => (3, 3),
@@ -20,7 +20,8 @@ pub fn highest(server: &ServerInfo, api: u32) -> (u8, u8) {
     let driver = match api {
         api::COMPAT => server.compat,
         api::CORE => server.core,
-        api::ES1 => server.es1,
+        // Without its fixed-point commands, OpenGL ES 1 is offered to nobody.
+        api::ES1 => (0, 0),
         _ => server.es,
     };
     driver.min(carried(api))
@@ -247,7 +248,7 @@ mod tests {
 
     #[test]
     fn the_lower_of_both_ends() {
-        let server = ServerInfo { compat: (4, 5), core: (3, 2), es: (2, 0), ..ServerInfo::default() };
+        let server = ServerInfo { compat: (4, 5), core: (3, 2), es1: (1, 1), es: (2, 0), ..ServerInfo::default() };
         assert_eq!(highest(&server, api::COMPAT), (3, 3));
         assert_eq!(highest(&server, api::CORE), (3, 2));
         assert_eq!(highest(&server, api::ES), (2, 0));
