@@ -8,6 +8,7 @@ mod configs;
 mod constants;
 mod context;
 mod egl;
+mod errors;
 #[rustfmt::skip]
 mod generated {
     #[allow(dead_code)]
@@ -23,5 +24,6 @@ mod session;
 mod surface;
 
 pub use egl::EglError;
+pub use errors::Errors;
 pub use present::{Pictures, Room};
 pub use renderer::{perform, RenderError, Renderer};

@@ -3,15 +3,17 @@
 use crate::configs::{self, Choice};
 use crate::context::{Api, Context, Group};
 use crate::egl::{self, Egl, EglError};
+use crate::errors::Errors;
 use crate::generated::driver::Gl;
 use crate::names::{Class, Names, UNKNOWN};
 use crate::present::{Keeper, Pictures};
 use crate::surface::SharedSurface;
 use mgn_fabric::Message;
 use mgn_wire::hello::ServerInfo;
-use mgn_wire::{gl::*, Commands, Decoder, Fault, Plain, Reply, Slice};
+use mgn_wire::{Commands, Decoder, Fault, Plain, Reply, Slice};
 use std::collections::HashMap;
 use std::ffi::{c_void, CString};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
@@ -39,6 +41,7 @@ pub struct Renderer {
     /// A context of the renderer's own, for work that must not touch a program's state.
     pub(crate) keeper: Keeper,
     pub(crate) pictures: Box<dyn Pictures>,
+    errors: Rc<Errors>,
     /// Counts commands, so that somebody else can see whether there is progress.
     pulse: Arc<AtomicU64>,
     /// What is current in EGL: context, draw and read surface.
@@ -58,6 +61,7 @@ impl Renderer {
         // with arguments that it would have to clean up.
         let gl = unsafe { Gl::load(|name| address(&egl, name)) };
         let keeper = Keeper::new(&egl, &gl, &configs)?;
+        let errors = Rc::new(Errors::new(gl.glGetError));
         let mut renderer = Renderer {
             gl,
             configs,
@@ -69,6 +73,7 @@ impl Renderer {
             surfaces: HashMap::new(),
             keeper,
             pictures,
+            errors,
             pulse: Arc::default(),
             bound: (egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE),
             egl,
@@ -103,6 +108,7 @@ impl Renderer {
         if let Some(group) = self.groups.get_mut(&cx.group) {
             std::mem::swap(&mut self.names.shared, &mut group.shared);
         }
+        self.errors.enter(cx.error);
         self.cx = Some(cx);
         self.bind()
     }
@@ -114,6 +120,7 @@ impl Renderer {
         if let Some(group) = self.groups.get_mut(&cx.group) {
             std::mem::swap(&mut self.names.shared, &mut group.shared);
         }
+        cx.error = self.errors.leave();
         self.contexts.insert(cx.id, cx);
     }
 
@@ -210,24 +217,18 @@ impl Renderer {
     }
 
     /// The current context's error, without taking it: the first that nobody has asked for yet.
-    pub fn error(&mut self) -> u32 {
-        let Some(cx) = self.cx.as_deref_mut() else { return 0 };
-        // SAFETY: a context is current, and the function takes no arguments.
-        let driver = unsafe { (self.gl.glGetError)() };
-        if cx.error == GL_NO_ERROR {
-            cx.error = driver;
-        }
-        cx.error
+    pub(crate) fn error(&self) -> u32 {
+        self.errors.peek()
     }
 
     /// An error that the renderer finds in place of the driver.
-    pub(crate) fn set_error(&mut self, code: u32) {
-        self.error();
-        if let Some(cx) = self.cx.as_deref_mut() {
-            if cx.error == GL_NO_ERROR {
-                cx.error = code;
-            }
-        }
+    pub(crate) fn set_error(&self, code: u32) {
+        self.errors.add(code);
+    }
+
+    /// For who answers the client, who tells it of errors with every answer.
+    pub fn errors(&self) -> Rc<Errors> {
+        self.errors.clone()
     }
 
     /// One integer of the driver's state, for state that is not remembered here.

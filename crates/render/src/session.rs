@@ -218,10 +218,7 @@ impl Renderer {
 
     pub(crate) fn hand_mgn_get_error(&mut self, code_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let code = self.error();
-        if let Some(cx) = self.cx.as_deref_mut() {
-            cx.error = GL_NO_ERROR;
-        }
+        let code = self.errors().take();
         reply.array(&[code], code_count);
         Ok(())
     }

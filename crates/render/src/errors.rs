@@ -1,0 +1,54 @@
+//! A context's error, which both sides of the stream raise and the driver as well.
+
+use mgn_wire::gl::GL_NO_ERROR;
+use std::cell::Cell;
+
+/// The error of the context that is current: the first that nobody has asked for yet. OpenGL remembers one until it is asked, and forgets those between.
+pub struct Errors {
+    get_error: unsafe extern "C" fn() -> u32,
+    pending: Cell<u32>,
+    current: Cell<bool>,
+}
+
+impl Errors {
+    pub(crate) fn new(get_error: unsafe extern "C" fn() -> u32) -> Errors {
+        Errors { get_error, pending: Cell::new(GL_NO_ERROR), current: Cell::new(false) }
+    }
+
+    /// The error, which stays; GL_NO_ERROR if no context is current.
+    pub fn peek(&self) -> u32 {
+        if !self.current.get() {
+            return GL_NO_ERROR;
+        }
+        // SAFETY: takes no arguments. It is the renderer's thread that asks, because this is not `Sync`, and there a context is current.
+        let driver = unsafe { (self.get_error)() };
+        if self.pending.get() == GL_NO_ERROR {
+            self.pending.set(driver);
+        }
+        self.pending.get()
+    }
+
+    pub(crate) fn add(&self, code: u32) {
+        if self.peek() == GL_NO_ERROR && self.current.get() {
+            self.pending.set(code);
+        }
+    }
+
+    /// The error, which is then forgotten.
+    pub(crate) fn take(&self) -> u32 {
+        let error = self.peek();
+        self.pending.set(GL_NO_ERROR);
+        error
+    }
+
+    pub(crate) fn enter(&self, pending: u32) {
+        self.pending.set(pending);
+        self.current.set(true);
+    }
+
+    /// What the context remembers until it is entered again; the driver remembers its own.
+    pub(crate) fn leave(&self) -> u32 {
+        self.current.set(false);
+        self.pending.replace(GL_NO_ERROR)
+    }
+}
