@@ -28,6 +28,16 @@ impl Errors {
         self.pending.get()
     }
 
+    /// Whether the driver has raised an error since it was last asked. It is kept.
+    pub(crate) fn is_new(&self) -> bool {
+        // SAFETY: as for `peek`.
+        let driver = if self.current.get() { unsafe { (self.get_error)() } } else { GL_NO_ERROR };
+        if self.pending.get() == GL_NO_ERROR {
+            self.pending.set(driver);
+        }
+        driver != GL_NO_ERROR
+    }
+
     pub(crate) fn add(&self, code: u32) {
         if self.peek() == GL_NO_ERROR && self.current.get() {
             self.pending.set(code);

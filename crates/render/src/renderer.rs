@@ -221,6 +221,11 @@ impl Renderer {
         self.errors.peek()
     }
 
+    /// Whether what was done since `error` was last called has failed in the driver.
+    pub(crate) fn failed(&self) -> bool {
+        self.errors.is_new()
+    }
+
     /// An error that the renderer finds in place of the driver.
     pub(crate) fn set_error(&self, code: u32) {
         self.errors.add(code);

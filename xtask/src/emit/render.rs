@@ -79,7 +79,7 @@ fn body(c: &Command) -> String {
                     trait_name(p),
                     least(c, len)
                 );
-                after += &format!("reply.array(&{n}, {});\n", trait_name(p));
+                after += &format!("reply.array(&{n}, if failed {{ 0 }} else {{ {} }});\n", trait_name(p));
                 format!("{n}.as_mut_ptr().cast()")
             }
             WireType::Array { elem, class: Some(class), .. } => {
@@ -96,6 +96,11 @@ fn body(c: &Command) -> String {
         });
     }
     let call = format!("unsafe {{ (self.gl.{})({}) }}", c.name, args.join(", "));
+    // After an error the program's memory is to be left alone.
+    if !after.is_empty() {
+        prepare += "self.error();\n";
+        after = format!("let failed = self.failed();\n{after}");
+    }
     if c.returns.is_some() {
         return format!("{prepare}let value = {call};\nreply.value(value);\n{after}Ok(())\n");
     }

@@ -207,11 +207,13 @@ impl Commands for Renderer {
         self.needs_context()?;
         let textures = self.name_array(Class::Texture, textures);
         let mut residences = crate::renderer::out::<u8>(residences_count, lens::times(n as i64, 1))?;
+        self.error();
         let value = unsafe {
             (self.gl.glAreTexturesResident)(n, textures.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()), residences.as_mut_ptr().cast())
         };
         reply.value(value);
-        reply.array(&residences, residences_count);
+        let failed = self.failed();
+        reply.array(&residences, if failed { 0 } else { residences_count });
         Ok(())
     }
     fn gl_are_textures_resident_ext(
@@ -224,6 +226,7 @@ impl Commands for Renderer {
         self.needs_context()?;
         let textures = self.name_array(Class::Texture, textures);
         let mut residences = crate::renderer::out::<u8>(residences_count, lens::times(n as i64, 1))?;
+        self.error();
         let value = unsafe {
             (self.gl.glAreTexturesResidentEXT)(
                 n,
@@ -232,7 +235,8 @@ impl Commands for Renderer {
             )
         };
         reply.value(value);
-        reply.array(&residences, residences_count);
+        let failed = self.failed();
+        reply.array(&residences, if failed { 0 } else { residences_count });
         Ok(())
     }
     fn gl_array_element(&mut self, i: i32) -> Result<(), Fault> {
@@ -2018,8 +2022,10 @@ impl Commands for Renderer {
     fn gl_gen_framebuffers_oes(&mut self, n: i32, framebuffers_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut framebuffers = crate::renderer::out::<u32>(framebuffers_count, lens::times(n as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGenFramebuffersOES)(n, framebuffers.as_mut_ptr().cast()) };
-        reply.array(&framebuffers, framebuffers_count);
+        let failed = self.failed();
+        reply.array(&framebuffers, if failed { 0 } else { framebuffers_count });
         Ok(())
     }
     fn gl_gen_lists(&mut self, first: u32, range: i32) -> Result<(), Fault> {
@@ -2043,8 +2049,10 @@ impl Commands for Renderer {
     fn gl_gen_renderbuffers_oes(&mut self, n: i32, renderbuffers_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut renderbuffers = crate::renderer::out::<u32>(renderbuffers_count, lens::times(n as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGenRenderbuffersOES)(n, renderbuffers.as_mut_ptr().cast()) };
-        reply.array(&renderbuffers, renderbuffers_count);
+        let failed = self.failed();
+        reply.array(&renderbuffers, if failed { 0 } else { renderbuffers_count });
         Ok(())
     }
     fn gl_gen_samplers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
@@ -2095,8 +2103,10 @@ impl Commands for Renderer {
         self.needs_context()?;
         let program = self.name(Class::Program, program);
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetActiveAtomicCounterBufferiv)(program, buffer_index, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_active_attrib(
@@ -2116,6 +2126,7 @@ impl Commands for Renderer {
         let mut size = crate::renderer::out::<i32>(size_count, 1)?;
         let mut type_ = crate::renderer::out::<u32>(type_count, 1)?;
         let mut name = crate::renderer::out::<u8>(name_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe {
             (self.gl.glGetActiveAttrib)(
                 program,
@@ -2127,10 +2138,11 @@ impl Commands for Renderer {
                 name.as_mut_ptr().cast(),
             )
         };
-        reply.array(&length, length_count);
-        reply.array(&size, size_count);
-        reply.array(&type_, type_count);
-        reply.array(&name, name_count);
+        let failed = self.failed();
+        reply.array(&length, if failed { 0 } else { length_count });
+        reply.array(&size, if failed { 0 } else { size_count });
+        reply.array(&type_, if failed { 0 } else { type_count });
+        reply.array(&name, if failed { 0 } else { name_count });
         Ok(())
     }
     fn gl_get_active_subroutine_name(
@@ -2147,11 +2159,13 @@ impl Commands for Renderer {
         let program = self.name(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut name = crate::renderer::out::<u8>(name_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe {
             (self.gl.glGetActiveSubroutineName)(program, shadertype, index, buf_size, length.as_mut_ptr().cast(), name.as_mut_ptr().cast())
         };
-        reply.array(&length, length_count);
-        reply.array(&name, name_count);
+        let failed = self.failed();
+        reply.array(&length, if failed { 0 } else { length_count });
+        reply.array(&name, if failed { 0 } else { name_count });
         Ok(())
     }
     fn gl_get_active_subroutine_uniform_name(
@@ -2168,6 +2182,7 @@ impl Commands for Renderer {
         let program = self.name(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut name = crate::renderer::out::<u8>(name_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe {
             (self.gl.glGetActiveSubroutineUniformName)(
                 program,
@@ -2178,8 +2193,9 @@ impl Commands for Renderer {
                 name.as_mut_ptr().cast(),
             )
         };
-        reply.array(&length, length_count);
-        reply.array(&name, name_count);
+        let failed = self.failed();
+        reply.array(&length, if failed { 0 } else { length_count });
+        reply.array(&name, if failed { 0 } else { name_count });
         Ok(())
     }
     fn gl_get_active_subroutine_uniformiv(
@@ -2194,8 +2210,10 @@ impl Commands for Renderer {
         self.needs_context()?;
         let program = self.name(Class::Program, program);
         let mut values = crate::renderer::out::<i32>(values_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetActiveSubroutineUniformiv)(program, shadertype, index, pname, values.as_mut_ptr().cast()) };
-        reply.array(&values, values_count);
+        let failed = self.failed();
+        reply.array(&values, if failed { 0 } else { values_count });
         Ok(())
     }
     fn gl_get_active_uniform(
@@ -2215,6 +2233,7 @@ impl Commands for Renderer {
         let mut size = crate::renderer::out::<i32>(size_count, 1)?;
         let mut type_ = crate::renderer::out::<u32>(type_count, 1)?;
         let mut name = crate::renderer::out::<u8>(name_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe {
             (self.gl.glGetActiveUniform)(
                 program,
@@ -2226,10 +2245,11 @@ impl Commands for Renderer {
                 name.as_mut_ptr().cast(),
             )
         };
-        reply.array(&length, length_count);
-        reply.array(&size, size_count);
-        reply.array(&type_, type_count);
-        reply.array(&name, name_count);
+        let failed = self.failed();
+        reply.array(&length, if failed { 0 } else { length_count });
+        reply.array(&size, if failed { 0 } else { size_count });
+        reply.array(&type_, if failed { 0 } else { type_count });
+        reply.array(&name, if failed { 0 } else { name_count });
         Ok(())
     }
     fn gl_get_active_uniform_block_name(
@@ -2245,6 +2265,7 @@ impl Commands for Renderer {
         let program = self.name(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut uniform_block_name = crate::renderer::out::<u8>(uniform_block_name_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe {
             (self.gl.glGetActiveUniformBlockName)(
                 program,
@@ -2254,8 +2275,9 @@ impl Commands for Renderer {
                 uniform_block_name.as_mut_ptr().cast(),
             )
         };
-        reply.array(&length, length_count);
-        reply.array(&uniform_block_name, uniform_block_name_count);
+        let failed = self.failed();
+        reply.array(&length, if failed { 0 } else { length_count });
+        reply.array(&uniform_block_name, if failed { 0 } else { uniform_block_name_count });
         Ok(())
     }
     fn gl_get_active_uniform_blockiv(
@@ -2269,8 +2291,10 @@ impl Commands for Renderer {
         self.needs_context()?;
         let program = self.name(Class::Program, program);
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetActiveUniformBlockiv)(program, uniform_block_index, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_active_uniform_name(
@@ -2286,11 +2310,13 @@ impl Commands for Renderer {
         let program = self.name(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut uniform_name = crate::renderer::out::<u8>(uniform_name_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe {
             (self.gl.glGetActiveUniformName)(program, uniform_index, buf_size, length.as_mut_ptr().cast(), uniform_name.as_mut_ptr().cast())
         };
-        reply.array(&length, length_count);
-        reply.array(&uniform_name, uniform_name_count);
+        let failed = self.failed();
+        reply.array(&length, if failed { 0 } else { length_count });
+        reply.array(&uniform_name, if failed { 0 } else { uniform_name_count });
         Ok(())
     }
     fn gl_get_active_uniformsiv(
@@ -2306,6 +2332,7 @@ impl Commands for Renderer {
         let program = self.name(Class::Program, program);
         let uniform_indices = uniform_indices.copied();
         let mut params = crate::renderer::out::<i32>(params_count, lens::times(uniform_count as i64, 1))?;
+        self.error();
         unsafe {
             (self.gl.glGetActiveUniformsiv)(
                 program,
@@ -2315,7 +2342,8 @@ impl Commands for Renderer {
                 params.as_mut_ptr().cast(),
             )
         };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_attached_objects_arb(
@@ -2330,9 +2358,11 @@ impl Commands for Renderer {
         let container_obj = self.name(Class::Program, container_obj);
         let mut count = crate::renderer::out::<i32>(count_count, 1)?;
         let mut obj = crate::renderer::out::<u32>(obj_count, lens::times(max_count as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetAttachedObjectsARB)(container_obj, max_count, count.as_mut_ptr().cast(), obj.as_mut_ptr().cast()) };
-        reply.array(&count, count_count);
-        reply.array(&obj, obj_count);
+        let failed = self.failed();
+        reply.array(&count, if failed { 0 } else { count_count });
+        reply.array(&obj, if failed { 0 } else { obj_count });
         Ok(())
     }
     fn gl_get_attached_shaders(&mut self, program: u32, max_count: i32, shaders_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -2344,8 +2374,10 @@ impl Commands for Renderer {
     fn gl_get_booleani_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut data = crate::renderer::out::<u8>(data_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetBooleani_v)(target, index, data.as_mut_ptr().cast()) };
-        reply.array(&data, data_count);
+        let failed = self.failed();
+        reply.array(&data, if failed { 0 } else { data_count });
         Ok(())
     }
     fn gl_get_booleanv(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -2354,15 +2386,19 @@ impl Commands for Renderer {
     fn gl_get_buffer_parameteri64v(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i64>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetBufferParameteri64v)(target, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_buffer_parameteriv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetBufferParameteriv)(target, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_buffer_sub_data(&mut self, target: u32, offset: i64, size: i64, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -2371,22 +2407,28 @@ impl Commands for Renderer {
     fn gl_get_clip_plane(&mut self, plane: u32, equation_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut equation = crate::renderer::out::<f64>(equation_count, 4)?;
+        self.error();
         unsafe { (self.gl.glGetClipPlane)(plane, equation.as_mut_ptr().cast()) };
-        reply.array(&equation, equation_count);
+        let failed = self.failed();
+        reply.array(&equation, if failed { 0 } else { equation_count });
         Ok(())
     }
     fn gl_get_clip_planef(&mut self, plane: u32, equation_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut equation = crate::renderer::out::<f32>(equation_count, 4)?;
+        self.error();
         unsafe { (self.gl.glGetClipPlanef)(plane, equation.as_mut_ptr().cast()) };
-        reply.array(&equation, equation_count);
+        let failed = self.failed();
+        reply.array(&equation, if failed { 0 } else { equation_count });
         Ok(())
     }
     fn gl_get_clip_planef_oes(&mut self, plane: u32, equation_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut equation = crate::renderer::out::<f32>(equation_count, 4)?;
+        self.error();
         unsafe { (self.gl.glGetClipPlanefOES)(plane, equation.as_mut_ptr().cast()) };
-        reply.array(&equation, equation_count);
+        let failed = self.failed();
+        reply.array(&equation, if failed { 0 } else { equation_count });
         Ok(())
     }
     fn gl_get_compressed_tex_image(&mut self, target: u32, level: i32, extent_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -2395,8 +2437,10 @@ impl Commands for Renderer {
     fn gl_get_doublei_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut data = crate::renderer::out::<f64>(data_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetDoublei_v)(target, index, data.as_mut_ptr().cast()) };
-        reply.array(&data, data_count);
+        let failed = self.failed();
+        reply.array(&data, if failed { 0 } else { data_count });
         Ok(())
     }
     fn gl_get_doublev(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -2405,22 +2449,28 @@ impl Commands for Renderer {
     fn gl_get_fixedv(&mut self, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetFixedv)(pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_fixedv_oes(&mut self, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetFixedvOES)(pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_floati_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut data = crate::renderer::out::<f32>(data_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetFloati_v)(target, index, data.as_mut_ptr().cast()) };
-        reply.array(&data, data_count);
+        let failed = self.failed();
+        reply.array(&data, if failed { 0 } else { data_count });
         Ok(())
     }
     fn gl_get_floatv(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -2462,15 +2512,19 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetFramebufferAttachmentParameterivOES)(target, attachment, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_framebuffer_parameteriv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetFramebufferParameteriv)(target, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_framebuffer_parameteriv_ext(
@@ -2483,15 +2537,19 @@ impl Commands for Renderer {
         self.needs_context()?;
         let framebuffer = self.name(Class::Framebuffer, framebuffer);
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetFramebufferParameterivEXT)(framebuffer, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_framebuffer_parameteriv_mesa(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetFramebufferParameterivMESA)(target, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_graphics_reset_status(&mut self, reply: &mut Reply) -> Result<(), Fault> {
@@ -2524,16 +2582,20 @@ impl Commands for Renderer {
         let obj = self.name(Class::Program, obj);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut info_log = crate::renderer::out::<u8>(info_log_count, lens::times(max_length as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetInfoLogARB)(obj, max_length, length.as_mut_ptr().cast(), info_log.as_mut_ptr().cast()) };
-        reply.array(&length, length_count);
-        reply.array(&info_log, info_log_count);
+        let failed = self.failed();
+        reply.array(&length, if failed { 0 } else { length_count });
+        reply.array(&info_log, if failed { 0 } else { info_log_count });
         Ok(())
     }
     fn gl_get_integer64i_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut data = crate::renderer::out::<i64>(data_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetInteger64i_v)(target, index, data.as_mut_ptr().cast()) };
-        reply.array(&data, data_count);
+        let failed = self.failed();
+        reply.array(&data, if failed { 0 } else { data_count });
         Ok(())
     }
     fn gl_get_integer64v(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -2542,8 +2604,10 @@ impl Commands for Renderer {
     fn gl_get_integeri_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut data = crate::renderer::out::<i32>(data_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetIntegeri_v)(target, index, data.as_mut_ptr().cast()) };
-        reply.array(&data, data_count);
+        let failed = self.failed();
+        reply.array(&data, if failed { 0 } else { data_count });
         Ok(())
     }
     fn gl_get_integerv(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -2560,8 +2624,10 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i64>(params_count, lens::times(count as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetInternalformati64v)(target, internalformat, pname, count, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_internalformativ(
@@ -2575,80 +2641,102 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, lens::times(count as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetInternalformativ)(target, internalformat, pname, count, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_lightfv(&mut self, light: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<f32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetLightfv)(light, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_lightiv(&mut self, light: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetLightiv)(light, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_mapdv(&mut self, target: u32, query: u32, v_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut v = crate::renderer::out::<f64>(v_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetMapdv)(target, query, v.as_mut_ptr().cast()) };
-        reply.array(&v, v_count);
+        let failed = self.failed();
+        reply.array(&v, if failed { 0 } else { v_count });
         Ok(())
     }
     fn gl_get_mapfv(&mut self, target: u32, query: u32, v_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut v = crate::renderer::out::<f32>(v_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetMapfv)(target, query, v.as_mut_ptr().cast()) };
-        reply.array(&v, v_count);
+        let failed = self.failed();
+        reply.array(&v, if failed { 0 } else { v_count });
         Ok(())
     }
     fn gl_get_mapiv(&mut self, target: u32, query: u32, v_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut v = crate::renderer::out::<i32>(v_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetMapiv)(target, query, v.as_mut_ptr().cast()) };
-        reply.array(&v, v_count);
+        let failed = self.failed();
+        reply.array(&v, if failed { 0 } else { v_count });
         Ok(())
     }
     fn gl_get_materialfv(&mut self, face: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<f32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetMaterialfv)(face, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_materialiv(&mut self, face: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetMaterialiv)(face, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_multisamplefv(&mut self, pname: u32, index: u32, val_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut val = crate::renderer::out::<f32>(val_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetMultisamplefv)(pname, index, val.as_mut_ptr().cast()) };
-        reply.array(&val, val_count);
+        let failed = self.failed();
+        reply.array(&val, if failed { 0 } else { val_count });
         Ok(())
     }
     fn gl_get_object_parameterfv_arb(&mut self, obj: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let obj = self.name(Class::Program, obj);
         let mut params = crate::renderer::out::<f32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetObjectParameterfvARB)(obj, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_object_parameteriv_arb(&mut self, obj: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let obj = self.name(Class::Program, obj);
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetObjectParameterivARB)(obj, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_pixel_mapfv(&mut self, map: u32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -2663,8 +2751,10 @@ impl Commands for Renderer {
     fn gl_get_polygon_stipple(&mut self, mask_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut mask = crate::renderer::out::<u8>(mask_count, 128)?;
+        self.error();
         unsafe { (self.gl.glGetPolygonStipple)(mask.as_mut_ptr().cast()) };
-        reply.array(&mask, mask_count);
+        let failed = self.failed();
+        reply.array(&mask, if failed { 0 } else { mask_count });
         Ok(())
     }
     fn gl_get_program_binary(
@@ -2681,6 +2771,7 @@ impl Commands for Renderer {
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut binary_format = crate::renderer::out::<u32>(binary_format_count, 1)?;
         let mut binary = crate::renderer::out::<u8>(binary_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe {
             (self.gl.glGetProgramBinary)(
                 program,
@@ -2690,23 +2781,28 @@ impl Commands for Renderer {
                 binary.as_mut_ptr().cast(),
             )
         };
-        reply.array(&length, length_count);
-        reply.array(&binary_format, binary_format_count);
-        reply.array(&binary, binary_count);
+        let failed = self.failed();
+        reply.array(&length, if failed { 0 } else { length_count });
+        reply.array(&binary_format, if failed { 0 } else { binary_format_count });
+        reply.array(&binary, if failed { 0 } else { binary_count });
         Ok(())
     }
     fn gl_get_program_env_parameterdv_arb(&mut self, target: u32, index: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<f64>(params_count, 4)?;
+        self.error();
         unsafe { (self.gl.glGetProgramEnvParameterdvARB)(target, index, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_program_env_parameterfv_arb(&mut self, target: u32, index: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<f32>(params_count, 4)?;
+        self.error();
         unsafe { (self.gl.glGetProgramEnvParameterfvARB)(target, index, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_program_info_log(
@@ -2721,9 +2817,11 @@ impl Commands for Renderer {
         let program = self.name(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut info_log = crate::renderer::out::<u8>(info_log_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetProgramInfoLog)(program, buf_size, length.as_mut_ptr().cast(), info_log.as_mut_ptr().cast()) };
-        reply.array(&length, length_count);
-        reply.array(&info_log, info_log_count);
+        let failed = self.failed();
+        reply.array(&length, if failed { 0 } else { length_count });
+        reply.array(&info_log, if failed { 0 } else { info_log_count });
         Ok(())
     }
     fn gl_get_program_interfaceiv(
@@ -2737,22 +2835,28 @@ impl Commands for Renderer {
         self.needs_context()?;
         let program = self.name(Class::Program, program);
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetProgramInterfaceiv)(program, program_interface, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_program_local_parameterdv_arb(&mut self, target: u32, index: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<f64>(params_count, 4)?;
+        self.error();
         unsafe { (self.gl.glGetProgramLocalParameterdvARB)(target, index, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_program_local_parameterfv_arb(&mut self, target: u32, index: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<f32>(params_count, 4)?;
+        self.error();
         unsafe { (self.gl.glGetProgramLocalParameterfvARB)(target, index, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_program_pipeline_info_log(
@@ -2767,9 +2871,11 @@ impl Commands for Renderer {
         let pipeline = self.name(Class::Pipeline, pipeline);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut info_log = crate::renderer::out::<u8>(info_log_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetProgramPipelineInfoLog)(pipeline, buf_size, length.as_mut_ptr().cast(), info_log.as_mut_ptr().cast()) };
-        reply.array(&length, length_count);
-        reply.array(&info_log, info_log_count);
+        let failed = self.failed();
+        reply.array(&length, if failed { 0 } else { length_count });
+        reply.array(&info_log, if failed { 0 } else { info_log_count });
         Ok(())
     }
     fn gl_get_program_pipeline_info_log_ext(
@@ -2784,25 +2890,31 @@ impl Commands for Renderer {
         let pipeline = self.name(Class::Pipeline, pipeline);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut info_log = crate::renderer::out::<u8>(info_log_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetProgramPipelineInfoLogEXT)(pipeline, buf_size, length.as_mut_ptr().cast(), info_log.as_mut_ptr().cast()) };
-        reply.array(&length, length_count);
-        reply.array(&info_log, info_log_count);
+        let failed = self.failed();
+        reply.array(&length, if failed { 0 } else { length_count });
+        reply.array(&info_log, if failed { 0 } else { info_log_count });
         Ok(())
     }
     fn gl_get_program_pipelineiv(&mut self, pipeline: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let pipeline = self.name(Class::Pipeline, pipeline);
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetProgramPipelineiv)(pipeline, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_program_pipelineiv_ext(&mut self, pipeline: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let pipeline = self.name(Class::Pipeline, pipeline);
         let mut params = crate::renderer::out::<i32>(params_count, 1)?;
+        self.error();
         unsafe { (self.gl.glGetProgramPipelineivEXT)(pipeline, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_program_resource_index(
@@ -2875,6 +2987,7 @@ impl Commands for Renderer {
         let program = self.name(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut name = crate::renderer::out::<u8>(name_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe {
             (self.gl.glGetProgramResourceName)(
                 program,
@@ -2885,8 +2998,9 @@ impl Commands for Renderer {
                 name.as_mut_ptr().cast(),
             )
         };
-        reply.array(&length, length_count);
-        reply.array(&name, name_count);
+        let failed = self.failed();
+        reply.array(&length, if failed { 0 } else { length_count });
+        reply.array(&name, if failed { 0 } else { name_count });
         Ok(())
     }
     fn gl_get_program_resourceiv(
@@ -2906,6 +3020,7 @@ impl Commands for Renderer {
         let props = props.copied();
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut params = crate::renderer::out::<i32>(params_count, lens::times(count as i64, 1))?;
+        self.error();
         unsafe {
             (self.gl.glGetProgramResourceiv)(
                 program,
@@ -2918,8 +3033,9 @@ impl Commands for Renderer {
                 params.as_mut_ptr().cast(),
             )
         };
-        reply.array(&length, length_count);
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&length, if failed { 0 } else { length_count });
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_program_stageiv(
@@ -2933,23 +3049,29 @@ impl Commands for Renderer {
         self.needs_context()?;
         let program = self.name(Class::Program, program);
         let mut values = crate::renderer::out::<i32>(values_count, 1)?;
+        self.error();
         unsafe { (self.gl.glGetProgramStageiv)(program, shadertype, pname, values.as_mut_ptr().cast()) };
-        reply.array(&values, values_count);
+        let failed = self.failed();
+        reply.array(&values, if failed { 0 } else { values_count });
         Ok(())
     }
     fn gl_get_programiv(&mut self, program: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let program = self.name(Class::Program, program);
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetProgramiv)(program, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_programiv_arb(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, 1)?;
+        self.error();
         unsafe { (self.gl.glGetProgramivARB)(target, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_query_buffer_objecti64v(&mut self, id: u32, buffer: u32, pname: u32, offset: i64) -> Result<(), Fault> {
@@ -2983,108 +3105,136 @@ impl Commands for Renderer {
     fn gl_get_query_indexediv(&mut self, target: u32, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetQueryIndexediv)(target, index, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_query_objecti64v(&mut self, id: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let id = self.name(Class::Query, id);
         let mut params = crate::renderer::out::<i64>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetQueryObjecti64v)(id, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_query_objectiv(&mut self, id: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let id = self.name(Class::Query, id);
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetQueryObjectiv)(id, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_query_objectui64v(&mut self, id: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let id = self.name(Class::Query, id);
         let mut params = crate::renderer::out::<u64>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetQueryObjectui64v)(id, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_query_objectuiv(&mut self, id: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let id = self.name(Class::Query, id);
         let mut params = crate::renderer::out::<u32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetQueryObjectuiv)(id, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_query_objectuiv_ext(&mut self, id: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let id = self.name(Class::Query, id);
         let mut params = crate::renderer::out::<u32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetQueryObjectuivEXT)(id, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_queryiv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetQueryiv)(target, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_queryiv_ext(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetQueryivEXT)(target, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_renderbuffer_parameteriv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetRenderbufferParameteriv)(target, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_renderbuffer_parameteriv_oes(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetRenderbufferParameterivOES)(target, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_sampler_parameter_iiv(&mut self, sampler: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let sampler = self.name(Class::Sampler, sampler);
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetSamplerParameterIiv)(sampler, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_sampler_parameter_iuiv(&mut self, sampler: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let sampler = self.name(Class::Sampler, sampler);
         let mut params = crate::renderer::out::<u32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetSamplerParameterIuiv)(sampler, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_sampler_parameterfv(&mut self, sampler: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let sampler = self.name(Class::Sampler, sampler);
         let mut params = crate::renderer::out::<f32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetSamplerParameterfv)(sampler, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_sampler_parameteriv(&mut self, sampler: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let sampler = self.name(Class::Sampler, sampler);
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetSamplerParameteriv)(sampler, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_shader_info_log(
@@ -3099,9 +3249,11 @@ impl Commands for Renderer {
         let shader = self.name(Class::Program, shader);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut info_log = crate::renderer::out::<u8>(info_log_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetShaderInfoLog)(shader, buf_size, length.as_mut_ptr().cast(), info_log.as_mut_ptr().cast()) };
-        reply.array(&length, length_count);
-        reply.array(&info_log, info_log_count);
+        let failed = self.failed();
+        reply.array(&length, if failed { 0 } else { length_count });
+        reply.array(&info_log, if failed { 0 } else { info_log_count });
         Ok(())
     }
     fn gl_get_shader_precision_format(
@@ -3115,11 +3267,13 @@ impl Commands for Renderer {
         self.needs_context()?;
         let mut range = crate::renderer::out::<i32>(range_count, 2)?;
         let mut precision = crate::renderer::out::<i32>(precision_count, 1)?;
+        self.error();
         unsafe {
             (self.gl.glGetShaderPrecisionFormat)(shadertype, precisiontype, range.as_mut_ptr().cast(), precision.as_mut_ptr().cast())
         };
-        reply.array(&range, range_count);
-        reply.array(&precision, precision_count);
+        let failed = self.failed();
+        reply.array(&range, if failed { 0 } else { range_count });
+        reply.array(&precision, if failed { 0 } else { precision_count });
         Ok(())
     }
     fn gl_get_shader_source(
@@ -3134,17 +3288,21 @@ impl Commands for Renderer {
         let shader = self.name(Class::Program, shader);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut source = crate::renderer::out::<u8>(source_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetShaderSource)(shader, buf_size, length.as_mut_ptr().cast(), source.as_mut_ptr().cast()) };
-        reply.array(&length, length_count);
-        reply.array(&source, source_count);
+        let failed = self.failed();
+        reply.array(&length, if failed { 0 } else { length_count });
+        reply.array(&source, if failed { 0 } else { source_count });
         Ok(())
     }
     fn gl_get_shaderiv(&mut self, shader: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let shader = self.name(Class::Program, shader);
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetShaderiv)(shader, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_subroutine_index(&mut self, program: u32, shadertype: u32, name: Slice<'_, u8>, reply: &mut Reply) -> Result<(), Fault> {
@@ -3182,58 +3340,74 @@ impl Commands for Renderer {
         let sync = self.sync(sync);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut values = crate::renderer::out::<i32>(values_count, lens::times(count as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetSynciv)(sync, pname, count, length.as_mut_ptr().cast(), values.as_mut_ptr().cast()) };
-        reply.array(&length, length_count);
-        reply.array(&values, values_count);
+        let failed = self.failed();
+        reply.array(&length, if failed { 0 } else { length_count });
+        reply.array(&values, if failed { 0 } else { values_count });
         Ok(())
     }
     fn gl_get_tex_envfv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<f32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetTexEnvfv)(target, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_tex_enviv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetTexEnviv)(target, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_tex_gendv(&mut self, coord: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<f64>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetTexGendv)(coord, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_tex_genfv(&mut self, coord: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<f32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetTexGenfv)(coord, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_tex_genfv_oes(&mut self, coord: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<f32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetTexGenfvOES)(coord, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_tex_geniv(&mut self, coord: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetTexGeniv)(coord, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_tex_geniv_oes(&mut self, coord: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetTexGenivOES)(coord, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_tex_image(
@@ -3257,8 +3431,10 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<f32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetTexLevelParameterfv)(target, level, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_tex_level_parameteriv(
@@ -3271,36 +3447,46 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetTexLevelParameteriv)(target, level, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_tex_parameter_iiv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetTexParameterIiv)(target, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_tex_parameter_iuiv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<u32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetTexParameterIuiv)(target, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_tex_parameterfv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<f32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetTexParameterfv)(target, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_tex_parameteriv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetTexParameteriv)(target, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_transform_feedback_varying(
@@ -3320,6 +3506,7 @@ impl Commands for Renderer {
         let mut size = crate::renderer::out::<i32>(size_count, 1)?;
         let mut type_ = crate::renderer::out::<u32>(type_count, 1)?;
         let mut name = crate::renderer::out::<u8>(name_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe {
             (self.gl.glGetTransformFeedbackVarying)(
                 program,
@@ -3331,10 +3518,11 @@ impl Commands for Renderer {
                 name.as_mut_ptr().cast(),
             )
         };
-        reply.array(&length, length_count);
-        reply.array(&size, size_count);
-        reply.array(&type_, type_count);
-        reply.array(&name, name_count);
+        let failed = self.failed();
+        reply.array(&length, if failed { 0 } else { length_count });
+        reply.array(&size, if failed { 0 } else { size_count });
+        reply.array(&type_, if failed { 0 } else { type_count });
+        reply.array(&name, if failed { 0 } else { name_count });
         Ok(())
     }
     fn gl_get_transform_feedbacki64_v(
@@ -3348,24 +3536,30 @@ impl Commands for Renderer {
         self.needs_context()?;
         let xfb = self.name(Class::TransformFeedback, xfb);
         let mut param = crate::renderer::out::<i64>(param_count, 1)?;
+        self.error();
         unsafe { (self.gl.glGetTransformFeedbacki64_v)(xfb, pname, index, param.as_mut_ptr().cast()) };
-        reply.array(&param, param_count);
+        let failed = self.failed();
+        reply.array(&param, if failed { 0 } else { param_count });
         Ok(())
     }
     fn gl_get_transform_feedbacki_v(&mut self, xfb: u32, pname: u32, index: u32, param_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let xfb = self.name(Class::TransformFeedback, xfb);
         let mut param = crate::renderer::out::<i32>(param_count, 1)?;
+        self.error();
         unsafe { (self.gl.glGetTransformFeedbacki_v)(xfb, pname, index, param.as_mut_ptr().cast()) };
-        reply.array(&param, param_count);
+        let failed = self.failed();
+        reply.array(&param, if failed { 0 } else { param_count });
         Ok(())
     }
     fn gl_get_transform_feedbackiv(&mut self, xfb: u32, pname: u32, param_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let xfb = self.name(Class::TransformFeedback, xfb);
         let mut param = crate::renderer::out::<i32>(param_count, 1)?;
+        self.error();
         unsafe { (self.gl.glGetTransformFeedbackiv)(xfb, pname, param.as_mut_ptr().cast()) };
-        reply.array(&param, param_count);
+        let failed = self.failed();
+        reply.array(&param, if failed { 0 } else { param_count });
         Ok(())
     }
     fn gl_get_uniform_block_index(&mut self, program: u32, uniform_block_name: Slice<'_, u8>, reply: &mut Reply) -> Result<(), Fault> {
@@ -3407,50 +3601,64 @@ impl Commands for Renderer {
     fn gl_get_unsigned_bytev_ext(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut data = crate::renderer::out::<u8>(data_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetUnsignedBytevEXT)(pname, data.as_mut_ptr().cast()) };
-        reply.array(&data, data_count);
+        let failed = self.failed();
+        reply.array(&data, if failed { 0 } else { data_count });
         Ok(())
     }
     fn gl_get_vertex_attrib_iiv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, 1)?;
+        self.error();
         unsafe { (self.gl.glGetVertexAttribIiv)(index, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_vertex_attrib_iuiv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<u32>(params_count, 1)?;
+        self.error();
         unsafe { (self.gl.glGetVertexAttribIuiv)(index, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_vertex_attrib_ldv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<f64>(params_count, 0)?;
+        self.error();
         unsafe { (self.gl.glGetVertexAttribLdv)(index, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_vertex_attribdv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<f64>(params_count, 4)?;
+        self.error();
         unsafe { (self.gl.glGetVertexAttribdv)(index, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_vertex_attribfv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<f32>(params_count, 4)?;
+        self.error();
         unsafe { (self.gl.glGetVertexAttribfv)(index, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_vertex_attribiv(&mut self, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<i32>(params_count, 4)?;
+        self.error();
         unsafe { (self.gl.glGetVertexAttribiv)(index, pname, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_getn_color_table(
@@ -3464,8 +3672,10 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let mut table = crate::renderer::out::<u8>(table_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetnColorTable)(target, format, type_, buf_size, table.as_mut_ptr().cast()) };
-        reply.array(&table, table_count);
+        let failed = self.failed();
+        reply.array(&table, if failed { 0 } else { table_count });
         Ok(())
     }
     fn gl_getn_color_table_arb(
@@ -3479,8 +3689,10 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let mut table = crate::renderer::out::<u8>(table_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetnColorTableARB)(target, format, type_, buf_size, table.as_mut_ptr().cast()) };
-        reply.array(&table, table_count);
+        let failed = self.failed();
+        reply.array(&table, if failed { 0 } else { table_count });
         Ok(())
     }
     fn gl_getn_compressed_tex_image_arb(
@@ -3493,8 +3705,10 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let mut img = crate::renderer::out::<u8>(img_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetnCompressedTexImageARB)(target, lod, buf_size, img.as_mut_ptr().cast()) };
-        reply.array(&img, img_count);
+        let failed = self.failed();
+        reply.array(&img, if failed { 0 } else { img_count });
         Ok(())
     }
     fn gl_getn_convolution_filter(
@@ -3508,8 +3722,10 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let mut image = crate::renderer::out::<u8>(image_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetnConvolutionFilter)(target, format, type_, buf_size, image.as_mut_ptr().cast()) };
-        reply.array(&image, image_count);
+        let failed = self.failed();
+        reply.array(&image, if failed { 0 } else { image_count });
         Ok(())
     }
     fn gl_getn_convolution_filter_arb(
@@ -3523,8 +3739,10 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let mut image = crate::renderer::out::<u8>(image_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetnConvolutionFilterARB)(target, format, type_, buf_size, image.as_mut_ptr().cast()) };
-        reply.array(&image, image_count);
+        let failed = self.failed();
+        reply.array(&image, if failed { 0 } else { image_count });
         Ok(())
     }
     fn gl_getn_histogram(
@@ -3539,8 +3757,10 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let mut values = crate::renderer::out::<u8>(values_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetnHistogram)(target, reset, format, type_, buf_size, values.as_mut_ptr().cast()) };
-        reply.array(&values, values_count);
+        let failed = self.failed();
+        reply.array(&values, if failed { 0 } else { values_count });
         Ok(())
     }
     fn gl_getn_histogram_arb(
@@ -3555,22 +3775,28 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let mut values = crate::renderer::out::<u8>(values_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetnHistogramARB)(target, reset, format, type_, buf_size, values.as_mut_ptr().cast()) };
-        reply.array(&values, values_count);
+        let failed = self.failed();
+        reply.array(&values, if failed { 0 } else { values_count });
         Ok(())
     }
     fn gl_getn_mapfv_arb(&mut self, target: u32, query: u32, buf_size: i32, v_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut v = crate::renderer::out::<f32>(v_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetnMapfvARB)(target, query, buf_size, v.as_mut_ptr().cast()) };
-        reply.array(&v, v_count);
+        let failed = self.failed();
+        reply.array(&v, if failed { 0 } else { v_count });
         Ok(())
     }
     fn gl_getn_mapiv_arb(&mut self, target: u32, query: u32, buf_size: i32, v_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut v = crate::renderer::out::<i32>(v_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetnMapivARB)(target, query, buf_size, v.as_mut_ptr().cast()) };
-        reply.array(&v, v_count);
+        let failed = self.failed();
+        reply.array(&v, if failed { 0 } else { v_count });
         Ok(())
     }
     fn gl_getn_minmax(
@@ -3585,8 +3811,10 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let mut values = crate::renderer::out::<u8>(values_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetnMinmax)(target, reset, format, type_, buf_size, values.as_mut_ptr().cast()) };
-        reply.array(&values, values_count);
+        let failed = self.failed();
+        reply.array(&values, if failed { 0 } else { values_count });
         Ok(())
     }
     fn gl_getn_minmax_arb(
@@ -3601,36 +3829,46 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let mut values = crate::renderer::out::<u8>(values_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetnMinmaxARB)(target, reset, format, type_, buf_size, values.as_mut_ptr().cast()) };
-        reply.array(&values, values_count);
+        let failed = self.failed();
+        reply.array(&values, if failed { 0 } else { values_count });
         Ok(())
     }
     fn gl_getn_pixel_mapuiv_arb(&mut self, map: u32, buf_size: i32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut values = crate::renderer::out::<u32>(values_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetnPixelMapuivARB)(map, buf_size, values.as_mut_ptr().cast()) };
-        reply.array(&values, values_count);
+        let failed = self.failed();
+        reply.array(&values, if failed { 0 } else { values_count });
         Ok(())
     }
     fn gl_getn_pixel_mapusv_arb(&mut self, map: u32, buf_size: i32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut values = crate::renderer::out::<u16>(values_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetnPixelMapusvARB)(map, buf_size, values.as_mut_ptr().cast()) };
-        reply.array(&values, values_count);
+        let failed = self.failed();
+        reply.array(&values, if failed { 0 } else { values_count });
         Ok(())
     }
     fn gl_getn_polygon_stipple(&mut self, buf_size: i32, pattern_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut pattern = crate::renderer::out::<u8>(pattern_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetnPolygonStipple)(buf_size, pattern.as_mut_ptr().cast()) };
-        reply.array(&pattern, pattern_count);
+        let failed = self.failed();
+        reply.array(&pattern, if failed { 0 } else { pattern_count });
         Ok(())
     }
     fn gl_getn_polygon_stipple_arb(&mut self, buf_size: i32, pattern_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut pattern = crate::renderer::out::<u8>(pattern_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetnPolygonStippleARB)(buf_size, pattern.as_mut_ptr().cast()) };
-        reply.array(&pattern, pattern_count);
+        let failed = self.failed();
+        reply.array(&pattern, if failed { 0 } else { pattern_count });
         Ok(())
     }
     fn gl_getn_separable_filter(
@@ -3649,6 +3887,7 @@ impl Commands for Renderer {
         let mut row = crate::renderer::out::<u8>(row_count, lens::times(row_buf_size as i64, 1))?;
         let mut column = crate::renderer::out::<u8>(column_count, lens::times(column_buf_size as i64, 1))?;
         let mut span = crate::renderer::out::<u8>(span_count, 0)?;
+        self.error();
         unsafe {
             (self.gl.glGetnSeparableFilter)(
                 target,
@@ -3661,9 +3900,10 @@ impl Commands for Renderer {
                 span.as_mut_ptr().cast(),
             )
         };
-        reply.array(&row, row_count);
-        reply.array(&column, column_count);
-        reply.array(&span, span_count);
+        let failed = self.failed();
+        reply.array(&row, if failed { 0 } else { row_count });
+        reply.array(&column, if failed { 0 } else { column_count });
+        reply.array(&span, if failed { 0 } else { span_count });
         Ok(())
     }
     fn gl_getn_separable_filter_arb(
@@ -3682,6 +3922,7 @@ impl Commands for Renderer {
         let mut row = crate::renderer::out::<u8>(row_count, lens::times(row_buf_size as i64, 1))?;
         let mut column = crate::renderer::out::<u8>(column_count, lens::times(column_buf_size as i64, 1))?;
         let mut span = crate::renderer::out::<u8>(span_count, 0)?;
+        self.error();
         unsafe {
             (self.gl.glGetnSeparableFilterARB)(
                 target,
@@ -3694,9 +3935,10 @@ impl Commands for Renderer {
                 span.as_mut_ptr().cast(),
             )
         };
-        reply.array(&row, row_count);
-        reply.array(&column, column_count);
-        reply.array(&span, span_count);
+        let failed = self.failed();
+        reply.array(&row, if failed { 0 } else { row_count });
+        reply.array(&column, if failed { 0 } else { column_count });
+        reply.array(&span, if failed { 0 } else { span_count });
         Ok(())
     }
     fn gl_getn_tex_image_arb(
@@ -3711,8 +3953,10 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let mut img = crate::renderer::out::<u8>(img_count, lens::times(buf_size as i64, 1))?;
+        self.error();
         unsafe { (self.gl.glGetnTexImageARB)(target, level, format, type_, buf_size, img.as_mut_ptr().cast()) };
-        reply.array(&img, img_count);
+        let failed = self.failed();
+        reply.array(&img, if failed { 0 } else { img_count });
         Ok(())
     }
     fn gl_getn_uniformdv(&mut self, program: u32, location: i32, buf_size: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -3729,8 +3973,10 @@ impl Commands for Renderer {
         self.needs_context()?;
         let program = self.name(Class::Program, program);
         let mut params = crate::renderer::out::<f64>(params_count, 16)?;
+        self.error();
         unsafe { (self.gl.glGetnUniformdvARB)(program, location, buf_size, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_getn_uniformfv(&mut self, program: u32, location: i32, buf_size: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -3747,8 +3993,10 @@ impl Commands for Renderer {
         self.needs_context()?;
         let program = self.name(Class::Program, program);
         let mut params = crate::renderer::out::<f32>(params_count, 16)?;
+        self.error();
         unsafe { (self.gl.glGetnUniformfvARB)(program, location, buf_size, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_getn_uniformi64v_arb(
@@ -3762,8 +4010,10 @@ impl Commands for Renderer {
         self.needs_context()?;
         let program = self.name(Class::Program, program);
         let mut params = crate::renderer::out::<i64>(params_count, 16)?;
+        self.error();
         unsafe { (self.gl.glGetnUniformi64vARB)(program, location, buf_size, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_getn_uniformiv(&mut self, program: u32, location: i32, buf_size: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -3780,8 +4030,10 @@ impl Commands for Renderer {
         self.needs_context()?;
         let program = self.name(Class::Program, program);
         let mut params = crate::renderer::out::<i32>(params_count, 16)?;
+        self.error();
         unsafe { (self.gl.glGetnUniformivARB)(program, location, buf_size, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_getn_uniformui64v_arb(
@@ -3795,8 +4047,10 @@ impl Commands for Renderer {
         self.needs_context()?;
         let program = self.name(Class::Program, program);
         let mut params = crate::renderer::out::<u64>(params_count, 16)?;
+        self.error();
         unsafe { (self.gl.glGetnUniformui64vARB)(program, location, buf_size, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_getn_uniformuiv(
@@ -3820,8 +4074,10 @@ impl Commands for Renderer {
         self.needs_context()?;
         let program = self.name(Class::Program, program);
         let mut params = crate::renderer::out::<u32>(params_count, 16)?;
+        self.error();
         unsafe { (self.gl.glGetnUniformuivARB)(program, location, buf_size, params.as_mut_ptr().cast()) };
-        reply.array(&params, params_count);
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_hint(&mut self, target: u32, mode: u32) -> Result<(), Fault> {

@@ -76,9 +76,10 @@ impl Renderer {
             return Ok(());
         }
         let mut data = out::<i32>(data_count, LONGEST)?;
+        self.error();
         // SAFETY: there is room for the longest state.
         unsafe { (self.gl.glGetIntegerv)(pname, data.as_mut_ptr()) };
-        reply.array(&data, data_count);
+        reply.array(&data, if self.failed() { 0 } else { data_count });
         Ok(())
     }
 
@@ -89,9 +90,10 @@ impl Renderer {
             return Ok(());
         }
         let mut data = out::<i64>(data_count, LONGEST)?;
+        self.error();
         // SAFETY: there is room for the longest state.
         unsafe { (self.gl.glGetInteger64v)(pname, data.as_mut_ptr()) };
-        reply.array(&data, data_count);
+        reply.array(&data, if self.failed() { 0 } else { data_count });
         Ok(())
     }
 
@@ -102,9 +104,10 @@ impl Renderer {
             return Ok(());
         }
         let mut data = out::<f32>(data_count, LONGEST)?;
+        self.error();
         // SAFETY: there is room for the longest state.
         unsafe { (self.gl.glGetFloatv)(pname, data.as_mut_ptr()) };
-        reply.array(&data, data_count);
+        reply.array(&data, if self.failed() { 0 } else { data_count });
         Ok(())
     }
 
@@ -115,9 +118,10 @@ impl Renderer {
             return Ok(());
         }
         let mut data = out::<f64>(data_count, LONGEST)?;
+        self.error();
         // SAFETY: there is room for the longest state.
         unsafe { (self.gl.glGetDoublev)(pname, data.as_mut_ptr()) };
-        reply.array(&data, data_count);
+        reply.array(&data, if self.failed() { 0 } else { data_count });
         Ok(())
     }
 
@@ -128,9 +132,10 @@ impl Renderer {
             return Ok(());
         }
         let mut data = out::<u8>(data_count, LONGEST)?;
+        self.error();
         // SAFETY: there is room for the longest state.
         unsafe { (self.gl.glGetBooleanv)(pname, data.as_mut_ptr()) };
-        reply.array(&data, data_count);
+        reply.array(&data, if self.failed() { 0 } else { data_count });
         Ok(())
     }
 }
