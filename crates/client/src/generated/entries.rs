@@ -128,12 +128,6 @@ pub unsafe extern "C" fn glAreTexturesResidentEXT(n: i32, textures: *const u32, 
         value
     }
 }
-pub unsafe extern "C" fn glAttachShader(program: u32, shader: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_attach_shader(program, shader);
-    }
-}
 pub unsafe extern "C" fn glBeginConditionalRender(id: u32, mode: u32) {
     unsafe {
         let cx = context();
@@ -143,66 +137,10 @@ pub unsafe extern "C" fn glBeginConditionalRender(id: u32, mode: u32) {
 pub unsafe extern "C" fn glBeginFragmentShaderATI() {
     refused("glBeginFragmentShaderATI");
 }
-pub unsafe extern "C" fn glBeginQuery(target: u32, id: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_begin_query(target, id);
-    }
-}
-pub unsafe extern "C" fn glBeginQueryEXT(target: u32, id: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_begin_query_ext(target, id);
-    }
-}
-pub unsafe extern "C" fn glBeginQueryIndexed(target: u32, index: u32, id: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_begin_query_indexed(target, index, id);
-    }
-}
-pub unsafe extern "C" fn glBeginTransformFeedback(primitive_mode: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_begin_transform_feedback(primitive_mode);
-    }
-}
 pub unsafe extern "C" fn glBindAttribLocation(program: u32, index: u32, name: *const u8) {
     unsafe {
         let cx = context();
         cx.enc.gl_bind_attrib_location(program, index, mgn_wire::encoder::c_string(name.cast()));
-    }
-}
-pub unsafe extern "C" fn glBindBufferOffsetEXT(target: u32, index: u32, buffer: u32, offset: i64) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_bind_buffer_offset_ext(target, index, buffer, offset);
-    }
-}
-pub unsafe extern "C" fn glBindBuffersBase(target: u32, first: u32, count: i32, buffers: *const u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_bind_buffers_base(target, first, count, (buffers.cast::<u32>(), lens::times(count as i64, 1)));
-    }
-}
-pub unsafe extern "C" fn glBindBuffersRange(
-    target: u32,
-    first: u32,
-    count: i32,
-    buffers: *const u32,
-    offsets: *const i64,
-    sizes: *const i64,
-) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_bind_buffers_range(
-            target,
-            first,
-            count,
-            (buffers.cast::<u32>(), lens::times(count as i64, 1)),
-            (offsets.cast::<i64>(), lens::times(count as i64, 1)),
-            (sizes.cast::<i64>(), lens::times(count as i64, 1)),
-        );
     }
 }
 pub unsafe extern "C" fn glBindFragDataLocation(program: u32, color: u32, name: *const u8) {
@@ -219,24 +157,6 @@ pub unsafe extern "C" fn glBindFragDataLocationIndexed(program: u32, color_numbe
 }
 pub unsafe extern "C" fn glBindFragmentShaderATI(id: u32) {
     refused("glBindFragmentShaderATI");
-}
-pub unsafe extern "C" fn glBindFramebuffer(target: u32, framebuffer: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_bind_framebuffer(target, framebuffer);
-    }
-}
-pub unsafe extern "C" fn glBindFramebufferEXT(target: u32, framebuffer: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_bind_framebuffer_ext(target, framebuffer);
-    }
-}
-pub unsafe extern "C" fn glBindFramebufferOES(target: u32, framebuffer: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_bind_framebuffer_oes(target, framebuffer);
-    }
 }
 pub unsafe extern "C" fn glBindImageTexture(unit: u32, texture: u32, level: i32, layered: u8, layer: i32, access: u32, format: u32) {
     unsafe {
@@ -259,36 +179,6 @@ pub unsafe extern "C" fn glBindProgramARB(target: u32, program: u32) {
         cx.enc.gl_bind_program_arb(target, program);
     }
 }
-pub unsafe extern "C" fn glBindProgramPipeline(pipeline: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_bind_program_pipeline(pipeline);
-    }
-}
-pub unsafe extern "C" fn glBindProgramPipelineEXT(pipeline: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_bind_program_pipeline_ext(pipeline);
-    }
-}
-pub unsafe extern "C" fn glBindRenderbuffer(target: u32, renderbuffer: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_bind_renderbuffer(target, renderbuffer);
-    }
-}
-pub unsafe extern "C" fn glBindRenderbufferEXT(target: u32, renderbuffer: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_bind_renderbuffer_ext(target, renderbuffer);
-    }
-}
-pub unsafe extern "C" fn glBindRenderbufferOES(target: u32, renderbuffer: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_bind_renderbuffer_oes(target, renderbuffer);
-    }
-}
 pub unsafe extern "C" fn glBindSampler(unit: u32, sampler: u32) {
     unsafe {
         let cx = context();
@@ -299,12 +189,6 @@ pub unsafe extern "C" fn glBindSamplers(first: u32, count: i32, samplers: *const
     unsafe {
         let cx = context();
         cx.enc.gl_bind_samplers(first, count, (samplers.cast::<u32>(), lens::times(count as i64, 1)));
-    }
-}
-pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_bind_texture(target, texture);
     }
 }
 pub unsafe extern "C" fn glBindTextureUnit(unit: u32, texture: u32) {
@@ -1318,50 +1202,14 @@ pub unsafe extern "C" fn glDebugMessageInsert(source: u32, type_: u32, id: u32, 
 pub unsafe extern "C" fn glDeleteFragmentShaderATI(id: u32) {
     refused("glDeleteFragmentShaderATI");
 }
-pub unsafe extern "C" fn glDeleteFramebuffersOES(n: i32, framebuffers: *const u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_delete_framebuffers_oes(n, (framebuffers.cast::<u32>(), lens::times(n as i64, 1)));
-    }
-}
 pub unsafe extern "C" fn glDeleteMemoryObjectsEXT(n: i32, memory_objects: *const u32) {
     refused("glDeleteMemoryObjectsEXT");
 }
 pub unsafe extern "C" fn glDeleteNamedStringARB(namelen: i32, name: *const u8) {
     refused("glDeleteNamedStringARB");
 }
-pub unsafe extern "C" fn glDeleteObjectARB(obj: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_delete_object_arb(obj);
-    }
-}
-pub unsafe extern "C" fn glDeleteProgramPipelinesEXT(n: i32, pipelines: *const u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_delete_program_pipelines_ext(n, (pipelines.cast::<u32>(), lens::times(n as i64, 1)));
-    }
-}
 pub unsafe extern "C" fn glDeleteProgramsARB(n: i32, programs: *const u32) {
     refused("glDeleteProgramsARB");
-}
-pub unsafe extern "C" fn glDeleteQueriesEXT(n: i32, ids: *const u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_delete_queries_ext(n, (ids.cast::<u32>(), lens::times(n as i64, 1)));
-    }
-}
-pub unsafe extern "C" fn glDeleteRenderbuffersOES(n: i32, renderbuffers: *const u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_delete_renderbuffers_oes(n, (renderbuffers.cast::<u32>(), lens::times(n as i64, 1)));
-    }
-}
-pub unsafe extern "C" fn glDeleteTexturesEXT(n: i32, textures: *const u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_delete_textures_ext(n, (textures.cast::<u32>(), lens::times(n as i64, 1)));
-    }
 }
 pub unsafe extern "C" fn glDepthFunc(func: u32) {
     unsafe {
@@ -1428,12 +1276,6 @@ pub unsafe extern "C" fn glDepthRangex(n: i32, f: i32) {
 }
 pub unsafe extern "C" fn glDepthRangexOES(n: i32, f: i32) {
     refused("glDepthRangexOES");
-}
-pub unsafe extern "C" fn glDetachShader(program: u32, shader: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_detach_shader(program, shader);
-    }
 }
 pub unsafe extern "C" fn glDisable(cap: u32) {
     unsafe {
@@ -1610,12 +1452,6 @@ pub unsafe extern "C" fn glEndQueryIndexed(target: u32, index: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_end_query_indexed(target, index);
-    }
-}
-pub unsafe extern "C" fn glEndTransformFeedback() {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_end_transform_feedback();
     }
 }
 pub unsafe extern "C" fn glEvalCoord1xOES(u: i32) {
@@ -1808,48 +1644,8 @@ pub unsafe extern "C" fn glGenFragmentShadersATI(range: u32) -> u32 {
     refused("glGenFragmentShadersATI");
     0
 }
-pub unsafe extern "C" fn glGenFramebuffersOES(n: i32, framebuffers: *mut u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_gen_framebuffers_oes(n, if framebuffers.is_null() { 0 } else { (lens::times(n as i64, 1)) as u32 });
-        let mut answer = cx.answer(ops::GL_GEN_FRAMEBUFFERS_OES);
-        answer.array(framebuffers.cast::<u32>());
-    }
-}
-pub unsafe extern "C" fn glGenProgramPipelinesEXT(n: i32, pipelines: *mut u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_gen_program_pipelines_ext(n, if pipelines.is_null() { 0 } else { (lens::times(n as i64, 1)) as u32 });
-        let mut answer = cx.answer(ops::GL_GEN_PROGRAM_PIPELINES_EXT);
-        answer.array(pipelines.cast::<u32>());
-    }
-}
 pub unsafe extern "C" fn glGenProgramsARB(n: i32, programs: *mut u32) {
     refused("glGenProgramsARB");
-}
-pub unsafe extern "C" fn glGenQueriesEXT(n: i32, ids: *mut u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_gen_queries_ext(n, if ids.is_null() { 0 } else { (lens::times(n as i64, 1)) as u32 });
-        let mut answer = cx.answer(ops::GL_GEN_QUERIES_EXT);
-        answer.array(ids.cast::<u32>());
-    }
-}
-pub unsafe extern "C" fn glGenRenderbuffersOES(n: i32, renderbuffers: *mut u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_gen_renderbuffers_oes(n, if renderbuffers.is_null() { 0 } else { (lens::times(n as i64, 1)) as u32 });
-        let mut answer = cx.answer(ops::GL_GEN_RENDERBUFFERS_OES);
-        answer.array(renderbuffers.cast::<u32>());
-    }
-}
-pub unsafe extern "C" fn glGenTexturesEXT(n: i32, textures: *mut u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_gen_textures_ext(n, if textures.is_null() { 0 } else { (lens::times(n as i64, 1)) as u32 });
-        let mut answer = cx.answer(ops::GL_GEN_TEXTURES_EXT);
-        answer.array(textures.cast::<u32>());
-    }
 }
 pub unsafe extern "C" fn glGenerateMipmap(target: u32) {
     unsafe {
@@ -2074,34 +1870,12 @@ pub unsafe extern "C" fn glGetActiveUniformsiv(
         answer.array(params.cast::<i32>());
     }
 }
-pub unsafe extern "C" fn glGetAttachedObjectsARB(container_obj: u32, max_count: i32, count: *mut i32, obj: *mut u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_attached_objects_arb(
-            container_obj,
-            max_count,
-            if count.is_null() { 0 } else { (1) as u32 },
-            if obj.is_null() { 0 } else { (lens::times(max_count as i64, 1)) as u32 },
-        );
-        let mut answer = cx.answer(ops::GL_GET_ATTACHED_OBJECTS_ARB);
-        answer.array(count.cast::<i32>());
-        answer.array(obj.cast::<u32>());
-    }
-}
 pub unsafe extern "C" fn glGetBooleani_v(target: u32, index: u32, data: *mut u8) {
     unsafe {
         let cx = context();
         cx.enc.gl_get_booleani_v(target, index, if data.is_null() { 0 } else { (lens::indexed_values(target)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_BOOLEANI_V);
         answer.array(data.cast::<u8>());
-    }
-}
-pub unsafe extern "C" fn glGetBufferParameteri64v(target: u32, pname: u32, params: *mut i64) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_buffer_parameteri64v(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_BUFFER_PARAMETERI64V);
-        answer.array(params.cast::<i64>());
     }
 }
 pub unsafe extern "C" fn glGetClipPlane(plane: u32, equation: *mut f64) {
@@ -2287,15 +2061,6 @@ pub unsafe extern "C" fn glGetGraphicsResetStatusARB() -> u32 {
         let cx = context();
         cx.enc.gl_get_graphics_reset_status_arb();
         let mut answer = cx.answer(ops::GL_GET_GRAPHICS_RESET_STATUS_ARB);
-        let value = answer.value::<u32>();
-        value
-    }
-}
-pub unsafe extern "C" fn glGetHandleARB(pname: u32) -> u32 {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_handle_arb(pname);
-        let mut answer = cx.answer(ops::GL_GET_HANDLE_ARB);
         let value = answer.value::<u32>();
         value
     }
@@ -2560,14 +2325,6 @@ pub unsafe extern "C" fn glGetObjectParameterfvARB(obj: u32, pname: u32, params:
         cx.enc.gl_get_object_parameterfv_arb(obj, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_OBJECT_PARAMETERFV_ARB);
         answer.array(params.cast::<f32>());
-    }
-}
-pub unsafe extern "C" fn glGetObjectParameterivARB(obj: u32, pname: u32, params: *mut i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_object_parameteriv_arb(obj, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_OBJECT_PARAMETERIV_ARB);
-        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetObjectPtrLabel(ptr: *const c_void, buf_size: i32, length: *mut i32, label: *mut u8) {
@@ -3732,18 +3489,6 @@ pub unsafe extern "C" fn glInitNames() {
     unsafe {
         let cx = context();
         cx.enc.gl_init_names();
-    }
-}
-pub unsafe extern "C" fn glInvalidateBufferData(buffer: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_invalidate_buffer_data(buffer);
-    }
-}
-pub unsafe extern "C" fn glInvalidateBufferSubData(buffer: u32, offset: i64, length: i64) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_invalidate_buffer_sub_data(buffer, offset, length);
     }
 }
 pub unsafe extern "C" fn glInvalidateFramebuffer(target: u32, num_attachments: i32, attachments: *const u32) {
@@ -5061,12 +4806,6 @@ pub unsafe extern "C" fn glPrioritizeTextures(n: i32, textures: *const u32, prio
 pub unsafe extern "C" fn glPrioritizeTexturesxOES(n: i32, textures: *const u32, priorities: *const i32) {
     refused("glPrioritizeTexturesxOES");
 }
-pub unsafe extern "C" fn glProgramBinary(program: u32, binary_format: u32, binary: *const c_void, length: i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_program_binary(program, binary_format, (binary.cast::<u8>(), lens::times(length as i64, 1)), length);
-    }
-}
 pub unsafe extern "C" fn glProgramEnvParameter4dARB(target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) {
     unsafe {
         let cx = context();
@@ -5769,12 +5508,6 @@ pub unsafe extern "C" fn glPushName(name: u32) {
         cx.enc.gl_push_name(name);
     }
 }
-pub unsafe extern "C" fn glQueryCounter(id: u32, target: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_query_counter(id, target);
-    }
-}
 pub unsafe extern "C" fn glQueryMatrixxOES(mantissa: *mut i32, exponent: *mut i32) -> u32 {
     refused("glQueryMatrixxOES");
     0
@@ -6128,18 +5861,6 @@ pub unsafe extern "C" fn glShadeModel(mode: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_shade_model(mode);
-    }
-}
-pub unsafe extern "C" fn glShaderBinary(count: i32, shaders: *const u32, binary_format: u32, binary: *const c_void, length: i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_shader_binary(
-            count,
-            (shaders.cast::<u32>(), lens::times(count as i64, 1)),
-            binary_format,
-            (binary.cast::<u8>(), lens::times(length as i64, 1)),
-            length,
-        );
     }
 }
 pub unsafe extern "C" fn glShaderStorageBlockBinding(program: u32, storage_block_index: u32, storage_block_binding: u32) {

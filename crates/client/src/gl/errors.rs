@@ -11,6 +11,13 @@ pub struct ErrorState {
     reported: u32,
 }
 
+impl ErrorState {
+    /// Whether an error is known that the program has not asked for. After a round trip without one, the command had no error.
+    pub fn is_reported(&self) -> bool {
+        self.reported != 0
+    }
+}
+
 impl Context {
     /// Raises an error in its place in the stream.
     #[cold]

@@ -1,0 +1,298 @@
+//! Contents: from the program's memory to the server and back.
+
+use super::bindings::required;
+use super::memory::Memory;
+use super::table::BufferObject;
+use crate::context::Context;
+use crate::gl::context;
+use core::ffi::c_void;
+use mgn_wire::encoder::Data;
+use mgn_wire::{gl::*, ops, RECORD_MAX};
+use std::sync::atomic::Ordering;
+
+/// Bytes of a glBufferSubData record beside its data.
+const HEAD: usize = 28;
+/// What a piece of a large upload holds at most, where there is no half-filled message to complete.
+const PIECE: usize = RECORD_MAX / 2 & !4095;
+/// Less than this isn't worth a record of its own.
+const LEAST: usize = 16 << 10;
+/// A read is asked for in pieces of this size.
+const READ_PIECE: usize = 4 << 20;
+/// Allocations from here on may fail, so the server is asked whether it has the memory.
+const HUGE: i64 = 512 << 20;
+
+pub unsafe extern "C" fn glBufferData(target: u32, size: i64, data: *const c_void, usage: u32) {
+    // SAFETY: the program gives a null pointer or `size` bytes; the only reference in use.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(buffer) = required(cx, target) else { return };
+        if size < 0 {
+            return cx.set_error(GL_INVALID_VALUE);
+        }
+        if !cx.gl.objects.limits.has_usage(usage) {
+            return cx.set_error(GL_INVALID_ENUM);
+        }
+        let (data, len) = (data.cast::<u8>(), size as usize);
+        if data.is_null() || len > PIECE {
+            cx.enc.gl_buffer_data(target, size, Data::Null, usage);
+            if size >= HUGE && !has_size(cx, target, size) {
+                return allocated(cx, buffer, 0, usage, std::ptr::null());
+            }
+            if !data.is_null() {
+                send(cx, target, 0, data, len);
+            }
+        } else {
+            cx.enc.gl_buffer_data(target, size, Data::Bytes(data, len), usage);
+        }
+        allocated(cx, buffer, size, usage, data);
+    }
+}
+
+/// The server has allocated the buffer bound to `target`; says whether it could.
+unsafe fn has_size(cx: &mut Context, target: u32, size: i64) -> bool {
+    let mut there = 0i32;
+    // SAFETY: the context's own encoder; one value is asked for.
+    let answered = unsafe {
+        cx.enc.gl_get_buffer_parameteriv(target, GL_BUFFER_SIZE, 1);
+        cx.answer(ops::GL_GET_BUFFER_PARAMETERIV).array(&raw mut there)
+    };
+    answered == 0 || there == size as i32
+}
+
+unsafe fn allocated(cx: &mut Context, buffer: u32, size: i64, usage: u32, data: *const u8) {
+    // SAFETY: the caller's promise: null or `size` bytes.
+    if unsafe { cx.gl.shared.buffers().allocate(buffer, size, usage, data) } {
+        cx.gl.shared.notes.mapped.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Sends bytes to the buffer bound to `target`, which is known to take them, in pieces that fill messages.
+///
+/// # Safety
+/// `data` holds `len` bytes.
+pub(super) unsafe fn send(cx: &mut Context, target: u32, offset: i64, data: *const u8, len: usize) {
+    let mut at = 0;
+    while at < len {
+        let room = (cx.enc.end as usize).saturating_sub(cx.enc.cur as usize);
+        let most = if room >= LEAST + HEAD { (room - HEAD) & !63 } else { PIECE };
+        let n = most.min(len - at);
+        // SAFETY: the bytes lie in the caller's memory; the context's own encoder.
+        unsafe { cx.enc.gl_buffer_sub_data(target, offset + at as i64, n as i64, (data.add(at), n)) };
+        at += n;
+    }
+}
+
+pub unsafe extern "C" fn glBufferSubData(target: u32, offset: i64, size: i64, data: *const c_void) {
+    // SAFETY: the program gives `size` bytes; the only reference in use.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(buffer) = required(cx, target) else { return };
+        let (error, copied) = match cx.gl.shared.buffers().get(buffer) {
+            Some(object) => (write_error(object, offset, size), object.has_copy() || object.undefined),
+            None => (None, false),
+        };
+        if let Some(error) = error {
+            return cx.set_error(error);
+        }
+        if size <= 0 || data.is_null() {
+            return;
+        }
+        send(cx, target, offset, data.cast(), size as usize);
+        if copied {
+            cx.gl.shared.buffers().write(buffer, offset, data.cast(), size as usize);
+        }
+    }
+}
+
+fn write_error(object: &BufferObject, offset: i64, size: i64) -> Option<u32> {
+    range_error(object, offset, size)
+        .or_else(|| object.is_mapped_within(offset, size).then_some(GL_INVALID_OPERATION))
+}
+
+fn range_error(object: &BufferObject, offset: i64, size: i64) -> Option<u32> {
+    let good = size >= 0 && offset >= 0 && offset.checked_add(size).is_some_and(|end| end <= object.size);
+    (!good).then_some(GL_INVALID_VALUE)
+}
+
+pub unsafe extern "C" fn glGetBufferSubData(target: u32, offset: i64, size: i64, data: *mut c_void) {
+    // SAFETY: the program gives room for `size` bytes; the only reference in use.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(buffer) = required(cx, target) else { return };
+        let (error, known) = match cx.gl.shared.buffers().get(buffer) {
+            Some(object) => {
+                let mapped = object.mapping.is_some().then_some(GL_INVALID_OPERATION);
+                (range_error(object, offset, size).or(mapped), object.known(offset, size.max(0) as usize))
+            }
+            None => (None, None),
+        };
+        if let Some(error) = error {
+            return cx.set_error(error);
+        }
+        if size <= 0 || data.is_null() {
+            return;
+        }
+        match known {
+            Some(bytes) => data.cast::<u8>().copy_from(bytes.as_ptr(), bytes.len()),
+            None => fetch(cx, target, offset, data.cast(), size as usize),
+        }
+    }
+}
+
+/// Gets bytes of the buffer bound to `target`, which has them.
+///
+/// # Safety
+/// There is room for `len` bytes at `to`.
+pub(super) unsafe fn fetch(cx: &mut Context, target: u32, offset: i64, to: *mut u8, len: usize) {
+    let mut at = 0;
+    while at < len {
+        let n = READ_PIECE.min(len - at);
+        // SAFETY: the caller's promise; the answer has at most `n` bytes.
+        unsafe {
+            cx.enc.gl_get_buffer_sub_data(target, offset + at as i64, n as i64, n as u32);
+            cx.answer(ops::GL_GET_BUFFER_SUB_DATA).array(to.add(at));
+        }
+        at += n;
+    }
+}
+
+pub unsafe extern "C" fn glCopyBufferSubData(read_target: u32, write_target: u32, read_offset: i64, write_offset: i64, size: i64) {
+    // SAFETY: the only reference in use, to the thread's own context.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(from) = required(cx, read_target) else { return };
+        let Some(to) = required(cx, write_target) else { return };
+        let mapped = {
+            let buffers = cx.gl.shared.buffers();
+            [from, to].iter().any(|name| buffers.get(*name).is_some_and(|o| o.mapping.is_some()))
+        };
+        if mapped {
+            return cx.set_error(GL_INVALID_OPERATION);
+        }
+        cx.enc.gl_copy_buffer_sub_data(read_target, write_target, read_offset, write_offset, size);
+        let mut buffers = cx.gl.shared.buffers();
+        let refused = |name: u32, offset| buffers.get(name).is_some_and(|o| range_error(o, offset, size).is_some());
+        let overlaps = from == to && read_offset < write_offset.saturating_add(size) && write_offset < read_offset.saturating_add(size);
+        if !refused(from, read_offset) && !refused(to, write_offset) && !overlaps {
+            buffers.copy_within(from, to, read_offset, write_offset, size);
+        }
+    }
+}
+
+/// The server writes to the buffer bound to `target` by a command that the client does not follow.
+pub fn contents_changed(cx: &mut Context, target: u32) {
+    if let Ok(name) = super::bound(cx, target) {
+        cx.gl.shared.buffers().changed(name);
+    }
+}
+
+pub unsafe extern "C" fn glInvalidateBufferData(buffer: u32) {
+    // SAFETY: the only reference in use, to the thread's own context.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if cx.gl.shared.buffers().get(buffer).is_some_and(|o| o.mapping.is_some()) {
+            return cx.set_error(GL_INVALID_OPERATION);
+        }
+        cx.enc.gl_invalidate_buffer_data(buffer);
+    }
+}
+
+pub unsafe extern "C" fn glInvalidateBufferSubData(buffer: u32, offset: i64, length: i64) {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let error = cx.gl.shared.buffers().get(buffer).and_then(|o| write_error(o, offset, length));
+        if let Some(error) = error {
+            return cx.set_error(error);
+        }
+        cx.enc.gl_invalidate_buffer_sub_data(buffer, offset, length);
+    }
+}
+
+/// `len` bytes at `offset` of `buffer`, which is the bound vertex array object's element buffer. `None` if it has not so many.
+///
+/// The first time it costs a round trip; from then on a copy is kept, up to a limit.
+pub fn element_bytes(cx: &mut Context, buffer: u32, offset: i64, len: usize) -> Option<Vec<u8>> {
+    let (size, may_copy) = {
+        let buffers = cx.gl.shared.buffers();
+        let object = buffers.get(buffer)?;
+        if range_error(object, offset, i64::try_from(len).ok()?).is_some() {
+            return None;
+        }
+        if let Some(bytes) = object.known(offset, len) {
+            return Some(bytes);
+        }
+        (object.size as usize, buffers.may_copy(buffer))
+    };
+    if may_copy && copy_contents(cx, GL_ELEMENT_ARRAY_BUFFER, buffer, size) {
+        if let Some(bytes) = cx.gl.shared.buffers().get(buffer).and_then(|o| o.known(offset, len)) {
+            return Some(bytes);
+        }
+    }
+    let mut bytes = vec![0; len];
+    // SAFETY: the vector has room for the bytes, and the buffer has them.
+    unsafe { fetch(cx, GL_ELEMENT_ARRAY_BUFFER, offset, bytes.as_mut_ptr(), len) };
+    Some(bytes)
+}
+
+/// Fetches all of the contents, and keeps them. Says whether there was memory for them.
+pub(super) fn copy_contents(cx: &mut Context, target: u32, buffer: u32, size: usize) -> bool {
+    let Some(memory) = Memory::zeroed(size) else { return false };
+    // SAFETY: the memory has room for the bytes.
+    unsafe { fetch(cx, target, 0, memory.at(0), size) };
+    cx.gl.shared.buffers().keep(buffer, memory);
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gl::buffers::Buffers;
+
+    #[test]
+    fn pieces_fit_records() {
+        assert!(PIECE + HEAD <= RECORD_MAX && 2 * (PIECE + HEAD) <= RECORD_MAX);
+    }
+
+    #[test]
+    fn ranges() {
+        let mut buffers = Buffers::default();
+        buffers.adopt(1);
+        // SAFETY: no data.
+        unsafe { buffers.allocate(1, 100, GL_STATIC_DRAW, std::ptr::null()) };
+        let own = buffers.memory_for(1, 10);
+        buffers.map(1, 50, 10, GL_MAP_WRITE_BIT, own);
+        let object = buffers.get(1).unwrap();
+        for (offset, size, error) in [
+            (0, 50, None),
+            (0, 100, Some(GL_INVALID_OPERATION)),
+            (60, 40, None),
+            (60, 41, Some(GL_INVALID_VALUE)),
+            (-1, 2, Some(GL_INVALID_VALUE)),
+            (1, -1, Some(GL_INVALID_VALUE)),
+            (i64::MAX, 1, Some(GL_INVALID_VALUE)),
+            (59, 1, Some(GL_INVALID_OPERATION)),
+            (100, 0, None),
+        ] {
+            assert_eq!(write_error(object, offset, size), error, "{offset} {size}");
+        }
+    }
+}

@@ -1,0 +1,410 @@
+//! What the client knows of buffer objects.
+
+use super::memory::{Memory, ALIGNMENT};
+use mgn_wire::gl::*;
+use std::collections::HashMap;
+use std::sync::MutexGuard;
+
+/// Copies of contents take no more than this in sum.
+const COPIES_MAX: usize = 64 << 20;
+
+/// The buffer objects of a share group, by name.
+#[derive(Default, Debug)]
+pub struct Buffers {
+    objects: HashMap<u32, BufferObject>,
+    /// Bytes of all copies.
+    copied: usize,
+}
+
+/// A buffer object. A deleted one stays until its name is used again, because another context may have it bound.
+#[derive(Debug)]
+pub struct BufferObject {
+    pub size: i64,
+    pub usage: u32,
+    /// Nothing was written since its storage was allocated.
+    pub undefined: bool,
+    pub mapping: Option<Mapping>,
+    /// All of its contents, kept the same as the server's. Only of buffers whose contents were needed once.
+    copy: Option<Memory>,
+    /// Memory of the last mapping, for the next.
+    spare: Option<Memory>,
+    /// It was bound where the server writes to it unseen, so a copy would be wrong.
+    written_unseen: bool,
+    deleted: bool,
+}
+
+/// A part of a buffer that the program sees in its memory.
+#[derive(Debug)]
+pub struct Mapping {
+    pub offset: i64,
+    pub length: i64,
+    pub access: u32,
+    /// `None` while the program sees the buffer's copy.
+    own: Option<Memory>,
+    pub pointer: usize,
+}
+
+impl Mapping {
+    pub fn has(&self, bits: u32) -> bool {
+        self.access & bits != 0
+    }
+}
+
+/// What a mapping leaves to send at its end.
+#[derive(Debug)]
+pub struct Unmapped {
+    pub mapping: Mapping,
+    /// Holds the memory that `mapping.pointer` points into.
+    memory: Option<Memory>,
+    whole: bool,
+}
+
+impl BufferObject {
+    fn new() -> BufferObject {
+        BufferObject {
+            size: 0,
+            usage: GL_STATIC_DRAW,
+            undefined: true,
+            mapping: None,
+            copy: None,
+            spare: None,
+            written_unseen: false,
+            deleted: false,
+        }
+    }
+
+    /// Whether any byte of `offset..offset + size` is mapped.
+    pub fn is_mapped_within(&self, offset: i64, size: i64) -> bool {
+        self.mapping.as_ref().is_some_and(|m| offset < m.offset + m.length && m.offset < offset + size)
+    }
+
+    /// A copy of a part of the contents, if they are known and it lies within.
+    pub fn known(&self, offset: i64, len: usize) -> Option<Vec<u8>> {
+        self.copy.as_ref()?.read(usize::try_from(offset).ok()?, len)
+    }
+
+    pub fn has_copy(&self) -> bool {
+        self.copy.is_some()
+    }
+
+    /// GL_BUFFER_ACCESS of a buffer that `api` maps or could map.
+    pub fn access(&self, is_es: bool) -> u32 {
+        let access = self.mapping.as_ref().map_or(0, |m| m.access);
+        match access & (GL_MAP_READ_BIT | GL_MAP_WRITE_BIT) {
+            GL_MAP_READ_BIT => GL_READ_ONLY,
+            GL_MAP_WRITE_BIT => GL_WRITE_ONLY,
+            0 if is_es => GL_WRITE_ONLY,
+            _ => GL_READ_WRITE,
+        }
+    }
+}
+
+impl Buffers {
+    /// The program binds `name`, perhaps for the first time, perhaps after the object of that name was deleted.
+    pub fn adopt(&mut self, name: u32) {
+        let object = self.objects.entry(name).or_insert_with(BufferObject::new);
+        if object.deleted {
+            *object = BufferObject::new();
+        }
+    }
+
+    pub fn get(&self, name: u32) -> Option<&BufferObject> {
+        self.objects.get(&name)
+    }
+
+    pub fn get_mut(&mut self, name: u32) -> Option<&mut BufferObject> {
+        self.objects.get_mut(&name)
+    }
+
+    /// Lets go of what a deleted buffer holds. Says whether it was mapped.
+    pub fn delete(&mut self, name: u32) -> bool {
+        self.drop_copy(name);
+        let Some(object) = self.objects.get_mut(&name) else { return false };
+        object.deleted = true;
+        object.spare = None;
+        object.mapping.take().is_some()
+    }
+
+    /// New storage, with contents if `data` is not null. Says whether the old was mapped.
+    ///
+    /// # Safety
+    /// `data` is null or holds `size` bytes.
+    pub unsafe fn allocate(&mut self, name: u32, size: i64, usage: u32, data: *const u8) -> bool {
+        let Some(object) = self.objects.get_mut(&name) else { return false };
+        let was_mapped = object.mapping.take().is_some();
+        let len = usize::try_from(size).unwrap_or(0);
+        (object.size, object.usage, object.undefined) = (size, usage, data.is_null());
+        if object.spare.as_ref().is_some_and(|s| s.len() > 2 * (len + ALIGNMENT)) {
+            object.spare = None;
+        }
+        if object.copy.as_ref().is_some_and(|copy| copy.len() != len) {
+            self.drop_copy(name);
+            self.make_copy(name);
+        }
+        if !data.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { self.write(name, 0, data, len) };
+        }
+        was_mapped
+    }
+
+    /// The program has written `len` bytes at `offset`.
+    ///
+    /// # Safety
+    /// `data` holds `len` bytes.
+    pub unsafe fn write(&mut self, name: u32, offset: i64, data: *const u8, len: usize) {
+        let Some(object) = self.objects.get_mut(&name) else { return };
+        object.undefined = false;
+        if let (Some(copy), Ok(offset)) = (&object.copy, usize::try_from(offset)) {
+            // SAFETY: the caller's promise.
+            unsafe { copy.write(offset, data, len) };
+        }
+    }
+
+    /// The server copies between buffers, within their sizes.
+    pub fn copy_within(&mut self, from: u32, to: u32, from_offset: i64, to_offset: i64, len: i64) {
+        let bytes = match self.objects.get(&to) {
+            Some(target) if target.has_copy() => {
+                let source = self.objects.get(&from);
+                source.and_then(|s| s.known(from_offset, usize::try_from(len).ok()?))
+            }
+            _ => None,
+        };
+        match bytes {
+            // SAFETY: the vector's own bytes.
+            Some(bytes) => unsafe { self.write(to, to_offset, bytes.as_ptr(), bytes.len()) },
+            None => self.changed(to),
+        }
+    }
+
+    /// The server changed the contents in a way that the client does not follow.
+    pub fn changed(&mut self, name: u32) {
+        self.drop_copy(name);
+        if let Some(object) = self.objects.get_mut(&name) {
+            object.undefined = false;
+        }
+    }
+
+    /// The buffer is bound where the server may write to it at any time.
+    pub fn is_written_unseen(&mut self, name: u32) {
+        self.changed(name);
+        if let Some(object) = self.objects.get_mut(&name) {
+            object.written_unseen = true;
+        }
+    }
+
+    /// Whether a copy of the contents may be kept.
+    pub fn may_copy(&self, name: u32) -> bool {
+        let Some(object) = self.objects.get(&name) else { return false };
+        let fits = usize::try_from(object.size).is_ok_and(|len| self.copied + len <= COPIES_MAX);
+        object.has_copy() || !object.written_unseen && fits
+    }
+
+    /// Keeps `bytes`, all of the contents as the server has them.
+    pub fn keep(&mut self, name: u32, bytes: Memory) {
+        let Some(object) = self.objects.get_mut(&name) else { return };
+        if object.copy.is_none() && !object.deleted && bytes.len() as i64 == object.size {
+            self.copied += bytes.len();
+            object.copy = Some(bytes);
+        }
+    }
+
+    /// Keeps a copy from now on, if it may, of contents that are undefined.
+    pub fn make_copy(&mut self, name: u32) {
+        let len = self.objects.get(&name).map_or(0, |o| o.size);
+        if self.may_copy(name) {
+            if let Some(memory) = Memory::zeroed(usize::try_from(len).unwrap_or(0)) {
+                self.keep(name, memory);
+            }
+        }
+    }
+
+    fn drop_copy(&mut self, name: u32) {
+        let Some(object) = self.objects.get_mut(&name) else { return };
+        let Some(copy) = object.copy.take() else { return };
+        self.copied -= copy.len();
+        // The program goes on using a mapping of it.
+        if let Some(mapping) = object.mapping.as_mut().filter(|m| m.own.is_none()) {
+            mapping.own = Some(copy);
+        }
+    }
+
+    /// Memory for a mapping of `length` bytes that does not use a copy.
+    pub fn memory_for(&mut self, name: u32, length: usize) -> Option<Memory> {
+        let spare = self.objects.get_mut(&name).and_then(|o| o.spare.take());
+        let needed = length.checked_add(ALIGNMENT)?;
+        spare.filter(|s| s.len() >= needed).or_else(|| Memory::zeroed(needed))
+    }
+
+    /// Begins a mapping and gives the program's pointer: into the copy if there is one, else into `own`.
+    pub fn map(&mut self, name: u32, offset: i64, length: i64, access: u32, own: Option<Memory>) -> Option<usize> {
+        let object = self.objects.get_mut(&name)?;
+        let at = usize::try_from(offset).ok()?;
+        let pointer = match (&object.copy, &own) {
+            (Some(copy), _) if copy.len() as i64 >= offset + length => copy.at(at),
+            // The pointer less the offset is to be aligned.
+            (_, Some(own)) => own.at(at % ALIGNMENT),
+            _ => return None,
+        } as usize;
+        let own = own.filter(|own| own.at(at % ALIGNMENT) as usize == pointer);
+        object.mapping = Some(Mapping { offset, length, access, own, pointer });
+        Some(pointer)
+    }
+
+    /// Takes a mapping and its memory out, so that it can be sent without the table's lock.
+    pub fn unmap(&mut self, name: u32) -> Option<Unmapped> {
+        let object = self.objects.get_mut(&name)?;
+        let mut mapping = object.mapping.take()?;
+        if mapping.has(GL_MAP_WRITE_BIT) {
+            object.undefined = false;
+        }
+        let whole = mapping.own.is_none();
+        let memory = if whole { object.copy.take() } else { mapping.own.take() };
+        if let (true, Some(copy)) = (whole, &memory) {
+            self.copied -= copy.len();
+        }
+        Some(Unmapped { mapping, memory, whole })
+    }
+
+    /// Takes back what `unmap` gave.
+    pub fn unmapped(&mut self, name: u32, unmapped: Unmapped) {
+        let Some(memory) = unmapped.memory else { return };
+        let may_copy = self.may_copy(name);
+        let Some(object) = self.objects.get_mut(&name) else { return };
+        if unmapped.whole {
+            // Unless the buffer got new storage or another mapping meanwhile.
+            if may_copy && object.mapping.is_none() && !object.deleted {
+                self.keep(name, memory);
+            }
+        } else if !object.deleted && object.spare.is_none() {
+            object.spare = Some(memory);
+        }
+    }
+}
+
+impl super::super::Shared {
+    /// The group's buffer objects, locked. Not held while something is sent or awaited.
+    pub fn buffers(&self) -> MutexGuard<'_, Buffers> {
+        self.buffers.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allocate(buffers: &mut Buffers, name: u32, bytes: &[u8]) {
+        // SAFETY: the slice's own bytes.
+        unsafe { buffers.allocate(name, bytes.len() as i64, GL_STATIC_DRAW, bytes.as_ptr()) };
+    }
+
+    fn keep(buffers: &mut Buffers, name: u32, bytes: &[u8]) {
+        let memory = Memory::zeroed(bytes.len()).unwrap();
+        // SAFETY: the slice's own bytes.
+        unsafe { memory.write(0, bytes.as_ptr(), bytes.len()) };
+        buffers.keep(name, memory);
+    }
+
+    fn buffers() -> Buffers {
+        let mut buffers = Buffers::default();
+        for name in 1..4 {
+            buffers.adopt(name);
+            allocate(&mut buffers, name, b"abcdefgh");
+        }
+        buffers
+    }
+
+    #[test]
+    fn copies_follow_what_is_written() {
+        let mut b = buffers();
+        assert_eq!(b.get(1).unwrap().known(0, 8), None);
+        keep(&mut b, 1, b"abcdefgh");
+        // SAFETY: the literal's own bytes.
+        unsafe { b.write(1, 2, b"XY".as_ptr(), 2) };
+        assert_eq!(b.get(1).unwrap().known(1, 4).unwrap(), b"bXYe");
+        assert_eq!(b.get(1).unwrap().known(5, 4), None);
+        keep(&mut b, 2, b"abcdefgh");
+        b.copy_within(2, 1, 0, 4, 4);
+        assert_eq!(b.get(1).unwrap().known(0, 8).unwrap(), b"abXYabcd");
+        b.copy_within(3, 1, 0, 4, 4);
+        assert_eq!(b.get(1).unwrap().known(0, 8), None);
+        allocate(&mut b, 2, b"12345");
+        assert_eq!(b.get(2).unwrap().known(0, 5).unwrap(), b"12345");
+        b.is_written_unseen(2);
+        assert!(!b.may_copy(2) && b.get(2).unwrap().known(0, 1).is_none());
+        assert_eq!(b.copied, 0);
+    }
+
+    #[test]
+    fn copies_are_bounded() {
+        let mut b = buffers();
+        // SAFETY: no data.
+        unsafe { b.allocate(1, COPIES_MAX as i64 - 8, GL_STATIC_DRAW, std::ptr::null()) };
+        assert!(b.may_copy(1));
+        b.make_copy(1);
+        assert!(b.may_copy(2));
+        keep(&mut b, 2, b"abcdefgh");
+        assert!(!b.may_copy(3) && b.may_copy(2));
+        b.delete(1);
+        assert!(b.may_copy(3));
+        assert_eq!(b.copied, 8);
+    }
+
+    #[test]
+    fn mappings_use_the_copy_or_memory_of_their_own() {
+        let mut b = buffers();
+        let own = b.memory_for(1, 3);
+        let pointer = b.map(1, 5, 3, GL_MAP_WRITE_BIT, own).unwrap();
+        assert_eq!((pointer - 5) % ALIGNMENT, 0);
+        let object = b.get(1).unwrap();
+        assert!(object.is_mapped_within(0, 6) && object.is_mapped_within(7, 1) && !object.is_mapped_within(0, 5));
+        assert_eq!(object.access(false), GL_WRITE_ONLY);
+        let unmapped = b.unmap(1).unwrap();
+        b.unmapped(1, unmapped);
+        assert!(b.unmap(1).is_none());
+        let again = b.memory_for(1, 3);
+        assert_eq!(b.map(1, 5, 3, GL_MAP_WRITE_BIT, again), Some(pointer));
+        keep(&mut b, 2, b"abcdefgh");
+        let pointer = b.map(2, 2, 4, GL_MAP_WRITE_BIT | GL_MAP_READ_BIT, None).unwrap() as *mut u8;
+        // SAFETY: four bytes of the copy are mapped there.
+        unsafe { pointer.copy_from(b"WXYZ".as_ptr(), 4) };
+        let unmapped = b.unmap(2).unwrap();
+        b.unmapped(2, unmapped);
+        assert_eq!(b.get(2).unwrap().known(0, 8).unwrap(), b"abWXYZgh");
+        assert_eq!(b.copied, 8);
+    }
+
+    #[test]
+    fn a_mapped_copy_stays_until_it_is_unmapped() {
+        let mut b = buffers();
+        keep(&mut b, 1, b"abcdefgh");
+        let pointer = b.map(1, 0, 8, GL_MAP_WRITE_BIT, None).unwrap();
+        b.is_written_unseen(1);
+        // SAFETY: eight bytes are still mapped there.
+        unsafe { (pointer as *mut u8).copy_from(b"12345678".as_ptr(), 8) };
+        let unmapped = b.unmap(1).unwrap();
+        assert_eq!(unmapped.mapping.pointer, pointer);
+        b.unmapped(1, unmapped);
+        assert!(b.get(1).unwrap().known(0, 8).is_none());
+    }
+
+    #[test]
+    fn new_storage_ends_a_mapping() {
+        let mut b = buffers();
+        let own = b.memory_for(1, 8);
+        b.map(1, 0, 8, GL_MAP_WRITE_BIT, own).unwrap();
+        // SAFETY: no data.
+        assert!(unsafe { b.allocate(1, 4, GL_STATIC_DRAW, std::ptr::null()) });
+        assert!(b.unmap(1).is_none() && b.get(1).unwrap().undefined);
+        assert!(!b.delete(1));
+    }
+
+    #[test]
+    fn a_deleted_buffer_is_remembered_until_its_name_is_used_again() {
+        let mut b = buffers();
+        b.delete(1);
+        assert_eq!(b.get(1).unwrap().size, 8);
+        b.adopt(1);
+        assert_eq!(b.get(1).unwrap().size, 0);
+    }
+}

@@ -1,0 +1,170 @@
+//! Objects: their names, which the client chooses, and what it remembers of those that it is asked about often.
+
+mod bind;
+mod generate;
+mod known;
+mod limits;
+mod program_queries;
+mod programs;
+mod shaders;
+mod syncs;
+mod use_program;
+
+pub use bind::*;
+pub use generate::*;
+pub use program_queries::*;
+pub use programs::Programs;
+pub use shaders::*;
+pub use syncs::*;
+pub use use_program::*;
+
+use super::buffers::Bindings;
+use super::names::Names;
+use super::Shared;
+use crate::context::Context;
+use known::Known;
+use limits::Limits;
+use mgn_wire::hello::ContextInfo;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::Arc;
+
+/// What one context knows of objects.
+pub struct ObjectState {
+    pub bindings: Bindings,
+    pub limits: Limits,
+    buffers: Known,
+    textures: Known,
+    renderbuffers: Known,
+    /// Programs that can be used, being linked.
+    usable: Known,
+    /// Programs that can be used and ask for the number of their vertex or primitive.
+    numbering: Known,
+    /// `GL_CURRENT_PROGRAM`, if that is known.
+    program: Option<u32>,
+    /// Whether what is drawn now may depend on the numbers of vertices or primitives.
+    uses_ids: bool,
+    has_pipeline: bool,
+    /// Transform feedback has begun, so that programs may not be exchanged.
+    feeds_back: bool,
+}
+
+impl ObjectState {
+    pub fn new(info: &ContextInfo, api: u32) -> ObjectState {
+        let limits = Limits::new(info, api);
+        ObjectState {
+            bindings: Bindings::new(api, limits.version),
+            limits,
+            buffers: Known::default(),
+            textures: Known::default(),
+            renderbuffers: Known::default(),
+            usable: Known::default(),
+            numbering: Known::default(),
+            program: Some(0),
+            uses_ids: false,
+            has_pipeline: false,
+            feeds_back: false,
+        }
+    }
+
+    /// Whether a shader that is in use, as far as is known, reads `gl_VertexID` or `gl_PrimitiveID`, so that a draw may be neither split nor joined.
+    #[inline]
+    pub fn uses_ids(&self) -> bool {
+        self.uses_ids || self.has_pipeline
+    }
+
+    /// A display list was executed, which may have changed the current program.
+    pub fn list_executed(&mut self, shared: &Shared) {
+        self.program = None;
+        self.uses_ids |= shared.notes.listed_ids.load(Ordering::Relaxed);
+    }
+
+    /// Whether this context has bound `name` since names of the group were last released.
+    #[inline]
+    pub fn known(&self, class: Class, shared: &Shared, name: u32) -> bool {
+        let known = match class {
+            Class::Buffer => &self.buffers,
+            Class::Texture => &self.textures,
+            Class::Renderbuffer => &self.renderbuffers,
+            _ => return false,
+        };
+        known.has(shared.notes.released.load(Ordering::Acquire), name)
+    }
+}
+
+/// What the contexts of a share group tell each other without a lock.
+#[derive(Default)]
+pub struct Notes {
+    /// Counts releases of shared names.
+    pub released: AtomicU32,
+    /// Counts programs that were linked or deleted.
+    pub relinked: AtomicU32,
+    /// Buffers that are mapped.
+    pub mapped: AtomicU32,
+    /// A display list contains the use of a program that reads `gl_VertexID` or `gl_PrimitiveID`.
+    pub listed_ids: AtomicBool,
+}
+
+/// Objects whose names programs have generated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    Buffer,
+    Texture,
+    Renderbuffer,
+    Sampler,
+    Framebuffer,
+    VertexArray,
+    Query,
+    Pipeline,
+    TransformFeedback,
+}
+
+impl Class {
+    /// Whether contexts of a share group have these objects in common.
+    fn is_shared(self) -> bool {
+        matches!(self, Class::Buffer | Class::Texture | Class::Renderbuffer | Class::Sampler)
+    }
+}
+
+/// Works on the names of a class.
+fn with_names<R>(cx: &mut Context, class: Class, work: impl FnOnce(&mut Names) -> R) -> R {
+    let own = &mut cx.gl.own;
+    match class {
+        Class::Buffer => work(&mut cx.gl.shared.names().buffers),
+        Class::Texture => work(&mut cx.gl.shared.names().textures),
+        Class::Renderbuffer => work(&mut cx.gl.shared.names().renderbuffers),
+        Class::Sampler => work(&mut cx.gl.shared.names().samplers),
+        Class::Framebuffer => work(&mut own.framebuffers),
+        Class::VertexArray => work(&mut own.vertex_arrays),
+        Class::Query => work(&mut own.queries),
+        Class::Pipeline => work(&mut own.pipelines),
+        Class::TransformFeedback => work(&mut own.transform_feedbacks),
+    }
+}
+
+/// A nonzero name is bound. Outside the core profile that makes it the program's own if it was never generated; says whether it is a name now.
+pub fn adopt(cx: &mut Context, class: Class, name: u32) -> bool {
+    let made_by_use = !cx.gl.objects.limits.is_core();
+    let epoch = cx.gl.shared.notes.released.load(Ordering::Acquire);
+    let taken = with_names(cx, class, |names| {
+        if made_by_use {
+            names.use_name(name);
+        }
+        names.is_taken(name)
+    });
+    let objects = &mut cx.gl.objects;
+    match class {
+        _ if !taken => {}
+        Class::Buffer => objects.buffers.add(epoch, name),
+        Class::Texture => objects.textures.add(epoch, name),
+        Class::Renderbuffer => objects.renderbuffers.add(epoch, name),
+        _ => {}
+    }
+    taken
+}
+
+/// Sends what was said about names, if other contexts use the same ones: they may use or choose them at once, and do so in streams of their own.
+fn tell_group(cx: &mut Context) {
+    if Arc::strong_count(&cx.gl.shared) > 1 {
+        cx.flush();
+    }
+}

@@ -1,0 +1,172 @@
+//! Questions about shaders and programs. What linking decides is asked once.
+
+use super::programs::Variable;
+use crate::context::Context;
+use crate::gl::{context, values};
+use mgn_wire::encoder::c_string;
+use mgn_wire::{gl::*, lens, ops};
+
+/// Parameters that change only by linking.
+const OF_LINKING: [u32; 7] = [
+    GL_LINK_STATUS,
+    GL_ACTIVE_UNIFORMS,
+    GL_ACTIVE_UNIFORM_MAX_LENGTH,
+    GL_ACTIVE_ATTRIBUTES,
+    GL_ACTIVE_ATTRIBUTE_MAX_LENGTH,
+    GL_ACTIVE_UNIFORM_BLOCKS,
+    GL_ACTIVE_UNIFORM_BLOCK_MAX_NAME_LENGTH,
+];
+
+/// Writes what a program is told where nobody answers, not even that it made a mistake: that all went well.
+///
+/// # Safety
+/// There is room for a value.
+unsafe fn assume(cx: &Context, answered: usize, pname: u32, value: *mut i32) {
+    if answered == 0 && !cx.gl.errors.is_reported() {
+        let status = matches!(
+            pname,
+            GL_LINK_STATUS | GL_COMPILE_STATUS | GL_VALIDATE_STATUS | GL_COMPLETION_STATUS_ARB
+        );
+        // SAFETY: the caller's promise.
+        unsafe { value.write(status.into()) };
+    }
+}
+
+pub unsafe extern "C" fn glGetProgramiv(program: u32, pname: u32, params: *mut i32) {
+    // SAFETY: the program gives room for the values; the only reference in use.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if params.is_null() {
+            return;
+        }
+        let known = cx.gl.shared.programs().parameter(program, pname);
+        if let Some(value) = known {
+            return params.write(value);
+        }
+        let links = cx.gl.shared.programs().links(program);
+        cx.enc.gl_get_programiv(program, pname, lens::values(pname) as u32);
+        let answered = cx.answer(ops::GL_GET_PROGRAMIV).array(params);
+        assume(cx, answered, pname, params);
+        if OF_LINKING.contains(&pname) && !cx.gl.errors.is_reported() {
+            cx.gl.shared.programs().learn_parameter(program, links, pname, params.read());
+        }
+    }
+}
+
+/// One parameter of a program that exists.
+pub(super) fn program_parameter(cx: &mut Context, program: u32, pname: u32) -> i32 {
+    let mut value = 0;
+    let links = cx.gl.shared.programs().links(program);
+    // SAFETY: the context's own encoder; one value is asked for.
+    unsafe {
+        cx.enc.gl_get_programiv(program, pname, 1);
+        let answered = cx.answer(ops::GL_GET_PROGRAMIV).array(&raw mut value);
+        assume(cx, answered, pname, &raw mut value);
+    }
+    cx.gl.shared.programs().learn_parameter(program, links, pname, value);
+    value
+}
+
+pub unsafe extern "C" fn glGetShaderiv(shader: u32, pname: u32, params: *mut i32) {
+    // SAFETY: the program gives room for the values; the only reference in use.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if params.is_null() {
+            return;
+        }
+        cx.enc.gl_get_shaderiv(shader, pname, lens::values(pname) as u32);
+        let answered = cx.answer(ops::GL_GET_SHADERIV).array(params);
+        assume(cx, answered, pname, params);
+    }
+}
+
+pub unsafe extern "C" fn glGetObjectParameterivARB(object: u32, pname: u32, params: *mut i32) {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if params.is_null() {
+            return;
+        }
+        cx.enc.gl_get_object_parameteriv_arb(object, pname, lens::values(pname) as u32);
+        let answered = cx.answer(ops::GL_GET_OBJECT_PARAMETERIV_ARB).array(params);
+        assume(cx, answered, pname, params);
+    }
+}
+
+pub unsafe extern "C" fn glGetUniformLocation(program: u32, name: *const u8) -> i32 {
+    // SAFETY: the program gives a string; the only reference in use.
+    unsafe { location(context(), program, Variable::Uniform, name) }
+}
+
+pub unsafe extern "C" fn glGetAttribLocation(program: u32, name: *const u8) -> i32 {
+    // SAFETY: the program gives a string; the only reference in use.
+    unsafe { location(context(), program, Variable::Attribute, name) }
+}
+
+/// # Safety
+/// `name` is null or ends with NUL.
+unsafe fn location(cx: &mut Context, program: u32, variable: Variable, name: *const u8) -> i32 {
+    if cx.gl.in_begin() {
+        cx.set_error(GL_INVALID_OPERATION);
+        return -1;
+    }
+    // SAFETY: the caller's promise.
+    let (text, len) = unsafe { c_string(name) };
+    // SAFETY: as `c_string` says.
+    let bytes = unsafe { values(text, len) };
+    let (known, links) = {
+        let programs = cx.gl.shared.programs();
+        (programs.location(program, variable, bytes), programs.links(program))
+    };
+    if let Some(location) = known {
+        return location;
+    }
+    let mut location = -1;
+    // SAFETY: the string's bytes; one value is asked for.
+    unsafe {
+        match variable {
+            Variable::Uniform => {
+                cx.enc.gl_get_uniform_location(program, (text, len), 1);
+                cx.answer(ops::GL_GET_UNIFORM_LOCATION).array(&raw mut location);
+            }
+            Variable::Attribute => {
+                cx.enc.gl_get_attrib_location(program, (text, len), 1);
+                cx.answer(ops::GL_GET_ATTRIB_LOCATION).array(&raw mut location);
+            }
+        }
+    }
+    if !name.is_null() && !cx.gl.errors.is_reported() {
+        cx.gl.shared.programs().learn_location(program, links, variable, bytes, location);
+    }
+    location
+}
+
+pub unsafe extern "C" fn glGetAttachedShaders(program: u32, max_count: i32, count: *mut i32, shaders: *mut u32) {
+    // SAFETY: the program gives room for `max_count` names; the only reference in use.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let room = if shaders.is_null() { 0 } else { lens::times(max_count.into(), 1) as u32 };
+        cx.enc.gl_get_attached_shaders(program, max_count, room);
+        let n = cx.answer(ops::GL_GET_ATTACHED_SHADERS).array(shaders);
+        if !count.is_null() && !cx.gl.errors.is_reported() {
+            count.write(n as i32);
+        }
+    }
+}
+
+pub unsafe extern "C" fn glGetAttachedObjectsARB(container: u32, max_count: i32, count: *mut i32, objects: *mut u32) {
+    // SAFETY: the same command.
+    unsafe { glGetAttachedShaders(container, max_count, count, objects) }
+}

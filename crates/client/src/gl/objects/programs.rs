@@ -1,0 +1,218 @@
+//! What the client remembers of shaders and programs.
+
+use std::collections::HashMap;
+use std::sync::MutexGuard;
+
+/// The shaders and programs of a share group. Their names are never given out twice, because a deleted one lives on under its name while it is in use.
+#[derive(Default, Debug)]
+pub struct Programs {
+    shaders: HashMap<u32, Shader>,
+    programs: HashMap<u32, Program>,
+}
+
+#[derive(Default, Debug)]
+struct Shader {
+    /// Its source mentions the number of the vertex or primitive, or it has none that could be looked at.
+    uses_ids: bool,
+}
+
+#[derive(Default, Debug)]
+struct Program {
+    shaders: Vec<u32>,
+    uses_ids: bool,
+    /// How often it was linked.
+    links: u32,
+    /// Parameters and locations since it was linked last.
+    parameters: HashMap<u32, i32>,
+    uniforms: HashMap<Box<[u8]>, i32>,
+    attributes: HashMap<Box<[u8]>, i32>,
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Shader,
+    Program,
+}
+
+/// What has a location in a linked program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variable {
+    Uniform,
+    Attribute,
+}
+
+impl Programs {
+    pub fn shader_created(&mut self, name: u32) {
+        self.shaders.insert(name, Shader::default());
+    }
+
+    pub fn program_created(&mut self, name: u32) {
+        self.programs.insert(name, Program::default());
+    }
+
+    /// What `name` is, unless it was deleted.
+    pub fn kind(&self, name: u32) -> Option<Kind> {
+        if self.shaders.contains_key(&name) {
+            return Some(Kind::Shader);
+        }
+        self.programs.contains_key(&name).then_some(Kind::Program)
+    }
+
+    pub fn delete(&mut self, name: u32) {
+        self.shaders.remove(&name);
+        self.programs.remove(&name);
+    }
+
+    /// The shader has a source now that uses numbers or not; `None` if it can't be told.
+    pub fn source_given(&mut self, shader: u32, uses_ids: bool) {
+        if let Some(s) = self.shaders.get_mut(&shader) {
+            s.uses_ids |= uses_ids;
+        }
+        if uses_ids {
+            for program in self.programs.values_mut().filter(|p| p.shaders.contains(&shader)) {
+                program.uses_ids = true;
+            }
+        }
+    }
+
+    pub fn attached(&mut self, program: u32, shader: u32) {
+        let uses_ids = self.shaders.get(&shader).is_none_or(|s| s.uses_ids);
+        if let Some(program) = self.programs.get_mut(&program) {
+            program.uses_ids |= uses_ids;
+            if !program.shaders.contains(&shader) {
+                program.shaders.push(shader);
+            }
+        }
+    }
+
+    pub fn detached(&mut self, program: u32, shader: u32) {
+        if let Some(program) = self.programs.get_mut(&program) {
+            program.shaders.retain(|s| *s != shader);
+        }
+    }
+
+    /// All that was known of the program's interface may have changed.
+    pub fn linked(&mut self, program: u32) {
+        if let Some(program) = self.programs.get_mut(&program) {
+            program.links = program.links.wrapping_add(1);
+            program.parameters.clear();
+            program.uniforms.clear();
+            program.attributes.clear();
+        }
+    }
+
+    /// The program was made of something the client cannot read.
+    pub fn made_of_binary(&mut self, program: u32) {
+        self.linked(program);
+        if let Some(program) = self.programs.get_mut(&program) {
+            program.uses_ids = true;
+        }
+    }
+
+    /// Whether any source that the program ever had mentions the number of the vertex or primitive.
+    pub fn uses_ids(&self, program: u32) -> bool {
+        program != 0 && self.programs.get(&program).is_none_or(|p| p.uses_ids)
+    }
+
+    /// How often the program was linked; what is learned of it holds for that.
+    pub fn links(&self, program: u32) -> u32 {
+        self.programs.get(&program).map_or(0, |p| p.links)
+    }
+
+    pub fn parameter(&self, program: u32, pname: u32) -> Option<i32> {
+        self.programs.get(&program)?.parameters.get(&pname).copied()
+    }
+
+    pub fn learn_parameter(&mut self, program: u32, links: u32, pname: u32, value: i32) {
+        if let Some(p) = self.programs.get_mut(&program).filter(|p| p.links == links) {
+            p.parameters.insert(pname, value);
+        }
+    }
+
+    pub fn location(&self, program: u32, variable: Variable, name: &[u8]) -> Option<i32> {
+        let program = self.programs.get(&program)?;
+        match variable {
+            Variable::Uniform => program.uniforms.get(name).copied(),
+            Variable::Attribute => program.attributes.get(name).copied(),
+        }
+    }
+
+    pub fn learn_location(&mut self, program: u32, links: u32, variable: Variable, name: &[u8], location: i32) {
+        /// No program has so many variables; whoever asks for more names is not served from memory.
+        const MOST: usize = 1 << 14;
+        if let Some(p) = self.programs.get_mut(&program).filter(|p| p.links == links) {
+            let known = match variable {
+                Variable::Uniform => &mut p.uniforms,
+                Variable::Attribute => &mut p.attributes,
+            };
+            if known.len() < MOST {
+                known.insert(name.into(), location);
+            }
+        }
+    }
+}
+
+impl super::Shared {
+    /// The group's programs, locked. Not held while something is sent or awaited.
+    pub fn programs(&self) -> MutexGuard<'_, Programs> {
+        self.programs.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+/// Whether a shader of this source may read `gl_VertexID` or `gl_PrimitiveID`. Pasting preprocessors and other built-in names that contain these count.
+pub fn mentions_ids(source: &[u8]) -> bool {
+    const NAMES: [&[u8]; 2] = [b"VertexID", b"PrimitiveID"];
+    NAMES.iter().any(|name| source.windows(name.len()).any(|w| w == *name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_noticed_whenever_the_source_comes() {
+        assert!(mentions_ids(b"void main() { gl_Position = vec4(gl_VertexID); }"));
+        assert!(mentions_ids(b"gl_PrimitiveIDIn"));
+        assert!(!mentions_ids(b"gl_InstanceID"));
+        let mut p = Programs::default();
+        p.shader_created(1);
+        p.shader_created(2);
+        p.program_created(3);
+        p.attached(3, 1);
+        p.attached(3, 2);
+        assert!(!p.uses_ids(3) && !p.uses_ids(0));
+        p.source_given(1, false);
+        p.source_given(2, true);
+        assert!(p.uses_ids(3));
+        p.program_created(4);
+        p.source_given(1, true);
+        p.attached(4, 1);
+        p.detached(4, 1);
+        assert!(p.uses_ids(4));
+        p.program_created(5);
+        p.made_of_binary(5);
+        assert!(p.uses_ids(5));
+    }
+
+    #[test]
+    fn linking_forgets() {
+        let mut p = Programs::default();
+        p.program_created(1);
+        let links = p.links(1);
+        p.learn_location(1, links, Variable::Uniform, b"a", 3);
+        p.learn_location(1, links, Variable::Attribute, b"a", 4);
+        p.learn_parameter(1, links, 7, 8);
+        assert_eq!(p.location(1, Variable::Uniform, b"a"), Some(3));
+        assert_eq!(p.location(1, Variable::Attribute, b"a"), Some(4));
+        assert_eq!(p.parameter(1, 7), Some(8));
+        p.linked(1);
+        assert_eq!(p.location(1, Variable::Uniform, b"a"), None);
+        assert_eq!(p.parameter(1, 7), None);
+        p.learn_location(1, links, Variable::Uniform, b"a", 3);
+        assert_eq!(p.location(1, Variable::Uniform, b"a"), None);
+        assert_eq!(p.kind(1), Some(Kind::Program));
+        p.delete(1);
+        assert_eq!(p.kind(1), None);
+    }
+}
