@@ -123,11 +123,12 @@ impl Stock {
         (block, capacity)
     }
 
+    /// Takes a block back. Never waits: a child forked while another thread was in here would wait
+    /// for ever.
     pub(crate) fn give(&self, block: Block) {
-        let mut spare = self
-            .spare
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        let Ok(mut spare) = self.spare.try_lock() else {
+            return;
+        };
         let large = |block: &Block| block.size() > HEAD + self.chunk.next_multiple_of(ALIGN);
         if large(&block) {
             // One long message's block is kept: the longest of late.

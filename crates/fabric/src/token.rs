@@ -1,7 +1,7 @@
 //! The secret that both ends of a TCP connection share.
 
 use std::fmt::{self, Write as _};
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
@@ -24,7 +24,11 @@ impl Token {
     /// Reads the token from a file that only its owner may read (mode 0600 or stricter).
     pub fn read(path: &Path) -> Result<Token, Error> {
         let shown = path.display();
-        let file = fs::File::open(path)
+        // A pipe with nobody at its other end must not hold us up.
+        let file = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_NONBLOCK)
+            .open(path)
             .map_err(Error::io(format!("cannot read the token file {shown}")))?;
         let about = file
             .metadata()
@@ -38,6 +42,12 @@ impl Token {
             return Err(Error::Token(format!(
                 "the token file {shown} can be read by others (mode {:03o}); run chmod 600 on it",
                 about.mode() & 0o777
+            )));
+        }
+        if about.uid() != mgn_sys::peer::own_uid() && about.uid() != 0 {
+            let uid = about.uid();
+            return Err(Error::Token(format!(
+                "the token file {shown} belongs to uid {uid}"
             )));
         }
         let mut text = String::new();
@@ -119,6 +129,7 @@ pub(crate) fn random(bytes: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
     #[test]

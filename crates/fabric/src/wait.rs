@@ -13,7 +13,7 @@ pub(crate) const SPIN: Duration = Duration::from_micros(20);
 /// How often a sleeping thread looks whether its peer still lives.
 pub(crate) const PULSE: Duration = Duration::from_millis(100);
 
-/// For how long a busy machine is left alone before spinning is tried again.
+/// How long a look at how busy the machine is holds good.
 const CALM: Duration = Duration::from_millis(4);
 
 /// A sleep shorter than this is one that spinning might well have saved.
@@ -26,16 +26,20 @@ const PATIENCE: u32 = 4;
 ///
 /// Spinning hands a message over in well under a microsecond where a sleeping thread takes 10 to
 /// 30, but it takes a processor that others may need. So it is bounded to 20 us, never done on one
-/// processor or while more threads want to run than there are processors (looked at only after a
-/// spin that failed, at most every 4 ms), and given up for more and more of the waits while it
-/// keeps failing.
+/// processor or while more threads want to run than there are processors (which is looked at before
+/// the first spin and after one that failed, at most every 4 ms), and given up for more and more of
+/// the waits while it keeps failing.
 #[derive(Debug)]
 pub(crate) struct Spinner {
     /// Looks between two looks at the clock.
     stride: u32,
     failures: u32,
     skip: u32,
-    calm_until: Option<Instant>,
+    /// When the machine was last looked at, and whether it was too busy to spin.
+    looked: Option<Instant>,
+    busy: bool,
+    /// Whether to look again, once that was long enough ago.
+    doubt: bool,
     slept_at: Option<Instant>,
 }
 
@@ -45,7 +49,9 @@ impl Default for Spinner {
             stride: 16,
             failures: 0,
             skip: 0,
-            calm_until: None,
+            looked: None,
+            busy: false,
+            doubt: true,
             slept_at: None,
         }
     }
@@ -70,11 +76,8 @@ impl Spinner {
             return false;
         }
         let start = Instant::now();
-        if let Some(until) = self.calm_until {
-            if start < until {
-                return false;
-            }
-            self.calm_until = None;
+        if self.is_busy(start) {
+            return false;
         }
         loop {
             for _ in 0..self.stride {
@@ -84,22 +87,26 @@ impl Spinner {
                     return true;
                 }
             }
-            if start.elapsed() >= SPIN {
-                self.failed(start);
+            let now = Instant::now();
+            if now - start >= SPIN {
+                self.failures += 1;
+                if self.failures >= PATIENCE {
+                    self.skip = 1 << (self.failures - PATIENCE).min(6);
+                }
+                self.doubt = true;
                 return false;
             }
         }
     }
 
-    fn failed(&mut self, now: Instant) {
-        self.failures += 1;
-        if self.failures >= PATIENCE {
-            self.skip = 1 << (self.failures - PATIENCE).min(6);
+    fn is_busy(&mut self, now: Instant) -> bool {
+        if self.doubt && self.looked.is_none_or(|looked| now - looked >= CALM) {
+            let cores = cpu::cores();
+            self.busy = cores == 1 || cpu::runnable().is_some_and(|runnable| runnable > cores);
+            self.doubt = self.busy;
+            self.looked = Some(now);
         }
-        let cores = cpu::cores();
-        if cores == 1 || cpu::runnable().is_some_and(|runnable| runnable > cores) {
-            self.calm_until = Some(now + CALM);
-        }
+        self.busy
     }
 
     /// To be called before and after a sleep: short sleeps restore confidence in spinning.

@@ -13,7 +13,12 @@ use rustix::mm::{MapFlags, ProtFlags};
 /// `/proc/PID/maps`. Pages are taken from the system when they are first touched, and all of it is
 /// gone when the last descriptor and the last mapping are.
 pub fn create(name: &str, size: usize) -> io::Result<OwnedFd> {
-    let fd = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    // Kernels that know the flag may insist on it; older ones refuse it.
+    let fd = match rustix::fs::memfd_create(name, flags | MemfdFlags::NOEXEC_SEAL) {
+        Err(rustix::io::Errno::INVAL) => rustix::fs::memfd_create(name, flags)?,
+        other => other?,
+    };
     rustix::fs::ftruncate(&fd, size as u64)?;
     rustix::fs::fcntl_add_seals(&fd, size_seals())?;
     Ok(fd)

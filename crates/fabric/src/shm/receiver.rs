@@ -22,6 +22,8 @@ pub(crate) struct ShmReceiver {
     /// Number of the next message, our own count.
     next: u64,
     spinner: Spinner,
+    /// When the peer was last looked at: short waits one after another add up to a look, too.
+    last_look: Instant,
     broken: Option<&'static str>,
 }
 
@@ -42,6 +44,7 @@ impl ShmReceiver {
             large_max: large_max.unwrap_or(0),
             next: 0,
             spinner: Spinner::default(),
+            last_look: Instant::now(),
             broken: None,
         }
     }
@@ -62,6 +65,15 @@ impl ShmReceiver {
             self.broken = Some(what);
         }
         message.map(Some)
+    }
+
+    /// Looks after the peer now and then.
+    fn has_died(&mut self) -> bool {
+        if self.last_look.elapsed() < PULSE {
+            return false;
+        }
+        self.last_look = Instant::now();
+        self.peer.gone()
     }
 
     fn in_chunk(&self, found: Descriptor) -> Result<Message, Error> {
@@ -125,36 +137,24 @@ impl ReceiveEnd for ShmReceiver {
             return Ok(Some(message));
         }
         let deadline = Deadline::after(timeout);
-        let mut last_look = Instant::now();
+        let (lane, next) = (self.lane.clone(), self.next);
+        let ready = || lane.is_there(next) || lane.writer_closed();
         loop {
-            let (lane, next) = (&self.lane, self.next);
-            // A closed writer has put all it ever will: so look for that first.
-            let closed = lane.writer_closed();
-            if lane.is_there(next) {
-                // The next step takes it.
-            } else if closed {
-                return Err(self.peer.closed());
-            } else if deadline.passed() {
-                return Ok(None);
-            } else if !self
-                .spinner
-                .spin(|| lane.is_there(next) || lane.writer_closed())
-            {
-                self.spinner.sleeping();
-                lane.reader_sleep(deadline.left(PULSE), || {
-                    lane.is_there(next) || lane.writer_closed()
-                });
-                self.spinner.woke();
-                if last_look.elapsed() >= PULSE {
-                    last_look = Instant::now();
-                    // Dead first, then empty: whatever it sent before is there by then.
-                    if self.peer.gone() && !lane.is_there(next) {
-                        return Err(self.peer.closed());
-                    }
-                }
-            }
+            // Closed or dead first, then empty: what was sent before that is there by then.
+            let closed = lane.writer_closed() || self.has_died();
             if let Some(message) = self.take()? {
                 return Ok(Some(message));
+            }
+            if closed {
+                return Err(self.peer.closed());
+            }
+            if deadline.passed() {
+                return Ok(None);
+            }
+            if !self.spinner.spin(ready) {
+                self.spinner.sleeping();
+                lane.reader_sleep(deadline.left(PULSE), ready);
+                self.spinner.woke();
             }
         }
     }

@@ -185,15 +185,20 @@ impl Known {
                 "a message lies in a region that cannot be",
             ));
         }
-        let known = |known: &Known| {
-            known.slots[slot]
+        // The server announces no more than it can have in use before it sends a message in it.
+        for _ in 0..=8 * REGIONS {
+            if self.slots[slot]
                 .as_ref()
                 .is_some_and(|found| found.id as u32 == id)
-        };
-        while !known(self) {
+            {
+                break;
+            }
             self.read_announcement(peer)?;
         }
-        Ok(self.slots[slot].as_ref().expect("just found"))
+        match &self.slots[slot] {
+            Some(found) if found.id as u32 == id => Ok(found),
+            _ => Err(Error::PeerMisbehaved("it announces memory without end")),
+        }
     }
 
     fn read_announcement(&mut self, peer: &Peer) -> Result<(), Error> {

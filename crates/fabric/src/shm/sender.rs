@@ -24,6 +24,7 @@ pub(crate) struct ShmSender {
     message_max: usize,
     max: usize,
     book: Mutex<Book>,
+    held_too_long: Duration,
     /// Held by the one thread that waits on the shared word; others that wait queue up here.
     turn: Mutex<Spinner>,
     waited: AtomicU64,
@@ -58,6 +59,7 @@ impl ShmSender {
                 pool: Pool::new(chunk, lane.chunks()),
                 regions: large_max.map(Regions::new),
             }),
+            held_too_long: HELD_TOO_LONG,
             turn: Mutex::new(Spinner::default()),
             waited: AtomicU64::new(0),
             lane,
@@ -188,7 +190,7 @@ impl ShmSender {
                 let since = *held_since.get_or_insert(last_look);
                 if !all_held {
                     held_since = None;
-                } else if since.elapsed() >= HELD_TOO_LONG {
+                } else if since.elapsed() >= self.held_too_long {
                     break Err(Error::NoSpace(self.book().pool.len()));
                 }
             }
@@ -256,5 +258,61 @@ impl SendEnd for ShmSender {
 
     fn waited(&self) -> u64 {
         self.waited.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lane::tests::lane;
+    use super::*;
+    use std::os::unix::net::UnixStream;
+    use std::thread;
+
+    fn sender() -> (ShmSender, UnixStream) {
+        let (near, far) = UnixStream::pair().unwrap();
+        let peer = Arc::new(Peer::unix(near.into(), "it".into(), false));
+        let sender = ShmSender::new(Arc::new(lane(2, 4096)), peer, 4096, 4096, None);
+        (
+            ShmSender {
+                held_too_long: Duration::from_millis(150),
+                ..sender
+            },
+            far,
+        )
+    }
+
+    #[test]
+    fn reservations_that_hold_everything_are_an_error_in_the_end() {
+        let (sender, _far) = sender();
+        let rooms = [sender.reserve(4096).unwrap(), sender.reserve(1).unwrap()];
+        let start = Instant::now();
+        assert!(matches!(sender.reserve(1), Err(Error::NoSpace(2))));
+        assert!(start.elapsed() >= Duration::from_millis(150));
+        rooms.into_iter().for_each(|room| sender.cancel(room.place));
+        sender.reserve(4096).unwrap();
+    }
+
+    #[test]
+    fn a_cancelled_reservation_serves_a_thread_that_waits() {
+        let (sender, _far) = sender();
+        let sender = ShmSender {
+            held_too_long: Duration::from_secs(9),
+            ..sender
+        };
+        let first = sender.reserve(4096).unwrap();
+        let _second = sender.reserve(4096).unwrap();
+        thread::scope(|scope| {
+            let third = scope.spawn(|| {
+                let room = sender.reserve(4096).unwrap();
+                (Instant::now(), room.capacity)
+            });
+            thread::sleep(Duration::from_millis(30));
+            let start = Instant::now();
+            sender.cancel(first.place);
+            let (end, capacity) = third.join().unwrap();
+            assert_eq!(capacity, 4096);
+            // A lost wake would take until the next look at the peer.
+            assert!(end - start < PULSE / 2, "{:?}", end - start);
+        });
     }
 }

@@ -30,6 +30,7 @@ pub(crate) struct StreamReceiver {
     /// A message longer than a buffer, on its way.
     large: Option<Large>,
     spinner: Spinner,
+    last_look: Instant,
     broken: Option<Error>,
 }
 
@@ -65,6 +66,7 @@ impl StreamReceiver {
             end: 0,
             large: None,
             spinner: Spinner::for_calls(),
+            last_look: Instant::now(),
             broken: None,
         }
     }
@@ -207,6 +209,15 @@ impl StreamReceiver {
         }
     }
 
+    /// Looks after the peer now and then: callers that never wait must notice its death, too.
+    fn has_died(&mut self) -> bool {
+        if self.last_look.elapsed() < PULSE {
+            return false;
+        }
+        self.last_look = Instant::now();
+        self.peer.ended() || self.peer.silent()
+    }
+
     fn step(&mut self, deadline: &Deadline) -> Result<Step, Error> {
         let read = if self.large.is_some() {
             match self.go_on_large() {
@@ -293,7 +304,10 @@ impl ReceiveEnd for StreamReceiver {
                 Ok(Step::Done(message)) => break Ok(message),
                 Ok(Step::Again) => {}
                 Err(error) => break Err(error),
-                Ok(Step::Wait) if deadline.passed() => break Ok(None),
+                Ok(Step::Wait) if deadline.passed() => match self.has_died() {
+                    true => break Err(self.peer.closed()),
+                    false => break Ok(None),
+                },
                 Ok(Step::Wait) => {
                     spinner.sleeping();
                     let waited = self.peer.wait(PollFlags::IN, Some(&deadline));
