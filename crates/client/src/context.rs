@@ -97,7 +97,20 @@ impl Context {
         };
         let answered = session.answer(self.id, op);
         self.error_reported(answered.error);
+        if let (ops::MGN_FINISH, Some(surface)) = (op, &self.draw) {
+            // What was swapped is finished when it is in the window.
+            session.frames.wait(surface, 0);
+        }
         Answer::new(answered.bytes)
+    }
+
+    /// Waits until everything the context was told is done, and shown where it is drawn to something visible.
+    pub fn finish(&mut self) {
+        self.leave_begin();
+        self.present_front();
+        // SAFETY: the context's own encoder.
+        unsafe { self.enc.mgn_finish() };
+        self.answer(ops::MGN_FINISH);
     }
 
     /// Shows what is drawn without swapping: to a single-buffered window, a pixmap, or a front buffer. Called at glFlush and glFinish.
@@ -115,15 +128,6 @@ impl Context {
         self.flush();
         session.frames.wait(&surface, IN_FLIGHT);
         self.follow_window();
-    }
-
-    /// Waits until what was drawn to a pixmap is in the pixmap.
-    pub fn wait_for_pixmap(&mut self) {
-        if let (Some(surface), Some(session)) = (self.draw.clone(), self.session) {
-            if matches!(surface.kind, Kind::Pixmap { .. }) {
-                session.frames.wait(&surface, 0);
-            }
-        }
     }
 
     /// Makes the framebuffer as large as its window. Called after each swap and at glViewport, with which programs answer a new size; costs no round
@@ -330,6 +334,11 @@ impl Contexts {
         request: Request,
         share: Option<*mut Context>,
     ) -> Result<*mut Context, Refused> {
+        let most = gl::hand::highest(&session.info, request.api);
+        if most == (0, 0) || (request.major, request.minor) > (most.0.into(), most.1.into()) {
+            let why = format!("version {}.{} of this API is not offered", request.major, request.minor);
+            return Err(Refused::Server(why));
+        }
         let shared = {
             let known = self.known();
             match share {
@@ -483,6 +492,9 @@ unsafe fn bury(context: *mut Context) {
     }
 }
 
+/// The most bytes that the constants of a context may come to.
+const INFO_BYTES: u32 = 1 << 20;
+
 fn create_on_server(
     session: &'static Session,
     id: u32,
@@ -499,7 +511,7 @@ fn create_on_server(
     } = *request;
     // SAFETY: written to the control message's own encoder.
     session.control(|e| unsafe {
-        e.mgn_create_context(id, api, major, minor, flags, config, share, u32::MAX);
+        e.mgn_create_context(id, api, major, minor, flags, config, share, INFO_BYTES);
     });
     if !session.is_answered() || session.is_lost() {
         return Ok(blank::context_info(api, major, minor));

@@ -10,7 +10,6 @@ use crate::context::{current, Refused, Request};
 use crate::process::process;
 use crate::surface::Surface;
 use mgn_wire::hello::api;
-use mgn_wire::ops;
 use std::ffi::{c_int, c_uint};
 use std::ptr::null_mut;
 use std::sync::Arc;
@@ -234,20 +233,11 @@ pub unsafe extern "C" fn query_context(
     })
 }
 
-/// Waits until everything that the current context was told is done.
-pub fn finish() {
-    if let Some(cx) = current() {
-        cx.present_front();
-        cx.flush();
-        // SAFETY: the context's own encoder.
-        unsafe { cx.enc.mgn_finish() };
-        cx.answer(ops::MGN_FINISH);
-    }
-}
-
 pub unsafe extern "C" fn wait_client() -> EglBoolean {
     call(0, || {
-        finish();
+        if let Some(context) = current() {
+            context.finish();
+        }
         Ok(1)
     })
 }

@@ -7,10 +7,12 @@ use super::native::Platform;
 use crate::config::egl::{Config, ES2_BIT, ES3_BIT, ES_BIT, GL_BIT};
 use crate::config::fb_configs;
 use crate::context::Context;
+use crate::gl::hand::highest;
 use crate::process::process;
 use crate::session::{session, Session};
 use crate::surface::Surface;
 use crate::x11::watch::Watch;
+use mgn_wire::hello::api;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -181,18 +183,16 @@ pub unsafe extern "C" fn initialize(
 
 /// The formats with the visuals of the display's screen.
 fn configs(session: &Session, watch: Option<&Watch>, screen: Option<usize>) -> Vec<Config> {
-    let bit = |version: (u8, u8), least: (u8, u8), bit: c_int| {
-        if version >= least && version != (0, 0) {
-            bit
-        } else {
-            0
-        }
-    };
-    let info = &session.info;
-    let renderable = bit(info.compat.max(info.core), (1, 0), GL_BIT)
-        | bit(info.es1, (1, 0), ES_BIT)
-        | bit(info.es, (2, 0), ES2_BIT)
-        | bit(info.es, (3, 0), ES3_BIT);
+    let has = |api: u32, least: (u8, u8)| highest(&session.info, api) >= least;
+    let mut renderable = 0;
+    for (there, bit) in [
+        (has(api::COMPAT, (1, 0)) || has(api::CORE, (1, 0)), GL_BIT),
+        (has(api::ES1, (1, 0)), ES_BIT),
+        (has(api::ES, (2, 0)), ES2_BIT),
+        (has(api::ES, (3, 0)), ES3_BIT),
+    ] {
+        renderable |= if there { bit } else { 0 };
+    }
     let visuals = watch.map_or(Vec::new(), |w| w.visuals(screen));
     let double: Vec<_> = session.formats.iter().filter(|f| f.double).copied().collect();
     let mut configs = Vec::new();

@@ -3,7 +3,6 @@
 //! A fence is waited for when it is created: then it needs nothing further, whichever thread asks.
 
 use super::abi::{Attrib, EglBoolean, Handle};
-use super::context::finish;
 use super::dispatch::{pairs, wide_pairs};
 use super::display::with_display;
 use super::error::{call, EglError};
@@ -43,10 +42,7 @@ fn create(display: Handle, kind: c_uint, no_attributes: bool) -> Handle {
         if kind != SYNC_FENCE || !no_attributes {
             return Err(EglError::BadAttribute);
         }
-        if current().is_none() {
-            return Err(EglError::BadMatch);
-        }
-        finish();
+        current().ok_or(EglError::BadMatch)?.finish();
         with_display(display, |open| {
             let sync = open.next_sync;
             open.next_sync += 1;

@@ -337,10 +337,10 @@ pub unsafe extern "C" fn swap_buffers(display: *mut Display, drawable: Xid) {
     }
 }
 
+/// Afterwards X sees what GL has drawn.
 pub unsafe extern "C" fn wait_gl() {
     if let Some(context) = current() {
-        context.present_front();
-        context.wait_for_pixmap();
+        context.finish();
     }
 }
 
