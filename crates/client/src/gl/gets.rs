@@ -1,0 +1,304 @@
+//! glGet of state: answered from the shadow, or by those that keep the value, or by the server where nobody here knows it. And the commands that set what
+//! is only interesting to gets: the attribute stack, and the buffers that are drawn to and read.
+
+use super::buffers::bound;
+use super::{context, values, Tracked};
+use crate::context::Context;
+use mgn_state::{current, Answer, Values};
+use mgn_wire::gl::*;
+use mgn_wire::sizes::gets;
+use mgn_wire::{ops, Plain};
+
+/// A value that needs no asking.
+enum Known<'a> {
+    /// An integer that is kept beside the shadow.
+    Kept(i64),
+    Shadowed(Values<'a>),
+}
+
+/// Values in one of the types that gets return.
+macro_rules! read_as {
+    ($($name:ident: $type:ty;)*) => {$(
+        fn $name(&self, i: usize) -> $type {
+            match self {
+                Known::Kept(value) => *value as $type,
+                Known::Shadowed(values) => values.$name(i),
+            }
+        }
+    )*};
+}
+
+impl Known<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Known::Kept(_) => 1,
+            Known::Shadowed(values) => values.len(),
+        }
+    }
+
+    read_as! { int: i32; int64: i64; float: f32; double: f64; }
+
+    fn boolean(&self, i: usize) -> u8 {
+        match self {
+            Known::Kept(value) => u8::from(*value != 0),
+            Known::Shadowed(values) => values.boolean(i),
+        }
+    }
+}
+
+/// Commands named after the type that they return.
+macro_rules! get_commands {
+    ($($name:ident: $type:ty, $value:ident, $ask:ident, $op:ident, $learn:ident;)*) => {$(
+        pub unsafe extern "C" fn $name(pname: u32, data: *mut $type) {
+            // SAFETY: the only reference in use, to the thread's own context; the program has room for the values of `pname`.
+            unsafe {
+                let cx = context();
+                if cx.gl.in_begin() {
+                    return cx.illegal_in_begin();
+                }
+                if let Some(known) = cx.known(pname) {
+                    for i in 0..known.len() {
+                        data.add(i).write(known.$value(i));
+                    }
+                    return;
+                }
+                let most = cx.value_count(pname);
+                cx.enc.$ask(pname, most as u32);
+                let mut answer = cx.answer(ops::$op);
+                let bytes = answer.next_array(size_of::<$type>());
+                let count = most.min(bytes.len() / size_of::<$type>());
+                data.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), count * size_of::<$type>());
+                $learn(cx, pname, values(data, count));
+            }
+        }
+    )*};
+}
+
+get_commands! {
+    glGetIntegerv: i32, int, gl_get_integerv, GL_GET_INTEGERV, learn_integers;
+    glGetInteger64v: i64, int64, gl_get_integer64v, GL_GET_INTEGER64V, learn_nothing;
+    glGetFloatv: f32, float, gl_get_floatv, GL_GET_FLOATV, learn_floats;
+    glGetDoublev: f64, double, gl_get_doublev, GL_GET_DOUBLEV, learn_doubles;
+    glGetBooleanv: u8, boolean, gl_get_booleanv, GL_GET_BOOLEANV, learn_nothing;
+}
+
+fn learn_integers(cx: &mut Context, pname: u32, values: &[i32]) {
+    cx.gl.state.learn_integers(pname, values);
+}
+
+fn learn_floats(cx: &mut Context, pname: u32, values: &[f32]) {
+    cx.gl.state.learn_floats(pname, values);
+}
+
+fn learn_doubles(cx: &mut Context, pname: u32, values: &[f64]) {
+    cx.gl.state.learn_doubles(pname, values);
+}
+
+/// Answers of these types tell less than all of a value, or more than the shadow has room for.
+fn learn_nothing<T: Plain>(_: &mut Context, _: u32, _: &[T]) {}
+
+impl Context {
+    /// The value of a name, if it is known here.
+    fn known(&mut self, pname: u32) -> Option<Known<'_>> {
+        if let Some(value) = self.kept(pname) {
+            return Some(Known::Kept(value));
+        }
+        if is_current(pname) && matches!(self.gl.state.get(pname), Answer::Unknown) {
+            self.ask_current(pname);
+        }
+        match self.gl.state.get(pname) {
+            Answer::Values(values) => Some(Known::Shadowed(values)),
+            Answer::Unknown => None,
+        }
+    }
+
+    /// Values that are kept beside the shadow: what is bound as a buffer, and arrays.
+    fn kept(&self, pname: u32) -> Option<i64> {
+        match buffer_target(pname) {
+            Some(target) => bound(self, target).ok().map(i64::from),
+            None if self.gl.has_fixed_function() || pname == GL_VERTEX_ARRAY_BINDING => self.gl.arrays.get(pname),
+            None => None,
+        }
+    }
+
+    /// Asks the server for a current attribute that was changed in a way that nobody here computes.
+    #[cold]
+    fn ask_current(&mut self, pname: u32) {
+        let Some(attribute) = self.current_attribute(pname) else { return };
+        let count = gets::values(pname).unwrap_or(1);
+        // SAFETY: the context's own encoder.
+        unsafe { self.enc.gl_get_floatv(pname, count as u32) };
+        let mut answer = self.answer(ops::GL_GET_FLOATV);
+        let bytes = answer.next_array(4);
+        if bytes.len() != count * 4 {
+            return;
+        }
+        let mut value = [0.0, 0.0, 0.0, 1.0];
+        for (to, from) in value.iter_mut().zip(bytes.chunks_exact(4)) {
+            *to = f32::from_le_bytes([from[0], from[1], from[2], from[3]]);
+        }
+        self.gl.state.current.values[attribute] = value;
+    }
+
+    /// Where the shadow keeps a current attribute.
+    fn current_attribute(&self, pname: u32) -> Option<usize> {
+        Some(match pname {
+            GL_CURRENT_COLOR => current::COLOR,
+            GL_CURRENT_SECONDARY_COLOR => current::SECONDARY_COLOR,
+            GL_CURRENT_NORMAL => current::NORMAL,
+            GL_CURRENT_FOG_COORD => current::FOG_COORD,
+            GL_CURRENT_INDEX => current::INDEX,
+            GL_EDGE_FLAG => current::EDGE_FLAG,
+            _ => {
+                let unit = self.gl.state.get(GL_ACTIVE_TEXTURE).values()?.int(0) as usize - GL_TEXTURE0 as usize;
+                (unit < current::GENERIC - current::TEXTURE).then_some(current::TEXTURE + unit)?
+            }
+        })
+    }
+
+    /// How many values the program has room for.
+    fn value_count(&mut self, pname: u32) -> usize {
+        let Some(counted_by) = gets::counted_by(pname) else {
+            return gets::values(pname).unwrap_or(1);
+        };
+        let mut count = 0;
+        // SAFETY: called from an entry point, which uses no other reference to the context meanwhile; there is room for the one value.
+        unsafe { glGetIntegerv(counted_by, &mut count) };
+        count.max(0) as usize
+    }
+}
+
+/// Whether a name is that of a current attribute.
+fn is_current(pname: u32) -> bool {
+    matches!(
+        pname,
+        GL_CURRENT_COLOR
+            | GL_CURRENT_SECONDARY_COLOR
+            | GL_CURRENT_NORMAL
+            | GL_CURRENT_FOG_COORD
+            | GL_CURRENT_INDEX
+            | GL_EDGE_FLAG
+            | GL_CURRENT_TEXTURE_COORDS
+    )
+}
+
+/// The target whose binding a name tells.
+fn buffer_target(pname: u32) -> Option<u32> {
+    Some(match pname {
+        GL_ARRAY_BUFFER_BINDING => GL_ARRAY_BUFFER,
+        GL_ELEMENT_ARRAY_BUFFER_BINDING => GL_ELEMENT_ARRAY_BUFFER,
+        GL_PIXEL_PACK_BUFFER_BINDING => GL_PIXEL_PACK_BUFFER,
+        GL_PIXEL_UNPACK_BUFFER_BINDING => GL_PIXEL_UNPACK_BUFFER,
+        GL_COPY_READ_BUFFER_BINDING => GL_COPY_READ_BUFFER,
+        GL_COPY_WRITE_BUFFER_BINDING => GL_COPY_WRITE_BUFFER,
+        GL_UNIFORM_BUFFER_BINDING => GL_UNIFORM_BUFFER,
+        GL_TEXTURE_BUFFER_BINDING => GL_TEXTURE_BUFFER,
+        GL_TRANSFORM_FEEDBACK_BUFFER_BINDING => GL_TRANSFORM_FEEDBACK_BUFFER,
+        GL_DRAW_INDIRECT_BUFFER_BINDING => GL_DRAW_INDIRECT_BUFFER,
+        _ => return None,
+    })
+}
+
+pub unsafe extern "C" fn glIsEnabled(cap: u32) -> u8 {
+    // SAFETY: the only reference in use, to the thread's own context.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(on) = cx.gl.state.is_enabled(cap) {
+            return on.into();
+        }
+        if let Some(on) = is_client_state(cap).then(|| cx.gl.arrays.get(cap)).flatten().filter(|_| cx.gl.has_fixed_function()) {
+            return u8::from(on != 0);
+        }
+        cx.enc.gl_is_enabled(cap);
+        cx.answer(ops::GL_IS_ENABLED).value()
+    }
+}
+
+/// Whether a capability is an array of the fixed functions.
+fn is_client_state(cap: u32) -> bool {
+    matches!(
+        cap,
+        GL_VERTEX_ARRAY
+            | GL_NORMAL_ARRAY
+            | GL_COLOR_ARRAY
+            | GL_INDEX_ARRAY
+            | GL_TEXTURE_COORD_ARRAY
+            | GL_EDGE_FLAG_ARRAY
+            | GL_FOG_COORD_ARRAY
+            | GL_SECONDARY_COLOR_ARRAY
+    )
+}
+
+pub unsafe extern "C" fn glPushAttrib(mask: u32) {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_push_attrib(mask).refusal() {
+            return cx.set_error(error);
+        }
+        cx.enc.gl_push_attrib(mask);
+    }
+}
+
+pub unsafe extern "C" fn glPopAttrib() {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_pop_attrib().refusal() {
+            return cx.set_error(error);
+        }
+        cx.enc.gl_pop_attrib();
+    }
+}
+
+pub unsafe extern "C" fn glDrawBuffer(buffer: u32) {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_draw_buffer(buffer).refusal() {
+            return cx.set_error(error);
+        }
+        cx.enc.gl_draw_buffer(buffer);
+    }
+}
+
+pub unsafe extern "C" fn glDrawBuffers(n: i32, buffers: *const u32) {
+    // SAFETY: as above; the program gives `n` buffers.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let buffers = values(buffers, mgn_wire::lens::times(n.into(), 1));
+        if let Some(error) = cx.gl.state.gl_draw_buffers(n, buffers).refusal() {
+            return cx.set_error(error);
+        }
+        cx.enc.gl_draw_buffers(n, (buffers.as_ptr(), buffers.len()));
+    }
+}
+
+pub unsafe extern "C" fn glReadBuffer(buffer: u32) {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_read_buffer(buffer).refusal() {
+            return cx.set_error(error);
+        }
+        cx.enc.gl_read_buffer(buffer);
+    }
+}
