@@ -17,7 +17,7 @@ pub use data::{
 pub use mapping::{any_mapped, glFlushMappedBufferRange, glGetBufferPointerv, glMapBuffer, glMapBufferRange, glUnmapBuffer, is_mapped};
 pub use table::Buffers;
 
-use super::objects::{adopt, Class};
+use super::objects::{adopt, follow, Class};
 use super::{context, values};
 use crate::context::Context;
 use bindings::{is_written_through, required, Place};
@@ -32,6 +32,7 @@ pub unsafe extern "C" fn glBindBuffer(target: u32, buffer: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        follow!(cx, gl_bind_buffer(target, buffer));
         cx.enc.gl_bind_buffer(target, buffer);
         now_bound(cx, target, buffer);
     }
@@ -78,6 +79,7 @@ pub unsafe extern "C" fn glBindBufferBase(target: u32, index: u32, buffer: u32) 
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        follow!(cx, gl_bind_buffer_base(target, index, buffer));
         cx.enc.gl_bind_buffer_base(target, index, buffer);
         if cx.gl.objects.limits.has_index(target, index) {
             now_bound(cx, target, buffer);
@@ -92,6 +94,7 @@ pub unsafe extern "C" fn glBindBufferRange(target: u32, index: u32, buffer: u32,
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        follow!(cx, gl_bind_buffer_range(target, index, buffer, offset, size));
         cx.enc.gl_bind_buffer_range(target, index, buffer, offset, size);
         let alignment = cx.gl.objects.limits.alignment(target);
         let good = buffer == 0 || size > 0 && offset >= 0 && offset % alignment == 0;
@@ -109,6 +112,7 @@ pub unsafe extern "C" fn glBindBufferOffsetEXT(target: u32, index: u32, buffer: 
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        follow!(cx, gl_bind_buffer_offset_ext(target, index, buffer, offset));
         cx.enc.gl_bind_buffer_offset_ext(target, index, buffer, offset);
         let good = target == GL_TRANSFORM_FEEDBACK_BUFFER && offset % 4 == 0;
         if good && cx.gl.objects.limits.has_index(target, index) {
@@ -125,6 +129,7 @@ pub unsafe extern "C" fn glBindBuffersBase(target: u32, first: u32, count: i32, 
             return cx.illegal_in_begin();
         }
         let n = lens::times(count.into(), 1);
+        follow!(cx, gl_bind_buffers_base(target, first, count, values(buffers, n)));
         cx.enc.gl_bind_buffers_base(target, first, count, (buffers, n));
         written_unseen(cx, target, values(buffers, n));
     }
@@ -145,6 +150,7 @@ pub unsafe extern "C" fn glBindBuffersRange(
             return cx.illegal_in_begin();
         }
         let n = lens::times(count.into(), 1);
+        follow!(cx, gl_bind_buffers_range(target, first, count, values(buffers, n), values(offsets, n), values(sizes, n)));
         cx.enc.gl_bind_buffers_range(target, first, count, (buffers, n), (offsets, n), (sizes, n));
         written_unseen(cx, target, values(buffers, n));
     }

@@ -1,6 +1,6 @@
 //! Bindings of names that the program may have made up.
 
-use super::{adopt, Class};
+use super::{adopt, follow, Class};
 use crate::context::Context;
 use crate::gl::context;
 
@@ -11,6 +11,7 @@ pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        follow!(cx, gl_bind_texture(target, texture));
         if texture != 0 && !cx.gl.objects.known(Class::Texture, &cx.gl.shared, texture) {
             adopt(cx, Class::Texture, texture);
         }
@@ -35,6 +36,7 @@ pub unsafe extern "C" fn glBindFramebuffer(target: u32, framebuffer: u32) {
     unsafe {
         let cx = context();
         if begin_framebuffer(cx, framebuffer) {
+            follow!(cx, gl_bind_framebuffer(target, framebuffer));
             cx.enc.gl_bind_framebuffer(target, framebuffer);
         }
     }
@@ -45,6 +47,7 @@ pub unsafe extern "C" fn glBindFramebufferEXT(target: u32, framebuffer: u32) {
     unsafe {
         let cx = context();
         if begin_framebuffer(cx, framebuffer) {
+            follow!(cx, gl_bind_framebuffer_ext(target, framebuffer));
             cx.enc.gl_bind_framebuffer_ext(target, framebuffer);
         }
     }
@@ -71,6 +74,7 @@ pub unsafe extern "C" fn glBindRenderbuffer(target: u32, renderbuffer: u32) {
     unsafe {
         let cx = context();
         if begin_renderbuffer(cx, renderbuffer) {
+            follow!(cx, gl_bind_renderbuffer(target, renderbuffer));
             cx.enc.gl_bind_renderbuffer(target, renderbuffer);
         }
     }
@@ -81,6 +85,7 @@ pub unsafe extern "C" fn glBindRenderbufferEXT(target: u32, renderbuffer: u32) {
     unsafe {
         let cx = context();
         if begin_renderbuffer(cx, renderbuffer) {
+            follow!(cx, gl_bind_renderbuffer_ext(target, renderbuffer));
             cx.enc.gl_bind_renderbuffer_ext(target, renderbuffer);
         }
     }
@@ -98,8 +103,9 @@ pub unsafe extern "C" fn glBindProgramPipeline(pipeline: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        follow!(cx, gl_bind_program_pipeline(pipeline));
         if pipeline == 0 || cx.gl.own.pipelines.is_taken(pipeline) {
-            cx.gl.objects.has_pipeline = pipeline != 0;
+            cx.gl.objects.pipeline = pipeline;
         }
         cx.enc.gl_bind_program_pipeline(pipeline);
     }
@@ -164,6 +170,7 @@ pub unsafe extern "C" fn glBeginTransformFeedback(primitive_mode: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        follow!(cx, gl_begin_transform_feedback(primitive_mode));
         cx.gl.objects.feeds_back = true;
         cx.enc.gl_begin_transform_feedback(primitive_mode);
     }
@@ -176,6 +183,7 @@ pub unsafe extern "C" fn glEndTransformFeedback() {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        follow!(cx, gl_end_transform_feedback());
         cx.gl.objects.feeds_back = false;
         cx.enc.gl_end_transform_feedback();
     }

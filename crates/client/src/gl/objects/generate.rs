@@ -23,19 +23,46 @@ unsafe fn generate(cx: &mut Context, class: Class, n: i32, names: *mut u32) {
     let n = n as usize;
     // SAFETY: the caller's promise.
     with_names(cx, class, |free| (0..n).for_each(|i| unsafe { names.add(i).write(free.take()) }));
-    let list = (names.cast_const(), n);
-    // SAFETY: `n` names were just written; the context's own encoder.
+    // SAFETY: `n` names were just written.
+    let names = unsafe { values(names, n) };
+    let list = (names.as_ptr(), n);
+    let (enc, state) = (&mut cx.enc, &mut cx.gl.state);
+    // SAFETY: the names, as above; the context's own encoder.
     unsafe {
         match class {
-            Class::Buffer => cx.enc.gl_gen_buffers(list),
-            Class::Texture => cx.enc.gl_gen_textures(list),
-            Class::Renderbuffer => cx.enc.gl_gen_renderbuffers(list),
-            Class::Sampler => cx.enc.gl_gen_samplers(list),
-            Class::Framebuffer => cx.enc.gl_gen_framebuffers(list),
-            Class::VertexArray => cx.enc.gl_gen_vertex_arrays(list),
-            Class::Query => cx.enc.gl_gen_queries(list),
-            Class::Pipeline => cx.enc.gl_gen_program_pipelines(list),
-            Class::TransformFeedback => cx.enc.gl_gen_transform_feedbacks(list),
+            Class::Buffer => {
+                enc.gl_gen_buffers(list);
+                state.gl_gen_buffers(names);
+            }
+            Class::Texture => {
+                enc.gl_gen_textures(list);
+                state.gl_gen_textures(names);
+            }
+            Class::Renderbuffer => {
+                enc.gl_gen_renderbuffers(list);
+                state.gl_gen_renderbuffers(names);
+            }
+            Class::Sampler => {
+                enc.gl_gen_samplers(list);
+                state.gl_gen_samplers(names);
+            }
+            Class::Framebuffer => {
+                enc.gl_gen_framebuffers(list);
+                state.gl_gen_framebuffers(names);
+            }
+            Class::VertexArray => {
+                enc.gl_gen_vertex_arrays(list);
+                state.gl_gen_vertex_arrays(names);
+            }
+            Class::Query => enc.gl_gen_queries(list),
+            Class::Pipeline => {
+                enc.gl_gen_program_pipelines(list);
+                state.gl_gen_program_pipelines(names);
+            }
+            Class::TransformFeedback => {
+                enc.gl_gen_transform_feedbacks(list);
+                state.gl_gen_transform_feedbacks(names);
+            }
         }
     }
     if class.is_shared() {
@@ -61,36 +88,54 @@ unsafe fn delete(cx: &mut Context, class: Class, n: i32, names: *const u32) {
         return;
     }
     let list = (names.as_ptr(), names.len());
+    let (enc, state) = (&mut cx.enc, &mut cx.gl.state);
     // SAFETY: the vector's own names; the context's own encoder.
     unsafe {
         match class {
-            Class::Buffer => cx.enc.gl_delete_buffers(list),
-            Class::Texture => cx.enc.gl_delete_textures(list),
-            Class::Renderbuffer => cx.enc.gl_delete_renderbuffers(list),
-            Class::Sampler => cx.enc.gl_delete_samplers(list),
-            Class::Framebuffer => cx.enc.gl_delete_framebuffers(list),
-            Class::VertexArray => cx.enc.gl_delete_vertex_arrays(list),
-            Class::Query => cx.enc.gl_delete_queries(list),
-            Class::Pipeline => cx.enc.gl_delete_program_pipelines(list),
-            Class::TransformFeedback => cx.enc.gl_delete_transform_feedbacks(list),
+            Class::Buffer => {
+                enc.gl_delete_buffers(list);
+                state.gl_delete_buffers(&names);
+                buffers::deleted(cx, &names);
+            }
+            Class::Texture => {
+                enc.gl_delete_textures(list);
+                state.gl_delete_textures(&names);
+            }
+            Class::Renderbuffer => {
+                enc.gl_delete_renderbuffers(list);
+                state.gl_delete_renderbuffers(&names);
+            }
+            Class::Sampler => {
+                enc.gl_delete_samplers(list);
+                state.gl_delete_samplers(&names);
+            }
+            Class::Framebuffer => {
+                enc.gl_delete_framebuffers(list);
+                state.gl_delete_framebuffers(&names);
+            }
+            Class::VertexArray => {
+                enc.gl_delete_vertex_arrays(list);
+                state.gl_delete_vertex_arrays(&names);
+                names.iter().for_each(|name| cx.gl.arrays.delete_vertex_array(*name));
+            }
+            Class::Query => enc.gl_delete_queries(list),
+            Class::Pipeline => {
+                enc.gl_delete_program_pipelines(list);
+                state.gl_delete_program_pipelines(&names);
+                cx.gl.objects.pipelines_deleted(&names);
+            }
+            Class::TransformFeedback => {
+                enc.gl_delete_transform_feedbacks(list);
+                state.gl_delete_transform_feedbacks(&names);
+            }
         }
     }
-    unbind(cx, class, &names);
     if class.is_shared() {
         tell_group(cx);
     }
     with_names(cx, class, |all| names.iter().for_each(|name| all.release(*name)));
     if class.is_shared() {
         cx.gl.shared.notes.released.fetch_add(1, Ordering::Release);
-    }
-}
-
-/// What OpenGL unbinds when objects are deleted.
-fn unbind(cx: &mut Context, class: Class, names: &[u32]) {
-    match class {
-        Class::Buffer => buffers::deleted(cx, names),
-        Class::VertexArray => names.iter().for_each(|name| cx.gl.arrays.delete_vertex_array(*name)),
-        _ => {}
     }
 }
 

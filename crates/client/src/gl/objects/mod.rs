@@ -43,7 +43,8 @@ pub struct ObjectState {
     program: Option<u32>,
     /// Whether what is drawn now may depend on the numbers of vertices or primitives.
     uses_ids: bool,
-    has_pipeline: bool,
+    /// The program pipeline that is bound, which counts where no program is in use.
+    pipeline: u32,
     /// Transform feedback has begun, so that programs may not be exchanged.
     feeds_back: bool,
 }
@@ -61,7 +62,7 @@ impl ObjectState {
             numbering: Known::default(),
             program: Some(0),
             uses_ids: false,
-            has_pipeline: false,
+            pipeline: 0,
             feeds_back: false,
         }
     }
@@ -69,7 +70,13 @@ impl ObjectState {
     /// Whether a shader that is in use, as far as is known, reads `gl_VertexID` or `gl_PrimitiveID`, so that a draw may be neither split nor joined.
     #[inline]
     pub fn uses_ids(&self) -> bool {
-        self.uses_ids || self.has_pipeline
+        self.uses_ids || self.pipeline != 0
+    }
+
+    fn pipelines_deleted(&mut self, names: &[u32]) {
+        if names.contains(&self.pipeline) {
+            self.pipeline = 0;
+        }
     }
 
     /// A display list was executed, which may have changed the current program.
@@ -124,6 +131,16 @@ impl Class {
         matches!(self, Class::Buffer | Class::Texture | Class::Renderbuffer | Class::Sampler)
     }
 }
+
+/// Has the shadow of the state follow a command, and leaves the entry point with the error if the shadow finds one.
+macro_rules! follow {
+    ($cx:ident, $hook:ident($($arg:expr),*)) => {
+        if let Some(error) = $crate::gl::Tracked::refusal($cx.gl.state.$hook($($arg),*)) {
+            return $cx.set_error(error);
+        }
+    };
+}
+pub(in crate::gl) use follow;
 
 /// Works on the names of a class.
 fn with_names<R>(cx: &mut Context, class: Class, work: impl FnOnce(&mut Names) -> R) -> R {

@@ -19,6 +19,8 @@ pub unsafe extern "C" fn glUseProgram(program: u32) {
         if objects.usable.has(epoch, program) && !objects.feeds_back && !cx.gl.lists.is_open() {
             objects.program = Some(program);
             objects.uses_ids = objects.numbering.has(epoch, program);
+            // Nothing can be wrong with it.
+            let _ = cx.gl.state.gl_use_program(program);
         } else {
             used_first(cx, epoch, program);
         }
@@ -32,6 +34,7 @@ fn used_first(cx: &mut Context, epoch: u32, program: u32) {
     if cx.gl.lists.is_open() {
         cx.gl.shared.notes.listed_ids.fetch_or(uses_ids, Ordering::Relaxed);
         if cx.gl.lists.only_compiles() {
+            let _ = cx.gl.state.gl_use_program(program);
             return;
         }
     }
@@ -44,6 +47,7 @@ fn used_first(cx: &mut Context, epoch: u32, program: u32) {
     if !usable {
         return;
     }
+    let _ = cx.gl.state.gl_use_program(program);
     let objects = &mut cx.gl.objects;
     objects.program = Some(program);
     objects.uses_ids = uses_ids;
