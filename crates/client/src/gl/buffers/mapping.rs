@@ -184,15 +184,11 @@ pub unsafe extern "C" fn glGetBufferPointerv(target: u32, pname: u32, params: *m
 /// Whether the buffer bound to `target` is mapped.
 pub fn is_mapped(cx: &Context, target: u32) -> bool {
     match super::bound(cx, target) {
-        Ok(name) => any_mapped(cx) && cx.gl.shared.buffers().get(name).is_some_and(|o| o.mapping.is_some()),
+        // The count is there so that the common case needs no lock.
+        Ok(name) => cx.gl.shared.notes.mapped.load(Ordering::Relaxed) != 0
+            && cx.gl.shared.buffers().get(name).is_some_and(|o| o.mapping.is_some()),
         Err(_) => false,
     }
-}
-
-/// Whether any buffer of the share group is mapped.
-#[inline]
-pub fn any_mapped(cx: &Context) -> bool {
-    cx.gl.shared.notes.mapped.load(Ordering::Relaxed) != 0
 }
 
 #[cfg(test)]

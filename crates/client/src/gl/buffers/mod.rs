@@ -14,7 +14,7 @@ pub use data::{
     contents_changed, element_bytes, glBufferData, glBufferSubData, glCopyBufferSubData, glGetBufferSubData,
     glInvalidateBufferData, glInvalidateBufferSubData,
 };
-pub use mapping::{any_mapped, glFlushMappedBufferRange, glGetBufferPointerv, glMapBuffer, glMapBufferRange, glUnmapBuffer, is_mapped};
+pub use mapping::{glFlushMappedBufferRange, glGetBufferPointerv, glMapBuffer, glMapBufferRange, glUnmapBuffer, is_mapped};
 pub use table::Buffers;
 
 use super::objects::{adopt, follow, Class};

@@ -112,10 +112,6 @@ impl Buffers {
         self.objects.get(&name)
     }
 
-    pub fn get_mut(&mut self, name: u32) -> Option<&mut BufferObject> {
-        self.objects.get_mut(&name)
-    }
-
     /// Lets go of what a deleted buffer holds. Says whether it was mapped.
     pub fn delete(&mut self, name: u32) -> bool {
         self.drop_copy(name);
