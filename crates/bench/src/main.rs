@@ -42,7 +42,10 @@ fn main() -> Result<()> {
         if options.only.as_ref().is_some_and(|only| !row.name.contains(only.as_str())) {
             continue;
         }
-        let result = row.measure(&machine, options.rounds).with_context(|| format!("{} failed", row.name))?;
+        let result = {
+            let name = row.name;
+            row.measure(&machine, options.rounds).with_context(|| format!("{name} failed"))?
+        };
         print!("{}", report::lines(&result));
         results.push(result);
     }

@@ -1,7 +1,228 @@
-//! The client's shadow of a context's state.
+//! The client's shadow of a context's state, from which gets are answered without asking the
+//! server.
 
 #![forbid(unsafe_code)]
 
-mod pixel_store;
+/// Records a hook while a display list is compiled, and returns from it unless the list is
+/// carried out at the same time.
+macro_rules! listed {
+    ($state:ident, $hook:ident($($arg:expr),*)) => {
+        if $state.compiling.is_some()
+            && !$state.record(move |state| {
+                let _ = state.$hook($($arg),*);
+            })
+        {
+            return Ok(());
+        }
+    };
+}
 
+mod answer;
+mod attribs;
+mod buffers;
+mod capabilities;
+pub mod current;
+mod error;
+mod fragments;
+mod framebuffers;
+mod get;
+mod index;
+mod lighting;
+mod limits;
+mod lists;
+mod matrices;
+mod pixel_store;
+mod raster;
+mod shared;
+mod slots;
+mod textures;
+mod transfer;
+mod units;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use mgn_wire::gl::*;
+use mgn_wire::hello::ContextInfo;
+
+pub use answer::{Answer, Values};
+pub use current::Current;
+pub use error::GlError;
 pub use pixel_store::PixelStore;
+pub use shared::Shared;
+pub use slots::Class;
+
+use slots::{at, UNKNOWN};
+
+/// The shadow of one context's state.
+pub struct State {
+    /// Current vertex attributes. The client may write them itself, and has them up to date
+    /// whenever it calls anything here.
+    pub current: Current,
+    values: Vec<f64>,
+    constants: Vec<get::Constant>,
+    index: index::Index,
+    limits: limits::Limits,
+    matrices: matrices::Matrices,
+    groups: attribs::Groups,
+    saved: Vec<attribs::Saved>,
+    saved_client: Vec<attribs::SavedClient>,
+    compiling: Option<Box<lists::Compiling>>,
+    /// Display lists being called.
+    depth: usize,
+    framebuffers: HashMap<u32, framebuffers::Framebuffer>,
+    own: buffers::OwnObjects,
+    indexed: buffers::IndexedBindings,
+    /// What the driver said of the default framebuffer.
+    derived: HashMap<u32, Vec<i32>>,
+    double_buffered: bool,
+    feedback_active: bool,
+    units_used: usize,
+    shared: Arc<Shared>,
+    doubt: bool,
+}
+
+impl State {
+    /// The state of a new context of `api` (see `mgn_wire::hello::api`) that shares its
+    /// objects with none.
+    pub fn new(info: &ContextInfo, api: u32) -> State {
+        State::sharing(info, api, Arc::default())
+    }
+
+    /// The state of a new context that shares its objects with whoever else holds `shared`.
+    pub fn sharing(info: &ContextInfo, api: u32, shared: Arc<Shared>) -> State {
+        let limits = limits::Limits::new(info, api);
+        let units = limits.texture_units.max(limits.coord_units);
+        let mut state = State {
+            current: Current::new(),
+            values: vec![0.; slots::UNIT_AT + units * units::UNIT_VALUES],
+            constants: Vec::new(),
+            index: index::Index::new(),
+            matrices: matrices::Matrices::new(&limits),
+            limits,
+            groups: attribs::Groups::new(),
+            saved: Vec::new(),
+            saved_client: Vec::new(),
+            compiling: None,
+            depth: 0,
+            framebuffers: HashMap::from([(0, framebuffers::Framebuffer::of(GL_BACK))]),
+            own: buffers::OwnObjects::default(),
+            indexed: buffers::IndexedBindings::default(),
+            derived: HashMap::new(),
+            double_buffered: true,
+            feedback_active: false,
+            units_used: 1,
+            shared,
+            doubt: false,
+        };
+        state.initialize_lighting();
+        state.initialize_units();
+        state.initialize_names(info);
+        state
+    }
+
+    /// The objects that this context shares, for another context of the group.
+    pub fn shared(&self) -> Arc<Shared> {
+        self.shared.clone()
+    }
+
+    /// The context was made current for the first time, with a default framebuffer of this
+    /// size: that becomes the viewport and the scissor.
+    pub fn first_current(&mut self, width: i32, height: i32) {
+        for i in 0..slots::VIEWPORTS {
+            let size = [0, 0, width, height];
+            self.set_all(at!(GL_VIEWPORT) + 4 * i, &size);
+            self.set_all(at!(GL_SCISSOR_BOX) + 4 * i, &size);
+            self.set_all(at!(GL_DEPTH_RANGE) + 2 * i, &[0u8, 1]);
+        }
+    }
+
+    /// The context has another default framebuffer now. The first time, what is drawn to and
+    /// read from is its back buffer or, if it has none, its front buffer.
+    pub fn default_framebuffer(&mut self, double_buffered: bool, stencil_bits: u8, first: bool) {
+        self.double_buffered = double_buffered;
+        self.derived.clear();
+        self.derived.insert(GL_STENCIL_BITS, vec![stencil_bits.into()]);
+        if first {
+            let buffer = match double_buffered || !self.limits.desktop() {
+                true => GL_BACK,
+                false => GL_FRONT,
+            };
+            self.framebuffers.insert(0, framebuffers::Framebuffer::of(buffer));
+        }
+    }
+
+    /// Whether the driver may have refused a command whose hook returned `Ok` since this was
+    /// last asked: where it says no, all of them succeeded.
+    pub fn take_doubt(&mut self) -> bool {
+        std::mem::take(&mut self.doubt)
+    }
+
+    /// Something happened whose effects nobody here knows: everything is asked anew.
+    pub fn forget_everything(&mut self) {
+        self.values.iter_mut().for_each(|v| *v = UNKNOWN);
+        self.matrices.forget();
+        self.current.forget_all();
+        self.derived.clear();
+        self.framebuffers.clear();
+        self.doubt = true;
+    }
+
+    fn set(&mut self, at: usize, value: impl Into<f64>) {
+        self.values[at] = value.into();
+    }
+
+    fn set_all<T: Copy + Into<f64>>(&mut self, at: usize, values: &[T]) {
+        for (to, &value) in self.values[at..at + values.len()].iter_mut().zip(values) {
+            *to = value.into();
+        }
+    }
+
+    fn forget_at(&mut self, at: usize, values: usize) {
+        self.values[at..at + values].fill(UNKNOWN);
+    }
+
+    fn known(&self, at: usize) -> Option<f64> {
+        let value = self.values[at];
+        (!slots::is_unknown(value)).then_some(value)
+    }
+
+    /// An enum or name at a place; one that is not known is no enum.
+    #[inline]
+    fn int(&self, at: usize) -> u32 {
+        let value = self.values[at];
+        if value >= 0. {
+            value as u32
+        } else {
+            u32::MAX
+        }
+    }
+
+    /// Whether this context's gets know a name.
+    fn has(&self, pname: u32) -> bool {
+        self.index.find(pname).is_some()
+    }
+
+    /// The command is carried out where gets know the name, and may be refused elsewhere.
+    #[inline]
+    fn only_where(&mut self, pname: u32) -> Result<(), GlError> {
+        self.doubt |= !self.has(pname);
+        Ok(())
+    }
+
+    /// Whether the command is refused only the driver knows; nothing here depends on it.
+    fn unsure(&mut self) -> Result<(), GlError> {
+        self.doubt = true;
+        Ok(())
+    }
+
+    /// Whether a value was changed only the driver knows.
+    fn unsure_of(&mut self, at: usize) -> Result<(), GlError> {
+        self.unsure_of_range(at, 1)
+    }
+
+    fn unsure_of_range(&mut self, at: usize, values: usize) -> Result<(), GlError> {
+        self.forget_at(at, values);
+        self.unsure()
+    }
+}

@@ -13,16 +13,6 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// `GL_LIST_INDEX`.
-    pub fn index(&self) -> u32 {
-        self.open
-    }
-
-    /// `GL_LIST_MODE`.
-    pub fn mode(&self) -> u32 {
-        self.mode
-    }
-
     pub fn is_open(&self) -> bool {
         self.open != 0
     }
@@ -48,6 +38,7 @@ pub unsafe extern "C" fn glGenLists(range: i32) -> u32 {
             return 0;
         }
         let first = cx.gl.shared.names().lists.take_range(range as u32);
+        let _ = cx.gl.state.gl_gen_lists(first, range);
         cx.enc.gl_gen_lists(first, range);
         first
     }
@@ -59,6 +50,9 @@ pub unsafe extern "C" fn glDeleteLists(list: u32, range: i32) {
         let cx = context();
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
+        }
+        if let Err(error) = cx.gl.state.gl_delete_lists(list, range) {
+            return cx.set_error(error.code());
         }
         cx.enc.gl_delete_lists(list, range);
         if range > 0 {
@@ -74,14 +68,8 @@ pub unsafe extern "C" fn glNewList(list: u32, mode: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        if list == 0 {
-            return cx.set_error(gl::GL_INVALID_VALUE);
-        }
-        if !matches!(mode, gl::GL_COMPILE | gl::GL_COMPILE_AND_EXECUTE) {
-            return cx.set_error(gl::GL_INVALID_ENUM);
-        }
-        if cx.gl.lists.is_open() {
-            return cx.set_error(gl::GL_INVALID_OPERATION);
+        if let Err(error) = cx.gl.state.gl_new_list(list, mode) {
+            return cx.set_error(error.code());
         }
         cx.gl.lists = Lists { open: list, mode };
         cx.gl.immediate.compiling = true;
@@ -97,8 +85,8 @@ pub unsafe extern "C" fn glEndList() {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        if !cx.gl.lists.is_open() {
-            return cx.set_error(gl::GL_INVALID_OPERATION);
+        if let Err(error) = cx.gl.state.gl_end_list() {
+            return cx.set_error(error.code());
         }
         cx.gl.lists = Lists::default();
         cx.gl.immediate.compiling = false;
@@ -113,6 +101,7 @@ pub unsafe extern "C" fn glCallList(list: u32) {
         let cx = context();
         cx.go_verbatim();
         cx.enc.gl_call_list(list);
+        let _ = cx.gl.state.gl_call_list(list);
         cx.after_list();
     }
 }
@@ -129,18 +118,18 @@ pub unsafe extern "C" fn glCallLists(n: i32, kind: u32, lists: *const core::ffi:
             return cx.set_error(gl::GL_INVALID_ENUM);
         };
         cx.enc.gl_call_lists(n, kind, (lists.cast(), bytes));
+        let _ = cx.gl.state.gl_call_lists(n, kind, super::values(lists.cast(), bytes));
         cx.after_list();
     }
 }
 
 impl crate::context::Context {
-    /// A list may have changed anything.
+    /// A list may have used another program, and may raise errors.
     fn after_list(&mut self) {
         self.enc.fallible = true;
         if self.gl.lists.is_open() && self.gl.lists.only_compiles() {
             return;
         }
-        self.gl.immediate.forget();
-        self.gl.state.invalidate_after_list();
+        self.gl.objects.list_executed(&self.gl.shared);
     }
 }

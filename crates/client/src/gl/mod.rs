@@ -3,6 +3,9 @@
 //! Most entry points are generated (`generated/entries.rs`); the rest are written by hand in the modules below, one a subject. All of them work on the
 //! calling thread's context, which is never null: without a context they work on one that has no room and answers nothing.
 
+// Entry points have C's names and C's arguments: as there, pointers must hold what the command reads or writes.
+#![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
+
 pub mod arrays;
 mod buffers;
 mod errors;
@@ -27,7 +30,6 @@ use std::sync::Arc;
 
 pub use errors::ErrorState;
 pub use names::Shared;
-pub use strings::highest;
 pub use tracked::{values, Tracked};
 
 /// Entry points written by hand, for the look-up table.
@@ -48,6 +50,7 @@ pub struct GlState {
     pub immediate: Immediate,
     pub errors: ErrorState,
     pub arrays: Arrays,
+    pub objects: objects::ObjectState,
     pub state: State,
     pub strings: strings::Strings,
     pub pixels: images::PixelState,
@@ -69,6 +72,7 @@ impl GlState {
             immediate: Immediate::new(),
             errors: ErrorState::default(),
             arrays: Arrays::new(),
+            objects: objects::ObjectState::new(info, api),
             state: State::new(info, api),
             strings,
             pixels: images::PixelState::new(info),
@@ -88,6 +92,11 @@ impl GlState {
     /// Whether this is OpenGL, of either profile, and not OpenGL ES.
     pub fn is_desktop(&self) -> bool {
         matches!(self.api, mgn_wire::hello::api::COMPAT | mgn_wire::hello::api::CORE)
+    }
+
+    /// Whether there is fixed function: matrices, lights, current colours.
+    pub fn has_fixed_function(&self) -> bool {
+        matches!(self.api, mgn_wire::hello::api::COMPAT | mgn_wire::hello::api::ES1)
     }
 
     /// Whether vertex arrays and images may lie in the program's memory, and names need not be generated.

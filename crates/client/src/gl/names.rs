@@ -95,6 +95,7 @@ pub struct Shared {
     pub names: Mutex<SharedNames>,
     pub buffers: Mutex<super::buffers::Buffers>,
     pub programs: Mutex<super::objects::Programs>,
+    pub notes: super::objects::Notes,
     pub textures: super::images::SharedTextures,
 }
 

@@ -147,6 +147,6 @@ impl Context {
 
     /// Whether a draw must not be cut because somebody counts its primitives, or because its lines are stippled from end to end.
     fn must_keep_whole(&mut self, mode: u32) -> bool {
-        self.gl.immediate.keep_whole || mode == gl::GL_LINE_STRIP && self.stippled()
+        self.gl.objects.uses_ids() || mode == gl::GL_LINE_STRIP && self.stippled()
     }
 }

@@ -108,7 +108,7 @@ impl Context {
             });
         }
         if on(gl::GL_PRIMITIVE_RESTART) == Some(true) {
-            return self.gl.state.primitive_restart_index();
+            return self.gl.state.get(gl::GL_PRIMITIVE_RESTART_INDEX).values().map(|v| v.int64(0) as u32);
         }
         None
     }

@@ -59,7 +59,7 @@ pub unsafe extern "C" fn glArrayElement(index: i32) {
         let cx = context();
         if !cx.gl.arrays.needs_client_memory() {
             cx.go_verbatim();
-            cx.gl.immediate.forget();
+            cx.gl.state.current.forget_all();
             cx.enc.gl_array_element(index);
             return;
         }

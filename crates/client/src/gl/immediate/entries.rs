@@ -276,10 +276,9 @@ vectors_only! {
     normally i8: glVertexAttrib4Nbv; normally i16: glVertexAttrib4Nsv; normally i32: glVertexAttrib4Niv; normally u16: glVertexAttrib4Nusv; normally u32: glVertexAttrib4Nuiv;
 }
 
-/// Which current values a command changes in a way that isn't computed here.
+/// Which current value a command changes in a way that isn't computed here.
 enum Changes {
     Nothing,
-    All,
     Generic(u32),
     One(u8),
 }
@@ -288,13 +287,10 @@ impl Context {
     /// Before a command that immediate mode can't turn into vertices.
     fn by_itself(&mut self, changes: Changes) {
         self.go_verbatim();
-        let im = &mut self.gl.immediate;
         match changes {
-            Changes::Nothing => {}
-            Changes::All => im.forget(),
-            Changes::Generic(index) if index < 16 => im.forget_one(attr::GENERIC + index as u8),
-            Changes::Generic(_) => {}
-            Changes::One(attribute) => im.forget_one(attribute),
+            Changes::Generic(index) if index < 16 => self.gl.state.forget_current(usize::from(attr::GENERIC) + index as usize),
+            Changes::One(attribute) => self.gl.state.forget_current(attribute.into()),
+            Changes::Nothing | Changes::Generic(_) => {}
         }
     }
 }
@@ -315,12 +311,12 @@ macro_rules! by_itself {
 
 by_itself! {
     Changes::One(attr::EDGE_FLAG) => glEdgeFlag(flag: u8) gl_edge_flag;
-    Changes::All => glEvalCoord1d(u: f64) gl_eval_coord1d;
-    Changes::All => glEvalCoord1f(u: f32) gl_eval_coord1f;
-    Changes::All => glEvalCoord2d(u: f64, v: f64) gl_eval_coord2d;
-    Changes::All => glEvalCoord2f(u: f32, v: f32) gl_eval_coord2f;
-    Changes::All => glEvalPoint1(i: i32) gl_eval_point1;
-    Changes::All => glEvalPoint2(i: i32, j: i32) gl_eval_point2;
+    Changes::Nothing => glEvalCoord1d(u: f64) gl_eval_coord1d;
+    Changes::Nothing => glEvalCoord1f(u: f32) gl_eval_coord1f;
+    Changes::Nothing => glEvalCoord2d(u: f64, v: f64) gl_eval_coord2d;
+    Changes::Nothing => glEvalCoord2f(u: f32, v: f32) gl_eval_coord2f;
+    Changes::Nothing => glEvalPoint1(i: i32) gl_eval_point1;
+    Changes::Nothing => glEvalPoint2(i: i32, j: i32) gl_eval_point2;
     Changes::Generic(index) => glVertexAttribI1i(index: u32, x: i32) gl_vertex_attrib_i1i;
     Changes::Generic(index) => glVertexAttribI2i(index: u32, x: i32, y: i32) gl_vertex_attrib_i2i;
     Changes::Generic(index) => glVertexAttribI3i(index: u32, x: i32, y: i32, z: i32) gl_vertex_attrib_i3i;

@@ -11,6 +11,7 @@ mod layout;
 
 use crate::context::Context;
 use layout::Layout;
+use mgn_state::Current;
 use mgn_wire::draws::{attr, RUN_OPEN, RUN_TRAILING};
 use mgn_wire::encoder::put;
 use mgn_wire::{gl, ops};
@@ -64,23 +65,13 @@ pub struct Immediate {
     loop_first: Option<Box<Vertex>>,
     /// The encoder's place if the last run may be taken up again, because nothing follows it.
     reopen_at: *mut u8,
-    /// Current values, but for those of the layout, which are in the template. `known` has a bit for each that is right.
-    values: Vertex,
-    known: u32,
     pub pending_error: Option<u32>,
     /// A display list is being compiled: everything travels call by call.
     pub compiling: bool,
-    /// The current program sees the numbers of vertices or primitives, so these must not be cut or joined.
-    pub keep_whole: bool,
 }
 
 impl Immediate {
     pub fn new() -> Immediate {
-        let mut values = [[0.0, 0.0, 0.0, 1.0]; ATTRIBUTES];
-        values[usize::from(attr::NORMAL)] = [0.0, 0.0, 1.0, 1.0];
-        values[usize::from(attr::COLOR)] = [1.0; 4];
-        values[usize::from(attr::INDEX)] = [1.0, 0.0, 0.0, 1.0];
-        values[usize::from(attr::EDGE_FLAG)] = [1.0, 0.0, 0.0, 1.0];
         let null = std::ptr::null_mut();
         Immediate {
             at: std::ptr::dangling_mut(),
@@ -99,11 +90,8 @@ impl Immediate {
             was_cut: false,
             loop_first: None,
             reopen_at: null,
-            values,
-            known: u32::MAX,
             pending_error: None,
             compiling: false,
-            keep_whole: false,
         }
     }
 
@@ -116,27 +104,6 @@ impl Immediate {
     /// Whether the encoder's room is hidden because a run is being written.
     pub fn hides_room(&self) -> bool {
         self.phase == Phase::Run
-    }
-
-    /// An attribute's current value, if it is known here. Outside Begin/End only.
-    pub fn current(&self, attribute: u8) -> Option<[f32; 4]> {
-        (self.known & 1 << attribute != 0).then(|| self.values[usize::from(attribute)])
-    }
-
-    /// A command may have changed any current value (glCallList, glPopAttrib).
-    pub fn forget(&mut self) {
-        self.known = 0;
-    }
-
-    /// An attribute was changed in a way that isn't computed here.
-    pub fn forget_one(&mut self, attribute: u8) {
-        self.known &= !(1 << attribute);
-    }
-
-    /// An attribute's value became known.
-    pub fn learn(&mut self, attribute: u8, value: [f32; 4]) {
-        self.values[usize::from(attribute)] = value;
-        self.known |= 1 << attribute;
     }
 
     /// Vertices in the run.
@@ -157,7 +124,7 @@ impl Immediate {
     }
 
     /// Lays the empty run out anew behind `record`.
-    fn lay_out(&mut self) {
+    fn lay_out(&mut self, current: &Current) {
         let mut offset = 0;
         for a in self.layout.attributes() {
             self.offset[usize::from(a)] = offset;
@@ -169,7 +136,9 @@ impl Immediate {
         self.stride = self.layout.stride();
         self.start = self.record.wrapping_add(self.layout.header_bytes());
         self.at = self.start;
-        self.fill_template();
+        for i in 0..ATTRIBUTES as u8 {
+            self.write_template(i, self.components[usize::from(i)], current.values[usize::from(i)]);
+        }
         self.set_limits();
     }
 
@@ -182,13 +151,6 @@ impl Immediate {
         }
     }
 
-    fn fill_template(&mut self) {
-        for i in 0..ATTRIBUTES as u8 {
-            let n = self.components[usize::from(i)];
-            self.write_template(i, n, self.values[usize::from(i)]);
-        }
-    }
-
     #[inline(always)]
     fn write_template(&mut self, attribute: u8, components: u8, value: [f32; 4]) {
         let at = usize::from(self.offset[usize::from(attribute)]);
@@ -197,19 +159,18 @@ impl Immediate {
     }
 
     /// Takes the template's values over as current ones.
-    fn keep_values(&mut self) {
+    fn keep_values(&self, current: &mut Current) {
         for a in self.layout.attributes() {
             let (at, n) = (usize::from(self.offset[usize::from(a)]), usize::from(self.components[usize::from(a)]));
             let mut value = [0.0, 0.0, 0.0, 1.0];
             value[..n].copy_from_slice(&self.template[at..at + n]);
-            self.values[usize::from(a)] = value;
-            self.known |= 1 << a;
+            current.values[usize::from(a)] = value;
         }
     }
 
     /// The run's vertex `index` with every attribute: those that it lacks had their current values.
-    fn vertex(&self, index: usize) -> Vertex {
-        let mut vertex = self.values;
+    fn vertex(&self, index: usize, current: &Current) -> Vertex {
+        let mut vertex = current.values;
         let mut at = self.start.wrapping_add(index * self.stride).cast::<f32>();
         for a in self.layout.attributes().chain([attr::POSITION]) {
             let mut value = [0.0, 0.0, 0.0, 1.0];
@@ -319,7 +280,7 @@ impl Context {
         im.chunk_end = self.enc.end;
         self.enc.end = std::ptr::null_mut();
         im.record = self.enc.cur;
-        im.lay_out();
+        im.lay_out(&self.gl.state.current);
     }
 
     /// Ends the run after its first `count` vertices, not counting a trailing one, and gives the encoder its room back.
@@ -357,8 +318,8 @@ impl Context {
     }
 
     fn end_run(&mut self) {
+        self.gl.immediate.keep_values(&mut self.gl.state.current);
         let im = &mut self.gl.immediate;
-        im.keep_values();
         im.reopen_at = std::ptr::null_mut();
         if im.count() == 0 {
             self.enc.end = im.chunk_end;
@@ -371,8 +332,9 @@ impl Context {
         let count = im.count();
         let trailing = im.append_trailing();
         self.close_run(count, if trailing { RUN_TRAILING } else { 0 });
+        let whole = self.gl.objects.uses_ids();
         let im = &mut self.gl.immediate;
-        if !trailing && !im.was_cut && !im.keep_whole && cut::joins(im.mode, count) {
+        if !trailing && !im.was_cut && !whole && cut::joins(im.mode, count) {
             im.reopen_at = self.enc.cur;
         }
     }
@@ -384,7 +346,7 @@ impl Context {
         if set.is_empty() {
             return;
         }
-        let values: Vec<f32> = set.iter().flat_map(|&a| im.values[usize::from(a)]).collect();
+        let values: Vec<f32> = set.iter().flat_map(|&a| self.gl.state.current.values[usize::from(a)]).collect();
         // SAFETY: the context's own encoder; the arrays live until the call returns.
         unsafe { self.enc.mgn_current((set.as_ptr(), set.len()), (values.as_ptr(), values.len())) };
     }
@@ -392,14 +354,14 @@ impl Context {
     /// Ends the run where the primitive may be cut, and goes on with a layout in which `attribute` has so many components (or, without one, in a new
     /// chunk). False if that isn't possible.
     fn restart_run(&mut self, change: Option<(u8, u8)>) -> bool {
-        self.gl.immediate.keep_values();
+        self.gl.immediate.keep_values(&mut self.gl.state.current);
         let Some(plan) = self.plan_cut(change) else { return false };
-        let im = &mut self.gl.immediate;
-        let carried: Vec<Vertex> = plan.carry.iter().map(|&i| im.vertex(i)).collect();
+        let (im, current) = (&mut self.gl.immediate, &self.gl.state.current);
+        let carried: Vec<Vertex> = plan.carry.iter().map(|&i| im.vertex(i, current)).collect();
         if plan.emit > 0 {
             im.was_cut = true;
             if im.mode == gl::GL_LINE_LOOP && im.loop_first.is_none() {
-                im.loop_first = Some(Box::new(im.vertex(0)));
+                im.loop_first = Some(Box::new(im.vertex(0, current)));
             }
             self.close_run(plan.emit, 0);
         } else {
@@ -430,21 +392,21 @@ impl Context {
             gl::GL_POLYGON => self.outlined(),
             _ => false,
         };
-        if im.keep_whole || shows {
+        if self.gl.objects.uses_ids() || shows {
             return None;
         }
         let cut = cut::cut(im.mode, count)?;
-        let known = change.is_none_or(|(a, _)| a == attr::POSITION || im.known & 1 << a != 0);
+        let known = change.is_none_or(|(a, _)| a == attr::POSITION || self.gl.state.current.get(usize::from(a)).is_some());
         (known || cut.carry.is_empty()).then_some(cut)
     }
 
     /// Leaves the run for the rest of the primitive: the server begins it and feeds it what there is; everything else travels call by call.
     pub fn go_verbatim(&mut self) {
-        let im = &mut self.gl.immediate;
-        if im.phase != Phase::Run {
+        if self.gl.immediate.phase != Phase::Run {
             return;
         }
-        im.keep_values();
+        self.gl.immediate.keep_values(&mut self.gl.state.current);
+        let im = &mut self.gl.immediate;
         im.reopen_at = std::ptr::null_mut();
         let count = im.count();
         if count > 0 {
@@ -470,7 +432,7 @@ impl Context {
             let layout = &self.gl.immediate.layout;
             layout.attributes().map(|a| (a, layout.components[usize::from(a)])).collect()
         };
-        let values = self.gl.immediate.values;
+        let values = self.gl.state.current.values;
         for &(a, n) in &attributes {
             self.send_attribute(a, n, first[usize::from(a)]);
         }
@@ -506,7 +468,7 @@ impl Context {
 
     /// Whether polygons are drawn by their edges or corners, or may be for all that is known.
     fn outlined(&self) -> bool {
-        self.gl.state.fills_polygons() != Some(true)
+        self.gl.state.get(gl::GL_POLYGON_MODE).values().is_none_or(|modes| (0..2).any(|i| modes.int64(i) != i64::from(gl::GL_FILL)))
     }
 
     /// An attribute that the layout doesn't hold in this form.
@@ -515,12 +477,7 @@ impl Context {
     fn attribute(&mut self, attribute: u8, components: u8, value: [f32; 4]) {
         let im = &mut self.gl.immediate;
         if im.phase != Phase::Run {
-            if im.compiling {
-                // Whether the command is executed too depends on the list's mode.
-                im.forget_one(attribute);
-            } else {
-                im.learn(attribute, value);
-            }
+            self.gl.state.set_current(usize::from(attribute), value);
             return self.send_attribute(attribute, components, value);
         }
         let have = im.components[usize::from(attribute)];

@@ -1,0 +1,169 @@
+//! What the shadow answers, and how values turn into the type that a get asks for.
+
+use crate::slots::{is_unknown, Class};
+
+/// The answer to a get.
+#[derive(Clone, Copy, Debug)]
+pub enum Answer<'a> {
+    /// Only the driver knows: ask it, and tell [`crate::State::learn`] what it said.
+    Unknown,
+    Values(Values<'a>),
+}
+
+impl<'a> Answer<'a> {
+    /// The values, if they are known.
+    pub fn values(self) -> Option<Values<'a>> {
+        match self {
+            Answer::Unknown => None,
+            Answer::Values(values) => Some(values),
+        }
+    }
+
+    pub(crate) fn of(class: Class, values: &'a [f64]) -> Answer<'a> {
+        if values.iter().any(|&v| is_unknown(v)) {
+            return Answer::Unknown;
+        }
+        Answer::Values(Values {
+            class,
+            data: Data::Numbers(values),
+        })
+    }
+
+    pub(crate) fn one(class: Class, value: f64) -> Answer<'a> {
+        match is_unknown(value) {
+            true => Answer::Unknown,
+            false => Answer::few(class, [value, 0., 0., 0.], 1),
+        }
+    }
+
+    pub(crate) fn few(class: Class, values: [f64; 4], n: usize) -> Answer<'a> {
+        Answer::Values(Values {
+            class,
+            data: Data::Few(values, n),
+        })
+    }
+
+    pub(crate) fn floats(class: Class, values: &'a [f32]) -> Answer<'a> {
+        Answer::Values(Values {
+            class,
+            data: Data::Floats(values),
+        })
+    }
+
+    pub(crate) fn transposed(matrix: &'a [f32; 16]) -> Answer<'a> {
+        Answer::Values(Values {
+            class: Class::Float,
+            data: Data::Transposed(matrix),
+        })
+    }
+
+    pub(crate) fn constant(integers: &'a [i64], floats: Option<&'a [f32]>) -> Answer<'a> {
+        Answer::Values(Values {
+            class: Class::Int,
+            data: Data::Constant(integers, floats),
+        })
+    }
+}
+
+/// Known values, to be read in the type that the program asked for. They are converted as
+/// OpenGL says: floats are rounded to integers, colours and the like are stretched over the
+/// range of integers, and booleans are 0 and 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Values<'a> {
+    class: Class,
+    data: Data<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Data<'a> {
+    Numbers(&'a [f64]),
+    Few([f64; 4], usize),
+    Floats(&'a [f32]),
+    Transposed(&'a [f32; 16]),
+    Constant(&'a [i64], Option<&'a [f32]>),
+}
+
+#[allow(clippy::len_without_is_empty)]
+impl Values<'_> {
+    /// How many there are; never none, but for an empty list of formats.
+    pub fn len(&self) -> usize {
+        match self.data {
+            Data::Numbers(values) => values.len(),
+            Data::Few(_, n) => n,
+            Data::Floats(values) => values.len(),
+            Data::Transposed(values) => values.len(),
+            Data::Constant(integers, _) => integers.len(),
+        }
+    }
+
+    /// Value `i` as `glGetDoublev` returns it.
+    pub fn double(&self, i: usize) -> f64 {
+        match self.data {
+            Data::Numbers(values) => values[i],
+            Data::Few(values, n) => values[..n][i],
+            Data::Floats(values) => f64::from(values[i]),
+            Data::Transposed(values) => f64::from(values[i % 4 * 4 + i / 4]),
+            Data::Constant(_, Some(floats)) => f64::from(floats[i]),
+            Data::Constant(integers, None) => integers[i] as f64,
+        }
+    }
+
+    /// Value `i` as `glGetFloatv` returns it.
+    pub fn float(&self, i: usize) -> f32 {
+        self.double(i) as f32
+    }
+
+    /// Value `i` as `glGetIntegerv` returns it.
+    pub fn int(&self, i: usize) -> i32 {
+        if let Data::Constant(integers, _) = self.data {
+            return integers[i].clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+        }
+        let value = self.double(i);
+        match self.class {
+            Class::Bool | Class::Int => value as i32,
+            Class::Uint => value as u32 as i32,
+            Class::Float => round(value),
+            Class::Unit | Class::Clamped => truncate(value * f64::from(i32::MAX)),
+        }
+    }
+
+    /// Value `i` as `glGetInteger64v` returns it.
+    pub fn int64(&self, i: usize) -> i64 {
+        if let Data::Constant(integers, _) = self.data {
+            return integers[i];
+        }
+        let value = self.double(i);
+        match self.class {
+            Class::Bool | Class::Int | Class::Uint => value as i64,
+            Class::Float => i64::from(round(value)),
+            Class::Unit | Class::Clamped => (value * i64::MAX as f64) as i64,
+        }
+    }
+
+    /// Value `i` as `glGetBooleanv` returns it.
+    pub fn boolean(&self, i: usize) -> u8 {
+        if let Data::Constant(integers, None) = self.data {
+            return u8::from(integers[i] != 0);
+        }
+        u8::from(self.double(i) != 0.)
+    }
+}
+
+/// To the nearest integer, halves away from zero.
+fn round(value: f64) -> i32 {
+    let value = value as f32;
+    truncate(f64::from(if value >= 0. {
+        value + 0.5
+    } else {
+        value - 0.5
+    }))
+}
+
+/// The integer part; what fits no integer becomes the least one, as processors have it.
+fn truncate(value: f64) -> i32 {
+    if value >= -2147483648. && value < 2147483648. {
+        value as i32
+    } else {
+        i32::MIN
+    }
+}

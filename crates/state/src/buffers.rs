@@ -1,0 +1,428 @@
+//! Buffers, vertex arrays, programs and the other objects that are bound by name.
+
+use std::collections::HashMap;
+
+use mgn_wire::gl::*;
+
+use crate::limits::Api;
+use crate::slots::at;
+use crate::{GlError, State};
+
+/// Bindings with an index.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct IndexedBindings {
+    /// By target and index: the buffer, its offset and its size (0 and 0: all of it).
+    bindings: HashMap<(u32, u32), (u32, i64, i64)>,
+}
+
+/// Names that belong to one context, each with what is to be remembered of the object.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OwnObjects {
+    /// Vertex arrays with their element buffer.
+    pub vertex_arrays: HashMap<u32, f64>,
+    pub transform_feedbacks: HashMap<u32, f64>,
+    pub pipelines: HashMap<u32, ()>,
+}
+
+/// The name that shows what is bound to a target, and where it is.
+fn binding_at(target: u32) -> Option<(u32, usize)> {
+    Some(match target {
+        GL_ARRAY_BUFFER => (GL_ARRAY_BUFFER_BINDING, at!(GL_ARRAY_BUFFER_BINDING)),
+        GL_ELEMENT_ARRAY_BUFFER => (
+            GL_ELEMENT_ARRAY_BUFFER_BINDING,
+            at!(GL_ELEMENT_ARRAY_BUFFER_BINDING),
+        ),
+        GL_PIXEL_PACK_BUFFER => (
+            GL_PIXEL_PACK_BUFFER_BINDING,
+            at!(GL_PIXEL_PACK_BUFFER_BINDING),
+        ),
+        GL_PIXEL_UNPACK_BUFFER => (
+            GL_PIXEL_UNPACK_BUFFER_BINDING,
+            at!(GL_PIXEL_UNPACK_BUFFER_BINDING),
+        ),
+        GL_COPY_READ_BUFFER => (
+            GL_COPY_READ_BUFFER_BINDING,
+            at!(GL_COPY_READ_BUFFER_BINDING),
+        ),
+        GL_COPY_WRITE_BUFFER => (
+            GL_COPY_WRITE_BUFFER_BINDING,
+            at!(GL_COPY_WRITE_BUFFER_BINDING),
+        ),
+        GL_DRAW_INDIRECT_BUFFER => (
+            GL_DRAW_INDIRECT_BUFFER_BINDING,
+            at!(GL_DRAW_INDIRECT_BUFFER_BINDING),
+        ),
+        GL_DISPATCH_INDIRECT_BUFFER => (
+            GL_DISPATCH_INDIRECT_BUFFER_BINDING,
+            at!(GL_DISPATCH_INDIRECT_BUFFER_BINDING),
+        ),
+        GL_PARAMETER_BUFFER => (
+            GL_PARAMETER_BUFFER_BINDING,
+            at!(GL_PARAMETER_BUFFER_BINDING),
+        ),
+        GL_QUERY_BUFFER => (GL_QUERY_BUFFER_BINDING, at!(GL_QUERY_BUFFER_BINDING)),
+        GL_UNIFORM_BUFFER => (GL_UNIFORM_BUFFER_BINDING, at!(GL_UNIFORM_BUFFER_BINDING)),
+        GL_SHADER_STORAGE_BUFFER => (
+            GL_SHADER_STORAGE_BUFFER_BINDING,
+            at!(GL_SHADER_STORAGE_BUFFER_BINDING),
+        ),
+        GL_ATOMIC_COUNTER_BUFFER => (
+            GL_ATOMIC_COUNTER_BUFFER_BINDING,
+            at!(GL_ATOMIC_COUNTER_BUFFER_BINDING),
+        ),
+        GL_TRANSFORM_FEEDBACK_BUFFER => (
+            GL_TRANSFORM_FEEDBACK_BUFFER_BINDING,
+            at!(GL_TRANSFORM_FEEDBACK_BUFFER_BINDING),
+        ),
+        GL_TEXTURE_BUFFER => (GL_TEXTURE_BUFFER_BINDING, at!(GL_TEXTURE_BUFFER_BINDING)),
+        _ => return None,
+    })
+}
+
+/// Names that show the indexed bindings of a target: the buffer, its start and its size.
+fn indexed_target(pname: u32) -> Option<(u32, usize)> {
+    Some(match pname {
+        GL_UNIFORM_BUFFER_BINDING => (GL_UNIFORM_BUFFER, 0),
+        GL_UNIFORM_BUFFER_START => (GL_UNIFORM_BUFFER, 1),
+        GL_UNIFORM_BUFFER_SIZE => (GL_UNIFORM_BUFFER, 2),
+        GL_SHADER_STORAGE_BUFFER_BINDING => (GL_SHADER_STORAGE_BUFFER, 0),
+        GL_SHADER_STORAGE_BUFFER_START => (GL_SHADER_STORAGE_BUFFER, 1),
+        GL_SHADER_STORAGE_BUFFER_SIZE => (GL_SHADER_STORAGE_BUFFER, 2),
+        GL_ATOMIC_COUNTER_BUFFER_BINDING => (GL_ATOMIC_COUNTER_BUFFER, 0),
+        GL_ATOMIC_COUNTER_BUFFER_START => (GL_ATOMIC_COUNTER_BUFFER, 1),
+        GL_ATOMIC_COUNTER_BUFFER_SIZE => (GL_ATOMIC_COUNTER_BUFFER, 2),
+        _ => return None,
+    })
+}
+
+impl State {
+    pub fn gl_gen_buffers(&mut self, names: &[u32]) {
+        self.shared.lock().buffers.extend(names);
+    }
+
+    pub fn gl_delete_buffers(&mut self, names: &[u32]) {
+        let mut objects = self.shared.lock();
+        names.iter().for_each(|name| {
+            objects.buffers.remove(name);
+        });
+        drop(objects);
+        for target in [
+            GL_ARRAY_BUFFER,
+            GL_ELEMENT_ARRAY_BUFFER,
+            GL_PIXEL_PACK_BUFFER,
+            GL_PIXEL_UNPACK_BUFFER,
+            GL_COPY_READ_BUFFER,
+            GL_COPY_WRITE_BUFFER,
+            GL_DRAW_INDIRECT_BUFFER,
+            GL_DISPATCH_INDIRECT_BUFFER,
+            GL_PARAMETER_BUFFER,
+            GL_QUERY_BUFFER,
+            GL_UNIFORM_BUFFER,
+            GL_SHADER_STORAGE_BUFFER,
+            GL_ATOMIC_COUNTER_BUFFER,
+            GL_TRANSFORM_FEEDBACK_BUFFER,
+            GL_TEXTURE_BUFFER,
+        ] {
+            let Some((_, at)) = binding_at(target) else {
+                continue;
+            };
+            if self.known(at).is_some_and(|v| v != 0. && names.contains(&(v as u32))) {
+                self.set(at, 0u8);
+            }
+        }
+        let bindings = &mut self.indexed.bindings;
+        bindings.retain(|_, (buffer, ..)| !names.contains(buffer));
+    }
+
+    /// Whether a buffer may be bound; makes a name the program invented one where it may.
+    fn use_buffer(&mut self, buffer: u32) -> Result<(), GlError> {
+        if buffer == 0 {
+            return Ok(());
+        }
+        let mut objects = self.shared.lock();
+        if objects.buffers.contains(&buffer) {
+            return Ok(());
+        }
+        if self.limits.api == Api::Core {
+            return Err(GlError::InvalidOperation);
+        }
+        objects.buffers.insert(buffer);
+        Ok(())
+    }
+
+    pub fn gl_bind_buffer(&mut self, target: u32, buffer: u32) -> Result<(), GlError> {
+        let Some((pname, at)) = binding_at(target) else {
+            return self.unsure();
+        };
+        self.use_buffer(buffer)?;
+        self.set(at, buffer);
+        self.only_where(pname)
+    }
+
+    pub fn gl_bind_buffer_base(
+        &mut self,
+        target: u32,
+        index: u32,
+        buffer: u32,
+    ) -> Result<(), GlError> {
+        self.bind_indexed(target, index, (buffer, 0, 0))
+    }
+
+    pub fn gl_bind_buffer_range(
+        &mut self,
+        target: u32,
+        index: u32,
+        buffer: u32,
+        offset: i64,
+        size: i64,
+    ) -> Result<(), GlError> {
+        if buffer != 0 && size <= 0 {
+            return Err(GlError::InvalidValue);
+        }
+        let range = if buffer == 0 { (0, 0) } else { (offset, size) };
+        // Offsets must be aligned as the target wants it.
+        if range.0 % 256 != 0 || range.0 < 0 || range.1 % 4 != 0 {
+            self.forget_indexed(target);
+            return self.unsure();
+        }
+        self.bind_indexed(target, index, (buffer, range.0, range.1))
+    }
+
+    pub fn gl_bind_buffer_offset_ext(
+        &mut self,
+        target: u32,
+        _index: u32,
+        _buffer: u32,
+        _offset: i64,
+    ) -> Result<(), GlError> {
+        self.forget_indexed(target);
+        self.unsure()
+    }
+
+    pub fn gl_bind_buffers_base(
+        &mut self,
+        target: u32,
+        first: u32,
+        count: i32,
+        buffers: &[u32],
+    ) -> Result<(), GlError> {
+        self.bind_many(target, first, count, |i| (buffers.get(i).copied().unwrap_or(0), 0, 0))
+    }
+
+    pub fn gl_bind_buffers_range(
+        &mut self,
+        target: u32,
+        _first: u32,
+        _count: i32,
+        _buffers: &[u32],
+        _offsets: &[i64],
+        _sizes: &[i64],
+    ) -> Result<(), GlError> {
+        self.forget_indexed(target);
+        self.unsure()
+    }
+
+    fn bind_many(
+        &mut self,
+        target: u32,
+        first: u32,
+        count: i32,
+        which: impl Fn(usize) -> (u32, i64, i64),
+    ) -> Result<(), GlError> {
+        let limit = self.indexed_limit(target);
+        let (Some(limit), Ok(count)) = (limit, u32::try_from(count)) else {
+            return self.unsure();
+        };
+        if first.saturating_add(count) > limit {
+            return self.unsure();
+        }
+        for i in 0..count {
+            let binding = which(i as usize);
+            if binding.0 != 0 && !self.shared.lock().buffers.contains(&binding.0) {
+                self.forget_indexed(target);
+                self.doubt = true;
+                continue;
+            }
+            self.indexed.bindings.insert((target, first + i), binding);
+        }
+        Ok(())
+    }
+
+    fn indexed_limit(&self, target: u32) -> Option<u32> {
+        match target {
+            GL_UNIFORM_BUFFER => Some(self.limits.uniform_buffers),
+            GL_SHADER_STORAGE_BUFFER => Some(self.limits.storage_buffers),
+            GL_ATOMIC_COUNTER_BUFFER => Some(self.limits.atomic_buffers),
+            _ => None,
+        }
+    }
+
+    fn bind_indexed(
+        &mut self,
+        target: u32,
+        index: u32,
+        binding: (u32, i64, i64),
+    ) -> Result<(), GlError> {
+        if target == GL_TRANSFORM_FEEDBACK_BUFFER {
+            // Its indexed bindings belong to transform feedback objects, and active ones
+            // refuse it.
+            return self.unsure_of(at!(GL_TRANSFORM_FEEDBACK_BUFFER_BINDING));
+        }
+        let (Some((_, at)), Some(limit)) = (binding_at(target), self.indexed_limit(target)) else {
+            return self.unsure();
+        };
+        if index >= limit {
+            return Err(GlError::InvalidValue);
+        }
+        self.use_buffer(binding.0)?;
+        self.set(at, binding.0);
+        self.indexed.bindings.insert((target, index), binding);
+        Ok(())
+    }
+
+    fn forget_indexed(&mut self, target: u32) {
+        if let Some((_, at)) = binding_at(target) {
+            self.forget_at(at, 1);
+        }
+        // What is unknown has a negative offset, which no command accepts.
+        for index in 0..self.indexed_limit(target).unwrap_or(0) {
+            self.indexed.bindings.insert((target, index), (0, -1, 0));
+        }
+    }
+
+    /// An indexed binding's buffer, start or size.
+    pub(crate) fn indexed_binding(&self, pname: u32, index: u32) -> Option<f64> {
+        let (target, which) = indexed_target(pname)?;
+        if index >= self.indexed_limit(target)? {
+            return None;
+        }
+        let binding = self.indexed.bindings.get(&(target, index));
+        let &(buffer, start, size) = binding.unwrap_or(&(0, 0, 0));
+        (start >= 0).then_some(match which {
+            0 => f64::from(buffer),
+            1 => start as f64,
+            _ => size as f64,
+        })
+    }
+
+    pub fn gl_gen_vertex_arrays(&mut self, names: &[u32]) {
+        let arrays = &mut self.own.vertex_arrays;
+        arrays.extend(names.iter().map(|&name| (name, 0.)));
+    }
+
+    pub fn gl_delete_vertex_arrays(&mut self, names: &[u32]) {
+        for &name in names {
+            if name == 0 || self.own.vertex_arrays.remove(&name).is_none() {
+                continue;
+            }
+            if self.int(at!(GL_VERTEX_ARRAY_BINDING)) == name {
+                self.enter_vertex_array(0);
+            }
+        }
+    }
+
+    pub fn gl_bind_vertex_array(&mut self, array: u32) -> Result<(), GlError> {
+        if array != 0 && !self.own.vertex_arrays.contains_key(&array) {
+            return Err(GlError::InvalidOperation);
+        }
+        let old = self.int(at!(GL_VERTEX_ARRAY_BINDING));
+        let elements = self.values[at!(GL_ELEMENT_ARRAY_BUFFER_BINDING)];
+        self.own.vertex_arrays.insert(old, elements);
+        self.enter_vertex_array(array);
+        self.only_where(GL_VERTEX_ARRAY_BINDING)
+    }
+
+    fn enter_vertex_array(&mut self, array: u32) {
+        let elements = self.own.vertex_arrays.get(&array).copied().unwrap_or(0.);
+        self.set(at!(GL_VERTEX_ARRAY_BINDING), array);
+        self.set(at!(GL_ELEMENT_ARRAY_BUFFER_BINDING), elements);
+    }
+
+    /// Puts a vertex array back that a client attribute stack saved, with its element buffer.
+    pub(crate) fn restore_vertex_array(&mut self, array: f64, elements: f64) {
+        if self.gl_bind_vertex_array(array as u32).is_ok() {
+            self.set(at!(GL_ELEMENT_ARRAY_BUFFER_BINDING), elements);
+        }
+    }
+
+    /// A vertex array's element buffer was bound by the array's name.
+    pub fn gl_vertex_array_element_buffer(&mut self, array: u32, _buffer: u32) {
+        match self.int(at!(GL_VERTEX_ARRAY_BINDING)) == array {
+            true => self.forget_at(at!(GL_ELEMENT_ARRAY_BUFFER_BINDING), 1),
+            false => {
+                self.own.vertex_arrays.insert(array, crate::slots::UNKNOWN);
+            }
+        }
+    }
+
+    /// The caller has made sure that the program was linked; if it cannot, it calls
+    /// [`State::forget`] with `GL_CURRENT_PROGRAM` afterwards.
+    pub fn gl_use_program(&mut self, program: u32) -> Result<(), GlError> {
+        listed!(self, gl_use_program(program));
+        self.set(at!(GL_CURRENT_PROGRAM), program);
+        // Refused for a program that isn't linked, and while transform feedback is active.
+        self.unsure()
+    }
+
+    pub fn gl_gen_program_pipelines(&mut self, names: &[u32]) {
+        self.own.pipelines.extend(names.iter().map(|&n| (n, ())));
+    }
+
+    pub fn gl_delete_program_pipelines(&mut self, names: &[u32]) {
+        for name in names {
+            self.own.pipelines.remove(name);
+            let bound = self.int(at!(GL_PROGRAM_PIPELINE_BINDING));
+            if bound != 0 && bound == *name {
+                self.set(at!(GL_PROGRAM_PIPELINE_BINDING), 0u8);
+            }
+        }
+    }
+
+    pub fn gl_bind_program_pipeline(&mut self, pipeline: u32) -> Result<(), GlError> {
+        if pipeline != 0 && !self.own.pipelines.contains_key(&pipeline) {
+            return Err(GlError::InvalidOperation);
+        }
+        self.set(at!(GL_PROGRAM_PIPELINE_BINDING), pipeline);
+        // Refused while transform feedback is active.
+        self.unsure()
+    }
+
+    pub fn gl_gen_transform_feedbacks(&mut self, names: &[u32]) {
+        let feedbacks = &mut self.own.transform_feedbacks;
+        feedbacks.extend(names.iter().map(|&name| (name, 0.)));
+    }
+
+    pub fn gl_delete_transform_feedbacks(&mut self, names: &[u32]) {
+        // Refused for active ones.
+        let bound = self.int(at!(GL_TRANSFORM_FEEDBACK_BINDING));
+        if names.contains(&bound) {
+            self.forget_at(at!(GL_TRANSFORM_FEEDBACK_BINDING), 1);
+        }
+        self.doubt = true;
+        self.own.transform_feedbacks.retain(|name, _| !names.contains(name));
+    }
+
+    pub fn gl_bind_transform_feedback(&mut self, target: u32, id: u32) -> Result<(), GlError> {
+        if target != GL_TRANSFORM_FEEDBACK {
+            return Err(GlError::InvalidEnum);
+        }
+        if id != 0 && !self.own.transform_feedbacks.contains_key(&id) {
+            return Err(GlError::InvalidOperation);
+        }
+        if self.feedback_active {
+            return self.unsure_of(at!(GL_TRANSFORM_FEEDBACK_BINDING));
+        }
+        self.set(at!(GL_TRANSFORM_FEEDBACK_BINDING), id);
+        self.only_where(GL_TRANSFORM_FEEDBACK_BINDING)
+    }
+
+    pub fn gl_begin_transform_feedback(&mut self, _mode: u32) -> Result<(), GlError> {
+        self.feedback_active = true;
+        self.unsure()
+    }
+
+    pub fn gl_end_transform_feedback(&mut self) -> Result<(), GlError> {
+        self.feedback_active = false;
+        self.unsure()
+    }
+}

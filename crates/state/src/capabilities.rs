@@ -1,0 +1,175 @@
+//! `glEnable` and its relatives.
+
+use mgn_wire::gl::*;
+
+use crate::index::Place;
+use crate::slots::{at, is_unknown, Row, TABLE};
+use crate::units;
+use crate::{GlError, State};
+
+/// Booleans of the table that are states of their own, not capabilities.
+const NO_CAPABILITIES: &[u32] = &[
+    GL_MAP_COLOR,
+    GL_MAP_STENCIL,
+    GL_LIGHT_MODEL_LOCAL_VIEWER,
+    GL_LIGHT_MODEL_TWO_SIDE,
+    GL_DEPTH_WRITEMASK,
+    GL_COLOR_WRITEMASK,
+    GL_SAMPLE_COVERAGE_INVERT,
+    GL_UNPACK_SWAP_BYTES,
+    GL_UNPACK_LSB_FIRST,
+    GL_PACK_SWAP_BYTES,
+    GL_PACK_LSB_FIRST,
+    GL_PACK_INVERT_MESA,
+    GL_PACK_REVERSE_ROW_ORDER_ANGLE,
+];
+
+/// What a capability is, for `glEnable`.
+#[derive(Clone, Copy)]
+enum Capability {
+    /// Values at a place, all of which follow.
+    Fixed { at: usize, elements: usize, indexed: bool },
+    /// A value of the active texture unit.
+    Unit(usize),
+}
+
+impl State {
+    pub fn gl_enable(&mut self, cap: u32) -> Result<(), GlError> {
+        listed!(self, gl_enable(cap));
+        self.set_capability(cap, true)
+    }
+
+    pub fn gl_disable(&mut self, cap: u32) -> Result<(), GlError> {
+        listed!(self, gl_disable(cap));
+        self.set_capability(cap, false)
+    }
+
+    pub fn gl_enablei(&mut self, cap: u32, index: u32) -> Result<(), GlError> {
+        listed!(self, gl_enablei(cap, index));
+        self.set_indexed_capability(cap, index, true)
+    }
+
+    pub fn gl_disablei(&mut self, cap: u32, index: u32) -> Result<(), GlError> {
+        listed!(self, gl_disablei(cap, index));
+        self.set_indexed_capability(cap, index, false)
+    }
+
+    /// `glIsEnabled`; `None` if only the driver knows.
+    pub fn is_enabled(&self, cap: u32) -> Option<bool> {
+        let at = match self.capability(cap)? {
+            Capability::Fixed { at, .. } | Capability::Unit(at) => at,
+        };
+        let value = self.values[at];
+        (!is_unknown(value)).then_some(value != 0.)
+    }
+
+    /// `glIsEnabledi`; `None` if only the driver knows.
+    pub fn is_enabled_indexed(&self, cap: u32, index: u32) -> Option<bool> {
+        let at = self.indexed_capability(cap, index)?.ok()?;
+        let value = self.values[at];
+        (!is_unknown(value)).then_some(value != 0.)
+    }
+
+    fn set_capability(&mut self, cap: u32, on: bool) -> Result<(), GlError> {
+        let Some(capability) = self.capability(cap) else {
+            return self.unsure();
+        };
+        if cap == GL_COLOR_MATERIAL {
+            self.color_material_follows();
+        }
+        match capability {
+            Capability::Fixed { at, elements, .. } => {
+                self.values[at..at + elements].fill(f64::from(u8::from(on)));
+            }
+            Capability::Unit(at) => self.values[at] = f64::from(u8::from(on)),
+        }
+        Ok(())
+    }
+
+    fn set_indexed_capability(&mut self, cap: u32, index: u32, on: bool) -> Result<(), GlError> {
+        match self.indexed_capability(cap, index) {
+            Some(at) => {
+                self.values[at?] = f64::from(u8::from(on));
+                Ok(())
+            }
+            None => {
+                // A texture target of another unit, or of nothing.
+                self.forget_capabilities_of_units();
+                self.unsure()
+            }
+        }
+    }
+
+    fn capability(&self, cap: u32) -> Option<Capability> {
+        match self.index.find(cap)? {
+            Place::Row { row, at } => {
+                let row: &Row = &TABLE[usize::from(row)];
+                if row.class != crate::Class::Bool || NO_CAPABILITIES.contains(&cap) {
+                    return None;
+                }
+                let elements = if row.named { 1 } else { row.elements };
+                Some(Capability::Fixed {
+                    at: at.into(),
+                    elements: elements.into(),
+                    indexed: elements > 1,
+                })
+            }
+            Place::Coord(offset) if usize::from(offset) < units::COORD_CAPABILITIES => {
+                self.coord_at(offset.into()).map(Capability::Unit)
+            }
+            _ => None,
+        }
+    }
+
+    /// Where an element of an indexed capability is, or the error that its index raises.
+    fn indexed_capability(&self, cap: u32, index: u32) -> Option<Result<usize, GlError>> {
+        let limit = match cap {
+            GL_BLEND => self.limits.draw_buffers,
+            GL_SCISSOR_TEST => self.limits.viewports,
+            _ => return None,
+        };
+        let Capability::Fixed { at, elements, indexed: true } = self.capability(cap)? else {
+            return None;
+        };
+        let index = index as usize;
+        match index < limit.min(elements) {
+            true => Some(Ok(at + index)),
+            false => Some(Err(GlError::InvalidValue)),
+        }
+    }
+
+    fn forget_capabilities_of_units(&mut self) {
+        for unit in 0..self.limits.coord_units {
+            let at = units::coord(unit);
+            self.forget_at(at, units::COORD_CAPABILITIES);
+        }
+    }
+
+    /// Whether primitives restart, for the client's search of index bounds.
+    pub fn restart_index(&self, index_type: u32) -> Option<u32> {
+        let all_ones = match index_type {
+            GL_UNSIGNED_BYTE => 0xff,
+            GL_UNSIGNED_SHORT => 0xffff,
+            _ => u32::MAX,
+        };
+        if self.values[at!(GL_PRIMITIVE_RESTART_FIXED_INDEX)] == 1. {
+            return Some(all_ones);
+        }
+        (self.values[at!(GL_PRIMITIVE_RESTART)] == 1.)
+            .then(|| self.int(at!(GL_PRIMITIVE_RESTART_INDEX)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Class;
+
+    #[test]
+    fn exceptions_are_booleans_of_the_table() {
+        for pname in NO_CAPABILITIES {
+            let row = TABLE.iter().find(|r| r.pname == *pname);
+            assert!(row.is_some_and(|r| r.class == Class::Bool), "{pname:#x}");
+        }
+    }
+}

@@ -1,0 +1,469 @@
+//! What happens to fragments: tests, blending, masks, and what buffers are cleared to.
+
+use mgn_wire::gl::*;
+
+use crate::raster::{check, is_face};
+use crate::slots::{at, UNKNOWN};
+use crate::{GlError, State};
+
+/// Names of the third set of stencil state, which `GL_EXT_stencil_two_side` calls the back
+/// face. No get knows them.
+pub(crate) const TWO_SIDE_FUNC: u32 = 0x8000_0001;
+pub(crate) const TWO_SIDE_REF: u32 = 0x8000_0002;
+pub(crate) const TWO_SIDE_VALUE_MASK: u32 = 0x8000_0003;
+pub(crate) const TWO_SIDE_FAIL: u32 = 0x8000_0004;
+pub(crate) const TWO_SIDE_PASS_DEPTH_FAIL: u32 = 0x8000_0005;
+pub(crate) const TWO_SIDE_PASS_DEPTH_PASS: u32 = 0x8000_0006;
+pub(crate) const TWO_SIDE_WRITEMASK: u32 = 0x8000_0007;
+
+/// Where the seven values of a face's stencil state begin; they follow each other in the
+/// order of the table.
+const FRONT: usize = crate::slots::slot(GL_STENCIL_FUNC);
+const BACK: usize = crate::slots::slot(GL_STENCIL_BACK_FUNC);
+const TWO_SIDE: usize = crate::slots::slot(TWO_SIDE_FUNC);
+const FUNC: usize = 0;
+const OPS: usize = 3;
+const WRITEMASK: usize = 6;
+
+impl State {
+    pub fn gl_alpha_func(&mut self, func: u32, value: f32) -> Result<(), GlError> {
+        listed!(self, gl_alpha_func(func, value));
+        check(is_comparison(func))?;
+        self.set(at!(GL_ALPHA_TEST_FUNC), func);
+        self.set(at!(GL_ALPHA_TEST_REF), value);
+        self.only_where(GL_ALPHA_TEST_FUNC)
+    }
+
+    pub fn gl_blend_func(&mut self, src: u32, dst: u32) -> Result<(), GlError> {
+        self.gl_blend_func_separate(src, dst, src, dst)
+    }
+
+    pub fn gl_blend_func_separate(
+        &mut self,
+        src: u32,
+        dst: u32,
+        src_alpha: u32,
+        dst_alpha: u32,
+    ) -> Result<(), GlError> {
+        listed!(self, gl_blend_func_separate(src, dst, src_alpha, dst_alpha));
+        let buffers = 0..self.limits.draw_buffers;
+        self.set_blend_func(buffers, [src, dst, src_alpha, dst_alpha])
+    }
+
+    pub fn gl_blend_func_separate_oes(
+        &mut self,
+        src: u32,
+        dst: u32,
+        src_alpha: u32,
+        dst_alpha: u32,
+    ) -> Result<(), GlError> {
+        self.gl_blend_func_separate(src, dst, src_alpha, dst_alpha)
+    }
+
+    pub fn gl_blend_funci(&mut self, buffer: u32, src: u32, dst: u32) -> Result<(), GlError> {
+        self.gl_blend_func_separatei(buffer, src, dst, src, dst)
+    }
+
+    pub fn gl_blend_func_separatei(
+        &mut self,
+        buffer: u32,
+        src: u32,
+        dst: u32,
+        src_alpha: u32,
+        dst_alpha: u32,
+    ) -> Result<(), GlError> {
+        listed!(self, gl_blend_func_separatei(buffer, src, dst, src_alpha, dst_alpha));
+        let i = self.draw_buffer_index(buffer)?;
+        self.set_blend_func(i..i + 1, [src, dst, src_alpha, dst_alpha])
+    }
+
+    fn set_blend_func(
+        &mut self,
+        buffers: std::ops::Range<usize>,
+        factors: [u32; 4],
+    ) -> Result<(), GlError> {
+        let [src, dst, src_alpha, dst_alpha] = factors;
+        check(factors.into_iter().all(is_factor))?;
+        let special = |f| matches!(f, GL_SRC1_COLOR..=GL_ONE_MINUS_SRC1_ALPHA | GL_SRC1_ALPHA);
+        let es1 = self.limits.fixed_function() && !self.limits.compat();
+        let saturated = |f| f == GL_SRC_ALPHA_SATURATE;
+        let doubtful = es1
+            || factors.into_iter().any(special) && !self.limits.dual_source
+            || [dst, dst_alpha].into_iter().any(saturated) && !self.limits.dual_source;
+        for i in buffers {
+            let [src, dst, src_alpha, dst_alpha] = match doubtful {
+                true => [UNKNOWN; 4],
+                false => [src, dst, src_alpha, dst_alpha].map(f64::from),
+            };
+            self.set(at!(GL_BLEND_SRC_RGB) + i, src);
+            self.set(at!(GL_BLEND_DST_RGB) + i, dst);
+            self.set(at!(GL_BLEND_SRC_ALPHA) + i, src_alpha);
+            self.set(at!(GL_BLEND_DST_ALPHA) + i, dst_alpha);
+        }
+        match doubtful {
+            true => self.unsure(),
+            false => Ok(()),
+        }
+    }
+
+    fn draw_buffer_index(&self, buffer: u32) -> Result<usize, GlError> {
+        match (buffer as usize) < self.limits.draw_buffers {
+            true => Ok(buffer as usize),
+            false => Err(GlError::InvalidValue),
+        }
+    }
+
+    pub fn gl_blend_equation(&mut self, mode: u32) -> Result<(), GlError> {
+        listed!(self, gl_blend_equation(mode));
+        self.set_blend_equation(0..self.limits.draw_buffers, mode, mode)
+    }
+
+    pub fn gl_blend_equation_oes(&mut self, mode: u32) -> Result<(), GlError> {
+        self.gl_blend_equation(mode)
+    }
+
+    pub fn gl_blend_equation_separate(&mut self, rgb: u32, alpha: u32) -> Result<(), GlError> {
+        listed!(self, gl_blend_equation_separate(rgb, alpha));
+        check(!is_advanced(rgb) && !is_advanced(alpha))?;
+        self.set_blend_equation(0..self.limits.draw_buffers, rgb, alpha)
+    }
+
+    pub fn gl_blend_equation_separate_oes(&mut self, rgb: u32, alpha: u32) -> Result<(), GlError> {
+        self.gl_blend_equation_separate(rgb, alpha)
+    }
+
+    pub fn gl_blend_equationi(&mut self, buffer: u32, mode: u32) -> Result<(), GlError> {
+        listed!(self, gl_blend_equationi(buffer, mode));
+        let i = self.draw_buffer_index(buffer)?;
+        self.set_blend_equation(i..i + 1, mode, mode)
+    }
+
+    pub fn gl_blend_equation_separatei(
+        &mut self,
+        buffer: u32,
+        rgb: u32,
+        alpha: u32,
+    ) -> Result<(), GlError> {
+        listed!(self, gl_blend_equation_separatei(buffer, rgb, alpha));
+        let i = self.draw_buffer_index(buffer)?;
+        check(!is_advanced(rgb) && !is_advanced(alpha))?;
+        self.set_blend_equation(i..i + 1, rgb, alpha)
+    }
+
+    fn set_blend_equation(
+        &mut self,
+        buffers: std::ops::Range<usize>,
+        rgb: u32,
+        alpha: u32,
+    ) -> Result<(), GlError> {
+        let simple = |mode| {
+            matches!(
+                mode,
+                GL_FUNC_ADD | GL_FUNC_SUBTRACT | GL_FUNC_REVERSE_SUBTRACT | GL_MIN | GL_MAX
+            )
+        };
+        let advanced = is_advanced(rgb) && self.limits.advanced_blend;
+        check(advanced || simple(rgb) && simple(alpha))?;
+        let doubtful = self.limits.fixed_function() && !self.limits.compat();
+        for i in buffers {
+            let value = |mode| if doubtful { UNKNOWN } else { f64::from(mode) };
+            self.set(at!(GL_BLEND_EQUATION_RGB) + i, value(rgb));
+            self.set(at!(GL_BLEND_EQUATION_ALPHA) + i, value(alpha));
+        }
+        match doubtful {
+            true => self.unsure(),
+            false => Ok(()),
+        }
+    }
+
+    pub fn gl_blend_color(
+        &mut self,
+        red: f32,
+        green: f32,
+        blue: f32,
+        alpha: f32,
+    ) -> Result<(), GlError> {
+        listed!(self, gl_blend_color(red, green, blue, alpha));
+        self.set_all(at!(GL_BLEND_COLOR), &[red, green, blue, alpha]);
+        Ok(())
+    }
+
+    pub fn gl_logic_op(&mut self, opcode: u32) -> Result<(), GlError> {
+        listed!(self, gl_logic_op(opcode));
+        check((GL_CLEAR..=GL_SET).contains(&opcode))?;
+        self.set(at!(GL_LOGIC_OP_MODE), opcode);
+        self.only_where(GL_LOGIC_OP_MODE)
+    }
+
+    pub fn gl_color_mask(
+        &mut self,
+        red: u8,
+        green: u8,
+        blue: u8,
+        alpha: u8,
+    ) -> Result<(), GlError> {
+        listed!(self, gl_color_mask(red, green, blue, alpha));
+        let mask = [red, green, blue, alpha].map(|v| u8::from(v != 0));
+        for i in 0..self.limits.draw_buffers {
+            self.set_all(at!(GL_COLOR_WRITEMASK) + 4 * i, &mask);
+        }
+        Ok(())
+    }
+
+    pub fn gl_color_maski(
+        &mut self,
+        index: u32,
+        red: u8,
+        green: u8,
+        blue: u8,
+        alpha: u8,
+    ) -> Result<(), GlError> {
+        listed!(self, gl_color_maski(index, red, green, blue, alpha));
+        let i = self.draw_buffer_index(index)?;
+        let mask = [red, green, blue, alpha].map(|v| u8::from(v != 0));
+        self.set_all(at!(GL_COLOR_WRITEMASK) + 4 * i, &mask);
+        Ok(())
+    }
+
+    pub fn gl_index_mask(&mut self, mask: u32) -> Result<(), GlError> {
+        listed!(self, gl_index_mask(mask));
+        self.set(at!(GL_INDEX_WRITEMASK), mask as i32);
+        self.only_where(GL_INDEX_WRITEMASK)
+    }
+
+    pub fn gl_depth_func(&mut self, func: u32) -> Result<(), GlError> {
+        listed!(self, gl_depth_func(func));
+        check(is_comparison(func))?;
+        self.set(at!(GL_DEPTH_FUNC), func);
+        Ok(())
+    }
+
+    pub fn gl_depth_mask(&mut self, flag: u8) -> Result<(), GlError> {
+        listed!(self, gl_depth_mask(flag));
+        self.set(at!(GL_DEPTH_WRITEMASK), u8::from(flag != 0));
+        Ok(())
+    }
+
+    pub fn gl_active_stencil_face_ext(&mut self, face: u32) -> Result<(), GlError> {
+        listed!(self, gl_active_stencil_face_ext(face));
+        if !self.has(GL_ACTIVE_STENCIL_FACE_EXT) {
+            return self.unsure();
+        }
+        check(matches!(face, GL_FRONT | GL_BACK))?;
+        self.set(at!(GL_ACTIVE_STENCIL_FACE_EXT), face);
+        Ok(())
+    }
+
+    /// The faces that the commands without a face set.
+    fn active_stencil_faces(&self) -> [Option<usize>; 2] {
+        match self.int(at!(GL_ACTIVE_STENCIL_FACE_EXT)) {
+            GL_BACK => [Some(TWO_SIDE), None],
+            _ => [Some(FRONT), Some(BACK)],
+        }
+    }
+
+    fn set_stencil(&mut self, faces: [Option<usize>; 2], offset: usize, values: &[f64]) {
+        for face in faces.into_iter().flatten() {
+            self.set_all(face + offset, values);
+        }
+    }
+
+    /// Where the values of the front face are that gets show: those of the active one.
+    pub(crate) fn shown_stencil(&self, at: usize) -> usize {
+        let offset = at.wrapping_sub(FRONT);
+        match self.int(at!(GL_ACTIVE_STENCIL_FACE_EXT)) {
+            GL_BACK if offset <= WRITEMASK => TWO_SIDE + offset,
+            _ => at,
+        }
+    }
+
+    pub fn gl_stencil_func(&mut self, func: u32, value: i32, mask: u32) -> Result<(), GlError> {
+        listed!(self, gl_stencil_func(func, value, mask));
+        check(is_comparison(func))?;
+        let faces = self.active_stencil_faces();
+        self.set_stencil(faces, FUNC, &[func.into(), value.into(), mask.into()]);
+        Ok(())
+    }
+
+    pub fn gl_stencil_func_separate(
+        &mut self,
+        face: u32,
+        func: u32,
+        value: i32,
+        mask: u32,
+    ) -> Result<(), GlError> {
+        listed!(self, gl_stencil_func_separate(face, func, value, mask));
+        check(is_comparison(func))?;
+        let values = [func.into(), value.into(), mask.into()];
+        self.set_stencil(faces(face)?, FUNC, &values);
+        Ok(())
+    }
+
+    pub fn gl_stencil_func_separate_ati(
+        &mut self,
+        front: u32,
+        back: u32,
+        value: i32,
+        mask: u32,
+    ) -> Result<(), GlError> {
+        listed!(self, gl_stencil_func_separate_ati(front, back, value, mask));
+        check(is_comparison(front) && is_comparison(back))?;
+        let values = |func: u32| [func.into(), value.into(), mask.into()];
+        self.set_stencil([Some(FRONT), None], FUNC, &values(front));
+        self.set_stencil([Some(BACK), None], FUNC, &values(back));
+        self.only_where(GL_ACTIVE_STENCIL_FACE_EXT)
+    }
+
+    pub fn gl_stencil_op(&mut self, fail: u32, zfail: u32, zpass: u32) -> Result<(), GlError> {
+        listed!(self, gl_stencil_op(fail, zfail, zpass));
+        check([fail, zfail, zpass].into_iter().all(is_stencil_op))?;
+        let faces = self.active_stencil_faces();
+        self.set_stencil(faces, OPS, &[fail.into(), zfail.into(), zpass.into()]);
+        Ok(())
+    }
+
+    pub fn gl_stencil_op_separate(
+        &mut self,
+        face: u32,
+        fail: u32,
+        zfail: u32,
+        zpass: u32,
+    ) -> Result<(), GlError> {
+        listed!(self, gl_stencil_op_separate(face, fail, zfail, zpass));
+        check([fail, zfail, zpass].into_iter().all(is_stencil_op))?;
+        let values = [fail.into(), zfail.into(), zpass.into()];
+        self.set_stencil(faces(face)?, OPS, &values);
+        Ok(())
+    }
+
+    pub fn gl_stencil_mask(&mut self, mask: u32) -> Result<(), GlError> {
+        listed!(self, gl_stencil_mask(mask));
+        let faces = self.active_stencil_faces();
+        self.set_stencil(faces, WRITEMASK, &[mask.into()]);
+        Ok(())
+    }
+
+    pub fn gl_stencil_mask_separate(&mut self, face: u32, mask: u32) -> Result<(), GlError> {
+        listed!(self, gl_stencil_mask_separate(face, mask));
+        self.set_stencil(faces(face)?, WRITEMASK, &[mask.into()]);
+        Ok(())
+    }
+
+    pub fn gl_clear_color(
+        &mut self,
+        red: f32,
+        green: f32,
+        blue: f32,
+        alpha: f32,
+    ) -> Result<(), GlError> {
+        listed!(self, gl_clear_color(red, green, blue, alpha));
+        self.set_all(at!(GL_COLOR_CLEAR_VALUE), &[red, green, blue, alpha]);
+        Ok(())
+    }
+
+    pub fn gl_clear_color_ii_ext(
+        &mut self,
+        red: i32,
+        green: i32,
+        blue: i32,
+        alpha: i32,
+    ) -> Result<(), GlError> {
+        listed!(self, gl_clear_color_ii_ext(red, green, blue, alpha));
+        self.unsure_of_range(at!(GL_COLOR_CLEAR_VALUE), 4)
+    }
+
+    pub fn gl_clear_color_iui_ext(
+        &mut self,
+        red: u32,
+        green: u32,
+        blue: u32,
+        alpha: u32,
+    ) -> Result<(), GlError> {
+        listed!(self, gl_clear_color_iui_ext(red, green, blue, alpha));
+        self.unsure_of_range(at!(GL_COLOR_CLEAR_VALUE), 4)
+    }
+
+    pub fn gl_clear_depth(&mut self, depth: f64) -> Result<(), GlError> {
+        listed!(self, gl_clear_depth(depth));
+        self.set(at!(GL_DEPTH_CLEAR_VALUE), depth.clamp(0., 1.));
+        Ok(())
+    }
+
+    pub fn gl_clear_depthf(&mut self, depth: f32) -> Result<(), GlError> {
+        self.gl_clear_depth(depth.into())
+    }
+
+    pub fn gl_clear_stencil(&mut self, value: i32) -> Result<(), GlError> {
+        listed!(self, gl_clear_stencil(value));
+        self.set(at!(GL_STENCIL_CLEAR_VALUE), value);
+        Ok(())
+    }
+
+    pub fn gl_clear_index(&mut self, value: f32) -> Result<(), GlError> {
+        listed!(self, gl_clear_index(value));
+        self.set(at!(GL_INDEX_CLEAR_VALUE), value);
+        self.only_where(GL_INDEX_CLEAR_VALUE)
+    }
+
+    pub fn gl_clear_accum(
+        &mut self,
+        red: f32,
+        green: f32,
+        blue: f32,
+        alpha: f32,
+    ) -> Result<(), GlError> {
+        listed!(self, gl_clear_accum(red, green, blue, alpha));
+        let color = [red, green, blue, alpha].map(|v| v.clamp(-1., 1.));
+        self.set_all(at!(GL_ACCUM_CLEAR_VALUE), &color);
+        self.only_where(GL_ACCUM_CLEAR_VALUE)
+    }
+}
+
+fn faces(face: u32) -> Result<[Option<usize>; 2], GlError> {
+    check(is_face(face))?;
+    Ok([
+        (face != GL_BACK).then_some(FRONT),
+        (face != GL_FRONT).then_some(BACK),
+    ])
+}
+
+pub(crate) fn is_comparison(func: u32) -> bool {
+    (GL_NEVER..=GL_ALWAYS).contains(&func)
+}
+
+fn is_stencil_op(op: u32) -> bool {
+    matches!(
+        op,
+        GL_KEEP
+            | GL_ZERO
+            | GL_REPLACE
+            | GL_INCR
+            | GL_DECR
+            | GL_INVERT
+            | GL_INCR_WRAP
+            | GL_DECR_WRAP
+    )
+}
+
+fn is_factor(factor: u32) -> bool {
+    matches!(
+        factor,
+        GL_ZERO
+            | GL_ONE
+            | GL_SRC_COLOR..=GL_SRC_ALPHA_SATURATE
+            | GL_CONSTANT_COLOR..=GL_ONE_MINUS_CONSTANT_ALPHA
+            | GL_SRC1_COLOR..=GL_ONE_MINUS_SRC1_ALPHA
+            | GL_SRC1_ALPHA
+    )
+}
+
+/// The modes of `GL_KHR_blend_equation_advanced`.
+fn is_advanced(mode: u32) -> bool {
+    matches!(
+        mode,
+        GL_MULTIPLY_KHR..=GL_SOFTLIGHT_KHR
+            | GL_DIFFERENCE_KHR
+            | GL_EXCLUSION_KHR
+            | GL_HSL_HUE_KHR..=GL_HSL_LUMINOSITY_KHR
+    )
+}

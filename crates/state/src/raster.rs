@@ -1,0 +1,468 @@
+//! Points, lines, polygons, viewports, scissors, hints and samples.
+
+use mgn_wire::gl::*;
+
+use crate::slots::{at, VIEWPORTS};
+use crate::{GlError, State};
+
+impl State {
+    pub fn gl_point_size(&mut self, size: f32) -> Result<(), GlError> {
+        listed!(self, gl_point_size(size));
+        if size <= 0. {
+            return Err(GlError::InvalidValue);
+        }
+        self.set(at!(GL_POINT_SIZE), size);
+        Ok(())
+    }
+
+    pub fn gl_point_parameterfv(&mut self, pname: u32, params: &[f32]) -> Result<(), GlError> {
+        let v = floats::<3>(params);
+        listed!(self, gl_point_parameterfv(pname, &v));
+        if !self.has(pname) {
+            return self.unsure();
+        }
+        let at = match pname {
+            GL_POINT_DISTANCE_ATTENUATION => {
+                self.set_all(at!(GL_POINT_DISTANCE_ATTENUATION), &v);
+                return Ok(());
+            }
+            GL_POINT_SIZE_MIN => at!(GL_POINT_SIZE_MIN),
+            GL_POINT_SIZE_MAX => at!(GL_POINT_SIZE_MAX),
+            GL_POINT_FADE_THRESHOLD_SIZE => at!(GL_POINT_FADE_THRESHOLD_SIZE),
+            GL_POINT_SPRITE_COORD_ORIGIN => {
+                let origin = enum_of(v[0]);
+                if !matches!(origin, GL_LOWER_LEFT | GL_UPPER_LEFT) {
+                    return Err(GlError::InvalidValue);
+                }
+                self.set(at!(GL_POINT_SPRITE_COORD_ORIGIN), origin);
+                return Ok(());
+            }
+            _ => return self.unsure(),
+        };
+        if v[0] < 0. {
+            return Err(GlError::InvalidValue);
+        }
+        self.set(at, v[0]);
+        Ok(())
+    }
+
+    pub fn gl_point_parameterf(&mut self, pname: u32, param: f32) -> Result<(), GlError> {
+        if pname == GL_POINT_DISTANCE_ATTENUATION {
+            listed!(self, gl_point_parameterf(pname, param));
+            return self.unsure_of_range(at!(GL_POINT_DISTANCE_ATTENUATION), 3);
+        }
+        self.gl_point_parameterfv(pname, &[param])
+    }
+
+    pub fn gl_point_parameteri(&mut self, pname: u32, param: i32) -> Result<(), GlError> {
+        self.gl_point_parameterf(pname, param as f32)
+    }
+
+    pub fn gl_point_parameteriv(&mut self, pname: u32, params: &[i32]) -> Result<(), GlError> {
+        let v = ints::<3>(params).map(|v| v as f32);
+        self.gl_point_parameterfv(pname, &v)
+    }
+
+    pub fn gl_line_width(&mut self, width: f32) -> Result<(), GlError> {
+        listed!(self, gl_line_width(width));
+        if width <= 0. || self.limits.forward_compatible && width > 1. {
+            return Err(GlError::InvalidValue);
+        }
+        self.set(at!(GL_LINE_WIDTH), width);
+        Ok(())
+    }
+
+    pub fn gl_line_stipple(&mut self, factor: i32, pattern: u16) -> Result<(), GlError> {
+        listed!(self, gl_line_stipple(factor, pattern));
+        self.set(at!(GL_LINE_STIPPLE_REPEAT), factor.clamp(1, 256));
+        self.set(at!(GL_LINE_STIPPLE_PATTERN), pattern);
+        self.only_where(GL_LINE_STIPPLE_REPEAT)
+    }
+
+    pub fn gl_cull_face(&mut self, mode: u32) -> Result<(), GlError> {
+        listed!(self, gl_cull_face(mode));
+        check(is_face(mode))?;
+        self.set(at!(GL_CULL_FACE_MODE), mode);
+        Ok(())
+    }
+
+    pub fn gl_front_face(&mut self, mode: u32) -> Result<(), GlError> {
+        listed!(self, gl_front_face(mode));
+        check(matches!(mode, GL_CW | GL_CCW))?;
+        self.set(at!(GL_FRONT_FACE), mode);
+        Ok(())
+    }
+
+    pub fn gl_polygon_mode(&mut self, face: u32, mode: u32) -> Result<(), GlError> {
+        listed!(self, gl_polygon_mode(face, mode));
+        if !matches!(mode, GL_POINT | GL_LINE | GL_FILL) || !is_face(face) {
+            return self.unsure_of_range(at!(GL_POLYGON_MODE), 2);
+        }
+        if face != GL_FRONT_AND_BACK && !self.limits.compat() {
+            return self.unsure_of_range(at!(GL_POLYGON_MODE), 2);
+        }
+        if face != GL_BACK {
+            self.set(at!(GL_POLYGON_MODE), mode);
+        }
+        if face != GL_FRONT {
+            self.set(at!(GL_POLYGON_MODE) + 1, mode);
+        }
+        self.only_where(GL_POLYGON_MODE)
+    }
+
+    pub fn gl_polygon_offset(&mut self, factor: f32, units: f32) -> Result<(), GlError> {
+        self.gl_polygon_offset_clamp(factor, units, 0.)
+    }
+
+    pub fn gl_polygon_offset_clamp(
+        &mut self,
+        factor: f32,
+        units: f32,
+        clamp: f32,
+    ) -> Result<(), GlError> {
+        listed!(self, gl_polygon_offset_clamp(factor, units, clamp));
+        self.set(at!(GL_POLYGON_OFFSET_FACTOR), factor);
+        self.set(at!(GL_POLYGON_OFFSET_UNITS), units);
+        self.set(at!(GL_POLYGON_OFFSET_CLAMP), clamp);
+        Ok(())
+    }
+
+    pub fn gl_shade_model(&mut self, mode: u32) -> Result<(), GlError> {
+        listed!(self, gl_shade_model(mode));
+        check(matches!(mode, GL_FLAT | GL_SMOOTH))?;
+        self.set(at!(GL_SHADE_MODEL), mode);
+        self.only_where(GL_SHADE_MODEL)
+    }
+
+    pub fn gl_provoking_vertex(&mut self, mode: u32) -> Result<(), GlError> {
+        listed!(self, gl_provoking_vertex(mode));
+        check(matches!(
+            mode,
+            GL_FIRST_VERTEX_CONVENTION | GL_LAST_VERTEX_CONVENTION
+        ))?;
+        self.set(at!(GL_PROVOKING_VERTEX), mode);
+        self.only_where(GL_PROVOKING_VERTEX)
+    }
+
+    pub fn gl_hint(&mut self, target: u32, mode: u32) -> Result<(), GlError> {
+        listed!(self, gl_hint(target, mode));
+        check(matches!(mode, GL_DONT_CARE | GL_FASTEST | GL_NICEST))?;
+        let at = match target {
+            GL_PERSPECTIVE_CORRECTION_HINT => at!(GL_PERSPECTIVE_CORRECTION_HINT),
+            GL_POINT_SMOOTH_HINT => at!(GL_POINT_SMOOTH_HINT),
+            GL_LINE_SMOOTH_HINT => at!(GL_LINE_SMOOTH_HINT),
+            GL_POLYGON_SMOOTH_HINT => at!(GL_POLYGON_SMOOTH_HINT),
+            GL_FOG_HINT => at!(GL_FOG_HINT),
+            GL_TEXTURE_COMPRESSION_HINT => at!(GL_TEXTURE_COMPRESSION_HINT),
+            GL_GENERATE_MIPMAP_HINT => at!(GL_GENERATE_MIPMAP_HINT),
+            GL_FRAGMENT_SHADER_DERIVATIVE_HINT => at!(GL_FRAGMENT_SHADER_DERIVATIVE_HINT),
+            _ => return self.unsure(),
+        };
+        self.set(at, mode);
+        self.only_where(target)
+    }
+
+    pub fn gl_viewport(&mut self, x: i32, y: i32, width: i32, height: i32) -> Result<(), GlError> {
+        listed!(self, gl_viewport(x, y, width, height));
+        if width < 0 || height < 0 {
+            return Err(GlError::InvalidValue);
+        }
+        let v = self.clamped_viewport([x, y, width, height].map(|v| v as f32));
+        for i in 0..self.limits.viewports {
+            self.set_all(at!(GL_VIEWPORT) + 4 * i, &v);
+        }
+        Ok(())
+    }
+
+    pub fn gl_viewport_arrayv(
+        &mut self,
+        first: u32,
+        count: i32,
+        v: &[f32],
+    ) -> Result<(), GlError> {
+        let owned: Vec<f32> = v.to_vec();
+        listed!(self, gl_viewport_arrayv(first, count, &owned));
+        let range = self.viewport_range(first, count)?;
+        if v.chunks_exact(4).any(|v| v[2] < 0. || v[3] < 0.) {
+            return Err(GlError::InvalidValue);
+        }
+        for (i, v) in range.zip(v.chunks_exact(4)) {
+            let v = self.clamped_viewport(floats(v));
+            self.set_all(at!(GL_VIEWPORT) + 4 * i, &v);
+        }
+        Ok(())
+    }
+
+    pub fn gl_viewport_indexedf(
+        &mut self,
+        index: u32,
+        x: f32,
+        y: f32,
+        width: f32,
+        height: f32,
+    ) -> Result<(), GlError> {
+        self.gl_viewport_indexedfv(index, &[x, y, width, height])
+    }
+
+    pub fn gl_viewport_indexedfv(&mut self, index: u32, v: &[f32]) -> Result<(), GlError> {
+        self.gl_viewport_arrayv(index, 1, &floats::<4>(v))
+    }
+
+    /// Viewports are limited without an error.
+    fn clamped_viewport(&self, [x, y, width, height]: [f32; 4]) -> [f32; 4] {
+        let [max_width, max_height] = self.limits.viewport_dims.map(|v| v as f32);
+        let within = |v: f32| match self.limits.viewport_bounds {
+            Some([low, high]) => v.max(low as f32).min(high as f32),
+            None => v,
+        };
+        [within(x), within(y), width.min(max_width), height.min(max_height)]
+    }
+
+    fn viewport_range(&self, first: u32, count: i32) -> Result<std::ops::Range<usize>, GlError> {
+        let first = first as usize;
+        match usize::try_from(count) {
+            Ok(count) if first + count <= self.limits.viewports => Ok(first..first + count),
+            _ => Err(GlError::InvalidValue),
+        }
+    }
+
+    pub fn gl_depth_range(&mut self, near: f64, far: f64) -> Result<(), GlError> {
+        listed!(self, gl_depth_range(near, far));
+        for i in 0..VIEWPORTS {
+            self.set_depth_range(i, near, far);
+        }
+        Ok(())
+    }
+
+    pub fn gl_depth_rangef(&mut self, near: f32, far: f32) -> Result<(), GlError> {
+        self.gl_depth_range(near.into(), far.into())
+    }
+
+    pub fn gl_depth_range_arrayv(
+        &mut self,
+        first: u32,
+        count: i32,
+        v: &[f64],
+    ) -> Result<(), GlError> {
+        let owned: Vec<f64> = v.to_vec();
+        listed!(self, gl_depth_range_arrayv(first, count, &owned));
+        for (i, v) in self.viewport_range(first, count)?.zip(v.chunks_exact(2)) {
+            self.set_depth_range(i, v[0], v[1]);
+        }
+        Ok(())
+    }
+
+    pub fn gl_depth_range_indexed(
+        &mut self,
+        index: u32,
+        near: f64,
+        far: f64,
+    ) -> Result<(), GlError> {
+        self.gl_depth_range_arrayv(index, 1, &[near, far])
+    }
+
+    pub fn gl_depth_range_arrayfv_oes(
+        &mut self,
+        first: u32,
+        count: i32,
+        v: &[f32],
+    ) -> Result<(), GlError> {
+        let v: Vec<f64> = v.iter().map(|&v| v.into()).collect();
+        self.gl_depth_range_arrayv(first, count, &v)
+    }
+
+    pub fn gl_depth_range_indexedf_oes(
+        &mut self,
+        index: u32,
+        near: f32,
+        far: f32,
+    ) -> Result<(), GlError> {
+        self.gl_depth_range_indexed(index, near.into(), far.into())
+    }
+
+    fn set_depth_range(&mut self, i: usize, near: f64, far: f64) {
+        let at = at!(GL_DEPTH_RANGE) + 2 * i;
+        self.set(at, near.clamp(0., 1.) as f32);
+        self.set(at + 1, far.clamp(0., 1.) as f32);
+    }
+
+    pub fn gl_scissor(&mut self, x: i32, y: i32, width: i32, height: i32) -> Result<(), GlError> {
+        listed!(self, gl_scissor(x, y, width, height));
+        if width < 0 || height < 0 {
+            return Err(GlError::InvalidValue);
+        }
+        for i in 0..self.limits.viewports {
+            self.set_all(at!(GL_SCISSOR_BOX) + 4 * i, &[x, y, width, height]);
+        }
+        Ok(())
+    }
+
+    pub fn gl_scissor_arrayv(&mut self, first: u32, count: i32, v: &[i32]) -> Result<(), GlError> {
+        let owned: Vec<i32> = v.to_vec();
+        listed!(self, gl_scissor_arrayv(first, count, &owned));
+        let range = self.viewport_range(first, count)?;
+        if v.chunks_exact(4).any(|v| v[2] < 0 || v[3] < 0) {
+            return Err(GlError::InvalidValue);
+        }
+        for (i, v) in range.zip(v.chunks_exact(4)) {
+            self.set_all(at!(GL_SCISSOR_BOX) + 4 * i, v);
+        }
+        Ok(())
+    }
+
+    pub fn gl_scissor_indexed(
+        &mut self,
+        index: u32,
+        left: i32,
+        bottom: i32,
+        width: i32,
+        height: i32,
+    ) -> Result<(), GlError> {
+        self.gl_scissor_indexedv(index, &[left, bottom, width, height])
+    }
+
+    pub fn gl_scissor_indexedv(&mut self, index: u32, v: &[i32]) -> Result<(), GlError> {
+        self.gl_scissor_arrayv(index, 1, &ints::<4>(v))
+    }
+
+    pub fn gl_sample_coverage(&mut self, value: f32, invert: u8) -> Result<(), GlError> {
+        listed!(self, gl_sample_coverage(value, invert));
+        self.set(at!(GL_SAMPLE_COVERAGE_VALUE), value.clamp(0., 1.));
+        self.set(at!(GL_SAMPLE_COVERAGE_INVERT), u8::from(invert != 0));
+        Ok(())
+    }
+
+    pub fn gl_min_sample_shading(&mut self, value: f32) -> Result<(), GlError> {
+        listed!(self, gl_min_sample_shading(value));
+        self.set(at!(GL_MIN_SAMPLE_SHADING_VALUE), value.clamp(0., 1.));
+        self.only_where(GL_MIN_SAMPLE_SHADING_VALUE)
+    }
+
+    pub fn gl_sample_maski(&mut self, index: u32, mask: u32) -> Result<(), GlError> {
+        listed!(self, gl_sample_maski(index, mask));
+        if index >= self.limits.sample_mask_words {
+            return Err(GlError::InvalidValue);
+        }
+        if index == 0 {
+            self.set(at!(GL_SAMPLE_MASK_VALUE), mask);
+        }
+        self.only_where(GL_SAMPLE_MASK)
+    }
+
+    pub fn gl_clip_control(&mut self, origin: u32, depth: u32) -> Result<(), GlError> {
+        listed!(self, gl_clip_control(origin, depth));
+        check(matches!(origin, GL_LOWER_LEFT | GL_UPPER_LEFT))?;
+        check(matches!(depth, GL_NEGATIVE_ONE_TO_ONE | GL_ZERO_TO_ONE))?;
+        self.set(at!(GL_CLIP_ORIGIN), origin);
+        self.set(at!(GL_CLIP_DEPTH_MODE), depth);
+        self.only_where(GL_CLIP_ORIGIN)
+    }
+
+    pub fn gl_patch_parameteri(&mut self, pname: u32, value: i32) -> Result<(), GlError> {
+        listed!(self, gl_patch_parameteri(pname, value));
+        check(pname == GL_PATCH_VERTICES)?;
+        if value <= 0 || value > self.limits.patch_vertices {
+            return Err(GlError::InvalidValue);
+        }
+        self.set(at!(GL_PATCH_VERTICES), value);
+        self.only_where(GL_PATCH_VERTICES)
+    }
+
+    pub fn gl_patch_parameterfv(&mut self, pname: u32, values: &[f32]) -> Result<(), GlError> {
+        let v = floats::<4>(values);
+        listed!(self, gl_patch_parameterfv(pname, &v));
+        match pname {
+            GL_PATCH_DEFAULT_OUTER_LEVEL => {
+                self.set_all(at!(GL_PATCH_DEFAULT_OUTER_LEVEL), &v);
+            }
+            GL_PATCH_DEFAULT_INNER_LEVEL => {
+                self.set_all(at!(GL_PATCH_DEFAULT_INNER_LEVEL), &v[..2]);
+            }
+            _ => return Err(GlError::InvalidEnum),
+        }
+        self.only_where(pname)
+    }
+
+    pub fn gl_primitive_restart_index(&mut self, index: u32) -> Result<(), GlError> {
+        listed!(self, gl_primitive_restart_index(index));
+        self.set(at!(GL_PRIMITIVE_RESTART_INDEX), index);
+        self.only_where(GL_PRIMITIVE_RESTART_INDEX)
+    }
+
+    pub fn gl_primitive_restart_index_nv(&mut self, index: u32) -> Result<(), GlError> {
+        self.gl_primitive_restart_index(index)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub fn gl_primitive_bounding_box(
+        &mut self,
+        min_x: f32,
+        min_y: f32,
+        min_z: f32,
+        min_w: f32,
+        max_x: f32,
+        max_y: f32,
+        max_z: f32,
+        max_w: f32,
+    ) -> Result<(), GlError> {
+        let bounds = [min_x, min_y, min_z, min_w, max_x, max_y, max_z, max_w];
+        listed!(self, set_primitive_bounds(bounds));
+        self.set_primitive_bounds(bounds)
+    }
+
+    fn set_primitive_bounds(&mut self, bounds: [f32; 8]) -> Result<(), GlError> {
+        self.set_all(at!(GL_PRIMITIVE_BOUNDING_BOX), &bounds);
+        self.only_where(GL_PRIMITIVE_BOUNDING_BOX)
+    }
+
+    pub fn gl_render_mode(&mut self, mode: u32) -> Result<(), GlError> {
+        match mode {
+            GL_RENDER => self.set(at!(GL_RENDER_MODE), mode),
+            // Refused unless there is a buffer for what they produce.
+            _ => return self.unsure_of(at!(GL_RENDER_MODE)),
+        }
+        self.only_where(GL_RENDER_MODE)
+    }
+
+    pub fn gl_clamp_color(&mut self, target: u32, clamp: u32) -> Result<(), GlError> {
+        listed!(self, gl_clamp_color(target, clamp));
+        check(matches!(clamp, GL_FALSE | GL_TRUE | GL_FIXED_ONLY))?;
+        let at = match target {
+            GL_CLAMP_VERTEX_COLOR if self.limits.compat() => at!(GL_CLAMP_VERTEX_COLOR),
+            GL_CLAMP_FRAGMENT_COLOR if self.limits.compat() => at!(GL_CLAMP_FRAGMENT_COLOR),
+            GL_CLAMP_READ_COLOR => at!(GL_CLAMP_READ_COLOR),
+            _ => return Err(GlError::InvalidEnum),
+        };
+        self.set(at, clamp);
+        self.only_where(target)
+    }
+}
+
+pub(crate) fn check(valid: bool) -> Result<(), GlError> {
+    match valid {
+        true => Ok(()),
+        false => Err(GlError::InvalidEnum),
+    }
+}
+
+pub(crate) fn is_face(face: u32) -> bool {
+    matches!(face, GL_FRONT | GL_BACK | GL_FRONT_AND_BACK)
+}
+
+/// The first `N` values of an argument array, zeros where it is shorter.
+pub(crate) fn floats<const N: usize>(values: &[f32]) -> [f32; N] {
+    std::array::from_fn(|i| values.get(i).copied().unwrap_or(0.))
+}
+
+pub(crate) fn ints<const N: usize>(values: &[i32]) -> [i32; N] {
+    std::array::from_fn(|i| values.get(i).copied().unwrap_or(0))
+}
+
+/// An enum passed as a float; what is none becomes an enum that no command knows.
+pub(crate) fn enum_of(value: f32) -> u32 {
+    if (0. ..1e9).contains(&value) {
+        value as u32
+    } else {
+        u32::MAX
+    }
+}

@@ -1,0 +1,111 @@
+//! What the contexts of a share group have in common: names, textures and display lists.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use crate::lists::List;
+use crate::textures::{Parameters, Texture};
+use crate::units::TARGETS;
+use crate::GlError;
+
+/// The shared objects of a group of contexts, as far as gets depend on them.
+#[derive(Default)]
+pub struct Shared {
+    objects: Mutex<Objects>,
+}
+
+pub(crate) struct Objects {
+    pub textures: HashMap<u32, Texture>,
+    /// The textures that are bound where none is, by the number of the target.
+    pub defaults: [Texture; TARGETS.len()],
+    pub samplers: HashSet<u32>,
+    pub buffers: HashSet<u32>,
+    pub renderbuffers: HashSet<u32>,
+    pub lists: HashMap<u32, Arc<List>>,
+}
+
+impl Default for Objects {
+    fn default() -> Objects {
+        Objects {
+            textures: HashMap::new(),
+            defaults: TARGETS.map(|(target, _)| Texture::new(target)),
+            samplers: HashSet::new(),
+            buffers: HashSet::new(),
+            renderbuffers: HashSet::new(),
+            lists: HashMap::new(),
+        }
+    }
+}
+
+impl Shared {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Objects> {
+        // What is in there is as good after a panic as before.
+        self.objects.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Binding a texture makes it one of the target; one of another target is refused, and so
+    /// is a name that was not generated where the program may not `invent` any.
+    pub(crate) fn use_texture(
+        &self,
+        name: u32,
+        target: u32,
+        invent: bool,
+    ) -> Result<(), GlError> {
+        if name == 0 {
+            return Ok(());
+        }
+        let mut objects = self.lock();
+        match objects.textures.get_mut(&name) {
+            Some(texture) if texture.target == target => Ok(()),
+            Some(texture) if texture.target == 0 => {
+                *texture = Texture::new(target);
+                Ok(())
+            }
+            Some(_) => Err(GlError::InvalidOperation),
+            None if invent => {
+                objects.textures.insert(name, Texture::new(target));
+                Ok(())
+            }
+            None => Err(GlError::InvalidOperation),
+        }
+    }
+
+    /// A texture's target, if it has one yet.
+    pub(crate) fn texture_target(&self, name: u32) -> Option<u32> {
+        let objects = self.lock();
+        objects.textures.get(&name).map(|t| t.target).filter(|&t| t != 0)
+    }
+
+    /// The parameters of a texture, or of the default one of a target.
+    pub(crate) fn with_texture<T>(
+        &self,
+        target: usize,
+        name: u32,
+        how: impl FnOnce(&mut Texture) -> T,
+    ) -> Option<T> {
+        let mut objects = self.lock();
+        match name {
+            0 => Some(how(&mut objects.defaults[target])),
+            name => objects.textures.get_mut(&name).map(how),
+        }
+    }
+
+    /// The parameters of the textures named, for an attribute stack.
+    pub(crate) fn saved_parameters(
+        &self,
+        textures: impl Iterator<Item = (usize, u32)>,
+    ) -> Vec<(usize, u32, Parameters)> {
+        let objects = self.lock();
+        let parameters = |target: usize, name: u32| match name {
+            0 => Some(objects.defaults[target].parameters),
+            name => objects.textures.get(&name).map(|t| t.parameters),
+        };
+        textures
+            .filter_map(|(target, name)| Some((target, name, parameters(target, name)?)))
+            .collect()
+    }
+
+    pub(crate) fn is_sampler(&self, name: u32) -> bool {
+        self.lock().samplers.contains(&name)
+    }
+}

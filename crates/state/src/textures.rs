@@ -1,0 +1,397 @@
+//! Texture objects: their names and parameters.
+
+use mgn_wire::gl::*;
+
+use crate::fragments::is_comparison;
+use crate::limits::Api;
+use crate::raster::{check, enum_of, floats, ints};
+use crate::slots::{is_unknown, UNKNOWN};
+use crate::units::{binding, target_index};
+use crate::{Answer, Class, GlError, State};
+
+/// Values of a texture's parameters, in the order of [`place`].
+const VALUES: usize = 28;
+
+pub(crate) type Parameters = [f64; VALUES];
+
+/// A texture, as far as `glGetTexParameter*` shows it.
+#[derive(Clone, Debug)]
+pub(crate) struct Texture {
+    /// 0 while the name was only generated.
+    pub target: u32,
+    /// Its storage was made once and for all, which limits its levels.
+    immutable: bool,
+    pub parameters: Parameters,
+}
+
+/// Offset, number and class of a parameter's values.
+fn place(pname: u32) -> Option<(usize, usize, Class)> {
+    Some(match pname {
+        GL_TEXTURE_MIN_FILTER => (0, 1, Class::Int),
+        GL_TEXTURE_MAG_FILTER => (1, 1, Class::Int),
+        GL_TEXTURE_WRAP_S => (2, 1, Class::Int),
+        GL_TEXTURE_WRAP_T => (3, 1, Class::Int),
+        GL_TEXTURE_WRAP_R => (4, 1, Class::Int),
+        GL_TEXTURE_BORDER_COLOR => (5, 4, Class::Clamped),
+        GL_TEXTURE_MIN_LOD => (9, 1, Class::Float),
+        GL_TEXTURE_MAX_LOD => (10, 1, Class::Float),
+        GL_TEXTURE_BASE_LEVEL => (11, 1, Class::Int),
+        GL_TEXTURE_MAX_LEVEL => (12, 1, Class::Int),
+        GL_TEXTURE_PRIORITY => (13, 1, Class::Unit),
+        GL_TEXTURE_COMPARE_MODE => (14, 1, Class::Int),
+        GL_TEXTURE_COMPARE_FUNC => (15, 1, Class::Int),
+        GL_DEPTH_TEXTURE_MODE => (16, 1, Class::Int),
+        GL_GENERATE_MIPMAP => (17, 1, Class::Bool),
+        GL_TEXTURE_LOD_BIAS => (18, 1, Class::Float),
+        GL_TEXTURE_SWIZZLE_RGBA => (19, 4, Class::Int),
+        GL_TEXTURE_SWIZZLE_R..=GL_TEXTURE_SWIZZLE_A => {
+            (19 + (pname - GL_TEXTURE_SWIZZLE_R) as usize, 1, Class::Int)
+        }
+        GL_TEXTURE_MAX_ANISOTROPY => (23, 1, Class::Float),
+        GL_TEXTURE_SRGB_DECODE_EXT => (24, 1, Class::Int),
+        GL_TEXTURE_CUBE_MAP_SEAMLESS => (25, 1, Class::Bool),
+        GL_DEPTH_STENCIL_TEXTURE_MODE => (26, 1, Class::Int),
+        GL_TEXTURE_REDUCTION_MODE_ARB => (27, 1, Class::Int),
+        _ => return None,
+    })
+}
+
+impl Texture {
+    pub fn new(target: u32) -> Texture {
+        let (filter, wrap) = match target {
+            GL_TEXTURE_RECTANGLE | GL_TEXTURE_EXTERNAL_OES => (GL_LINEAR, GL_CLAMP_TO_EDGE),
+            _ => (GL_NEAREST_MIPMAP_LINEAR, GL_REPEAT),
+        };
+        let mut parameters = [0.; VALUES];
+        for (pname, value) in [
+            (GL_TEXTURE_MIN_FILTER, filter),
+            (GL_TEXTURE_MAG_FILTER, GL_LINEAR),
+            (GL_TEXTURE_WRAP_S, wrap),
+            (GL_TEXTURE_WRAP_T, wrap),
+            (GL_TEXTURE_WRAP_R, wrap),
+            (GL_TEXTURE_MAX_LEVEL, 1000),
+            (GL_TEXTURE_MAX_LOD, 1000),
+            (GL_TEXTURE_PRIORITY, 1),
+            (GL_TEXTURE_COMPARE_FUNC, GL_LEQUAL),
+            (GL_DEPTH_TEXTURE_MODE, GL_LUMINANCE),
+            (GL_TEXTURE_SWIZZLE_R, GL_RED),
+            (GL_TEXTURE_SWIZZLE_G, GL_GREEN),
+            (GL_TEXTURE_SWIZZLE_B, GL_BLUE),
+            (GL_TEXTURE_SWIZZLE_A, GL_ALPHA),
+            (GL_TEXTURE_MAX_ANISOTROPY, 1),
+            (GL_TEXTURE_SRGB_DECODE_EXT, GL_DECODE_EXT),
+            (GL_DEPTH_STENCIL_TEXTURE_MODE, GL_DEPTH_COMPONENT),
+            (GL_TEXTURE_REDUCTION_MODE_ARB, GL_WEIGHTED_AVERAGE_ARB),
+        ] {
+            if let Some((offset, ..)) = place(pname) {
+                parameters[offset] = value.into();
+            }
+        }
+        parameters[9] = -1000.;
+        Texture {
+            target,
+            immutable: false,
+            parameters,
+        }
+    }
+
+    /// What a name is that was only generated.
+    pub fn reserved() -> Texture {
+        Texture::new(0)
+    }
+
+    fn set(&mut self, pname: u32, v: [f64; 4]) -> Result<(), Doubt> {
+        let (offset, values, _) = place(pname).ok_or(Doubt::Unknown)?;
+        let at = offset..offset + values;
+        match valid(self, pname, v) {
+            Ok(()) => self.parameters[at].copy_from_slice(&v[..values]),
+            Err(Doubt::Error(error)) => return Err(Doubt::Error(error)),
+            Err(Doubt::Unknown) => {
+                self.parameters[at].fill(UNKNOWN);
+                return Err(Doubt::Unknown);
+            }
+        }
+        Ok(())
+    }
+}
+
+enum Doubt {
+    Error(GlError),
+    /// Only the driver knows whether it accepts this.
+    Unknown,
+}
+
+impl From<GlError> for Doubt {
+    fn from(error: GlError) -> Doubt {
+        Doubt::Error(error)
+    }
+}
+
+/// Whether a texture takes a value, in the profiles of desktop OpenGL.
+fn valid(texture: &Texture, pname: u32, v: [f64; 4]) -> Result<(), Doubt> {
+    let value = enum_of(v[0] as f32);
+    let one_level = matches!(
+        texture.target,
+        GL_TEXTURE_RECTANGLE | GL_TEXTURE_EXTERNAL_OES
+    );
+    match texture.target {
+        GL_TEXTURE_2D_MULTISAMPLE | GL_TEXTURE_2D_MULTISAMPLE_ARRAY | GL_TEXTURE_BUFFER => {
+            return Err(Doubt::Unknown)
+        }
+        _ => {}
+    }
+    let sure = match pname {
+        GL_TEXTURE_MIN_FILTER | GL_TEXTURE_MAG_FILTER => match value {
+            GL_NEAREST | GL_LINEAR => true,
+            GL_NEAREST_MIPMAP_NEAREST..=GL_LINEAR_MIPMAP_LINEAR => {
+                check(!one_level && pname == GL_TEXTURE_MIN_FILTER)?;
+                true
+            }
+            _ => return Err(GlError::InvalidEnum.into()),
+        },
+        GL_TEXTURE_WRAP_S | GL_TEXTURE_WRAP_T | GL_TEXTURE_WRAP_R => match value {
+            GL_CLAMP_TO_EDGE => true,
+            GL_REPEAT | GL_MIRRORED_REPEAT | GL_CLAMP_TO_BORDER => !one_level,
+            _ => false,
+        },
+        GL_TEXTURE_BORDER_COLOR | GL_TEXTURE_MIN_LOD | GL_TEXTURE_MAX_LOD => true,
+        GL_TEXTURE_BASE_LEVEL | GL_TEXTURE_MAX_LEVEL => {
+            v[0] >= 0. && !one_level && !texture.immutable
+        }
+        GL_TEXTURE_PRIORITY => (0. ..=1.).contains(&v[0]),
+        GL_TEXTURE_COMPARE_MODE => matches!(value, GL_NONE | GL_COMPARE_REF_TO_TEXTURE),
+        GL_TEXTURE_COMPARE_FUNC => is_comparison(value),
+        GL_TEXTURE_SWIZZLE_RGBA => v.into_iter().all(is_swizzle),
+        GL_TEXTURE_SWIZZLE_R..=GL_TEXTURE_SWIZZLE_A => is_swizzle(v[0]),
+        GL_TEXTURE_MAX_ANISOTROPY => v[0] == 1.,
+        GL_DEPTH_TEXTURE_MODE => matches!(value, GL_LUMINANCE | GL_INTENSITY | GL_ALPHA),
+        GL_GENERATE_MIPMAP => v[0] == 0. || v[0] == 1.,
+        GL_TEXTURE_LOD_BIAS => true,
+        _ => false,
+    };
+    match sure {
+        true => Ok(()),
+        false => Err(Doubt::Unknown),
+    }
+}
+
+fn is_swizzle(value: f64) -> bool {
+    matches!(
+        enum_of(value as f32),
+        GL_RED | GL_GREEN | GL_BLUE | GL_ALPHA | GL_ZERO | GL_ONE
+    )
+}
+
+impl State {
+    /// Takes names for textures, as `glGenTextures` returned them.
+    pub fn gl_gen_textures(&mut self, names: &[u32]) {
+        let mut objects = self.shared.lock();
+        for &name in names {
+            objects.textures.insert(name, Texture::reserved());
+        }
+    }
+
+    pub fn gl_delete_textures(&mut self, names: &[u32]) {
+        let mut objects = self.shared.lock();
+        for name in names {
+            objects.textures.remove(name);
+        }
+        drop(objects);
+        self.unbind_textures(names);
+    }
+
+    pub fn gl_tex_parameterfv(
+        &mut self,
+        target: u32,
+        pname: u32,
+        params: &[f32],
+    ) -> Result<(), GlError> {
+        let v = floats::<4>(params);
+        listed!(self, gl_tex_parameterfv(target, pname, &v));
+        self.set_tex_parameter(target, pname, v.map(f64::from))
+    }
+
+    pub fn gl_tex_parameterf(
+        &mut self,
+        target: u32,
+        pname: u32,
+        param: f32,
+    ) -> Result<(), GlError> {
+        listed!(self, gl_tex_parameterf(target, pname, param));
+        match place(pname) {
+            Some((_, 1, _)) => self.set_tex_parameter(target, pname, [param.into(), 0., 0., 0.]),
+            // These take an array.
+            Some(_) => Err(GlError::InvalidEnum),
+            None => self.unsure(),
+        }
+    }
+
+    pub fn gl_tex_parameteri(
+        &mut self,
+        target: u32,
+        pname: u32,
+        param: i32,
+    ) -> Result<(), GlError> {
+        listed!(self, gl_tex_parameteri(target, pname, param));
+        match place(pname) {
+            Some((_, 1, _)) => self.set_tex_parameter(target, pname, [param.into(), 0., 0., 0.]),
+            Some(_) => Err(GlError::InvalidEnum),
+            None => self.unsure(),
+        }
+    }
+
+    pub fn gl_tex_parameteriv(
+        &mut self,
+        target: u32,
+        pname: u32,
+        params: &[i32],
+    ) -> Result<(), GlError> {
+        let v = ints::<4>(params);
+        listed!(self, gl_tex_parameteriv(target, pname, &v));
+        let v = match pname {
+            GL_TEXTURE_BORDER_COLOR => v.map(crate::lighting::normalized).map(f64::from),
+            _ => v.map(f64::from),
+        };
+        self.set_tex_parameter(target, pname, v)
+    }
+
+    pub fn gl_tex_parameter_iiv(
+        &mut self,
+        target: u32,
+        pname: u32,
+        params: &[i32],
+    ) -> Result<(), GlError> {
+        let v = ints::<4>(params);
+        listed!(self, gl_tex_parameter_iiv(target, pname, &v));
+        match pname {
+            // Kept as integers.
+            GL_TEXTURE_BORDER_COLOR => self.forget_tex_parameter(target, pname),
+            _ => self.set_tex_parameter(target, pname, v.map(f64::from)),
+        }
+    }
+
+    pub fn gl_tex_parameter_iuiv(
+        &mut self,
+        target: u32,
+        pname: u32,
+        params: &[u32],
+    ) -> Result<(), GlError> {
+        let v: [u32; 4] = std::array::from_fn(|i| params.get(i).copied().unwrap_or(0));
+        self.gl_tex_parameter_iiv(target, pname, &v.map(|v| v as i32))
+    }
+
+    fn set_tex_parameter(&mut self, target: u32, pname: u32, v: [f64; 4]) -> Result<(), GlError> {
+        let usual = match self.limits.api {
+            Api::Compat | Api::Core => true,
+            Api::Es if self.limits.es3() => shown_in_es(pname),
+            _ => matches!(pname, GL_TEXTURE_MIN_FILTER | GL_TEXTURE_MAG_FILTER),
+        };
+        if !usual {
+            return self.forget_tex_parameter(target, pname);
+        }
+        let Some((index, name)) = self.bound(target) else {
+            return self.unsure();
+        };
+        let shared = self.shared.clone();
+        match shared.with_texture(index, name, |texture| texture.set(pname, v)) {
+            Some(Err(Doubt::Error(error))) => Err(error),
+            Some(Ok(())) => Ok(()),
+            Some(Err(Doubt::Unknown)) | None => self.unsure(),
+        }
+    }
+
+    fn forget_tex_parameter(&mut self, target: u32, pname: u32) -> Result<(), GlError> {
+        if let (Some((index, name)), Some((offset, values, _))) = (self.bound(target), place(pname))
+        {
+            self.shared.with_texture(index, name, |texture| {
+                texture.parameters[offset..offset + values].fill(UNKNOWN);
+            });
+        }
+        self.unsure()
+    }
+
+    /// The number of the target and the name of the texture bound to it.
+    fn bound(&self, target: u32) -> Option<(usize, u32)> {
+        let index = target_index(target)?;
+        let name = self.known(self.unit_at(binding(index)))?;
+        Some((index, name as u32))
+    }
+
+    /// `glGetTexParameter*v`, as the integers or floats that a texture has; `None` if only the
+    /// driver knows.
+    pub fn tex_parameter(&self, target: u32, pname: u32) -> Option<Answer<'static>> {
+        let (offset, values, class) = place(pname)?;
+        let shown = match self.limits.api {
+            Api::Compat => true,
+            Api::Core => !matches!(
+                pname,
+                GL_DEPTH_TEXTURE_MODE | GL_GENERATE_MIPMAP | GL_TEXTURE_PRIORITY
+            ),
+            Api::Es if self.limits.es3() => shown_in_es(pname),
+            _ => offset < 4,
+        };
+        let (index, name) = self.bound(target).filter(|_| shown)?;
+        let mut out = [0.; 4];
+        self.shared.with_texture(index, name, |texture| {
+            out[..values].copy_from_slice(&texture.parameters[offset..offset + values]);
+        })?;
+        if out.iter().any(|&v| is_unknown(v)) {
+            return None;
+        }
+        match class {
+            Class::Clamped if !out.iter().all(|v| (0. ..=1.).contains(v)) => None,
+            class => Some(Answer::few(class, out, values)),
+        }
+    }
+
+    /// The texture's storage was made for good, which limits its levels.
+    pub fn tex_storage(&mut self, target: u32) {
+        let Some((index, name)) = self.bound(target) else {
+            return;
+        };
+        self.shared.with_texture(index, name, |texture| {
+            texture.immutable = true;
+            texture.parameters[11..13].fill(UNKNOWN);
+        });
+    }
+
+    /// Only the driver knows a texture's parameters now: a command changed them by name.
+    pub fn forget_texture(&mut self, name: u32) {
+        let mut objects = self.shared.lock();
+        if let Some(texture) = objects.textures.get_mut(&name) {
+            texture.parameters = [UNKNOWN; VALUES];
+        }
+    }
+
+    pub fn gl_gen_samplers(&mut self, names: &[u32]) {
+        self.shared.lock().samplers.extend(names);
+    }
+
+    pub fn gl_delete_samplers(&mut self, names: &[u32]) {
+        let mut objects = self.shared.lock();
+        names.iter().for_each(|name| {
+            objects.samplers.remove(name);
+        });
+        drop(objects);
+        self.unbind_samplers(names);
+    }
+}
+
+/// Parameters that every ES 3 shows.
+fn shown_in_es(pname: u32) -> bool {
+    matches!(
+        pname,
+        GL_TEXTURE_MIN_FILTER
+            | GL_TEXTURE_MAG_FILTER
+            | GL_TEXTURE_WRAP_S
+            | GL_TEXTURE_WRAP_T
+            | GL_TEXTURE_WRAP_R
+            | GL_TEXTURE_MIN_LOD
+            | GL_TEXTURE_MAX_LOD
+            | GL_TEXTURE_BASE_LEVEL
+            | GL_TEXTURE_MAX_LEVEL
+            | GL_TEXTURE_COMPARE_MODE
+            | GL_TEXTURE_COMPARE_FUNC
+            | GL_TEXTURE_SWIZZLE_R..=GL_TEXTURE_SWIZZLE_A
+    )
+}
