@@ -58,7 +58,7 @@ pub fn context_info(api: u32, major: u32, minor: u32) -> ContextInfo {
     integers.push((gl::GL_MAJOR_VERSION, vec![major]));
     integers.push((gl::GL_MINOR_VERSION, vec![minor]));
     integers.push((gl::GL_NUM_EXTENSIONS, vec![EXTENSIONS.len() as i64]));
-    ContextInfo {
+    let mut info = ContextInfo {
         version,
         glsl,
         vendor: "Manganese".into(),
@@ -73,7 +73,9 @@ pub fn context_info(api: u32, major: u32, minor: u32) -> ContextInfo {
             (gl::GL_POINT_SIZE_RANGE, vec![1.0, 255.0]),
             (gl::GL_POINT_SIZE_GRANULARITY, vec![0.125]),
         ],
-    }
+    };
+    crate::initial::add_state(&mut info);
+    info
 }
 
 /// What programs of fixed function, arrays, buffers and shaders look for before they use it.

@@ -12,6 +12,7 @@ mod frames;
 #[rustfmt::skip]
 mod generated;
 mod gl;
+mod initial;
 mod log;
 mod options;
 mod pixmap;

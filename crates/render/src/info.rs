@@ -7,6 +7,7 @@ use crate::present::{extensions, string};
 use crate::renderer::{RenderError, Renderer};
 use mgn_wire::gl::*;
 use mgn_wire::hello::{self, ContextInfo, ServerInfo};
+use mgn_wire::sizes::fresh;
 
 /// What a context is to be: as `mgnCreateContext` says it.
 #[derive(Debug, Clone, Copy)]
@@ -114,7 +115,7 @@ impl Renderer {
         self.egl.destroy_context(context);
     }
 
-    /// The constants of the context that is current in EGL. Leaves no error behind.
+    /// The constants of the context that is current in EGL, and what its state is while it is new. Leaves no error behind.
     pub(crate) fn context_info(&self) -> ContextInfo {
         // SAFETY: strings are null or C strings of the driver's.
         let text = |name| unsafe { string((self.gl.glGetString)(name)) };
@@ -131,7 +132,7 @@ impl Renderer {
             v if info.version.starts_with("OpenGL ES") => v >= (3, 0),
             v => v >= (3, 2),
         };
-        for &(pname, count) in INTEGERS {
+        for &(pname, count) in INTEGERS.iter().chain(fresh::INTEGERS) {
             info.integers.extend(self.integers(pname, count, wide).map(|v| (pname, v)));
         }
         for &(pname, length) in LISTS {
@@ -141,7 +142,7 @@ impl Renderer {
         for &(pname, count) in INDEXED {
             info.integers.extend(self.indexed(pname, count).map(|v| (pname, v)));
         }
-        for &(pname, count) in FLOATS {
+        for &(pname, count) in FLOATS.iter().chain(fresh::FLOATS) {
             info.integers.extend(self.integers(pname, count, false).map(|v| (pname, v)));
             info.floats.extend(self.floats(pname, count).map(|v| (pname, v)));
         }

@@ -76,8 +76,8 @@ pub struct ContextInfo {
     pub vendor: String,
     pub renderer: String,
     pub extensions: Vec<String>,
-    /// Values of `glGetIntegerv` (64 bits) that never change, by pname.
+    /// Values of `glGetIntegerv` (64 bits) that never change, and first values of those in `sizes::fresh`, by pname.
     pub integers: Vec<(u32, Vec<i64>)>,
-    /// Values of `glGetFloatv` that never change and aren't integers, by pname.
+    /// Likewise values of `glGetFloatv` that aren't integers.
     pub floats: Vec<(u32, Vec<f32>)>,
 }

@@ -19,6 +19,7 @@ pub mod pixels;
 mod strings;
 mod tracked;
 
+use crate::config::Format;
 use crate::context::Context;
 use crate::generated::lookup::TABLE;
 use arrays::Arrays;
@@ -59,6 +60,8 @@ pub struct GlState {
     pub own: names::Own,
     /// Names and contents that the share group has in common.
     pub shared: Arc<Shared>,
+    /// Whether it has ever had a default framebuffer to draw to.
+    was_current: bool,
     /// `hello::api`: compatibility, core, ES 1 or ES 2 and up.
     pub api: u32,
 }
@@ -79,7 +82,17 @@ impl GlState {
             lists: lists::Lists::default(),
             own: names::Own::default(),
             shared,
+            was_current: false,
             api,
+        }
+    }
+
+    /// The context draws to a default framebuffer of this format and size from now on.
+    pub fn drawn_to(&mut self, format: Format, (width, height): (u32, u32)) {
+        let first = !std::mem::replace(&mut self.was_current, true);
+        self.state.default_framebuffer(format.double, format.stencil, first);
+        if first {
+            self.state.first_current(width as i32, height as i32);
         }
     }
 
