@@ -13,7 +13,7 @@ pub(crate) const SPIN: Duration = Duration::from_micros(20);
 /// How often a sleeping thread looks whether its peer still lives.
 pub(crate) const PULSE: Duration = Duration::from_millis(100);
 
-/// How long a look at how busy the machine is holds good.
+/// How long a busy machine is left alone, and the least time between two looks at it.
 const CALM: Duration = Duration::from_millis(4);
 
 /// A sleep shorter than this is one that spinning might well have saved.
@@ -24,22 +24,21 @@ const PATIENCE: u32 = 4;
 
 /// Decides, for one place that waits, whether to spin.
 ///
-/// Spinning hands a message over in well under a microsecond where a sleeping thread takes 10 to
-/// 30, but it takes a processor that others may need. So it is bounded to 20 us, never done on one
-/// processor or while more threads want to run than there are processors (which is looked at before
-/// the first spin and after one that failed, at most every 4 ms), and given up for more and more of
-/// the waits while it keeps failing.
+/// Spinning hands a message over in well under a microsecond where a sleeping thread takes 5 to 30,
+/// but it takes a processor that others may need. So it is bounded to 20 us, never done on one
+/// processor, and given up for more and more of the waits while it keeps failing. A spin that fails
+/// while more threads want to run than there are processors is the last one for 4 ms: those that
+/// succeed then cost nobody anything, and the others take half a percent of a processor at most.
 #[derive(Debug)]
 pub(crate) struct Spinner {
     /// Looks between two looks at the clock.
     stride: u32,
     failures: u32,
     skip: u32,
-    /// When the machine was last looked at, and whether it was too busy to spin.
+    /// When the machine was last looked at.
     looked: Option<Instant>,
-    busy: bool,
-    /// Whether to look again, once that was long enough ago.
-    doubt: bool,
+    /// Until when it is left alone; the number of processors is looked at then.
+    calm_until: Option<Instant>,
     slept_at: Option<Instant>,
 }
 
@@ -50,8 +49,7 @@ impl Default for Spinner {
             failures: 0,
             skip: 0,
             looked: None,
-            busy: false,
-            doubt: true,
+            calm_until: Some(Instant::now()),
             slept_at: None,
         }
     }
@@ -76,7 +74,7 @@ impl Spinner {
             return false;
         }
         let start = Instant::now();
-        if self.is_busy(start) {
+        if self.is_calm(start) {
             return false;
         }
         loop {
@@ -89,24 +87,29 @@ impl Spinner {
             }
             let now = Instant::now();
             if now - start >= SPIN {
-                self.failures += 1;
-                if self.failures >= PATIENCE {
-                    self.skip = 1 << (self.failures - PATIENCE).min(6);
-                }
-                self.doubt = true;
+                self.failed(now);
                 return false;
             }
         }
     }
 
-    fn is_busy(&mut self, now: Instant) -> bool {
-        if self.doubt && self.looked.is_none_or(|looked| now - looked >= CALM) {
-            let cores = cpu::cores();
-            self.busy = cores == 1 || cpu::runnable().is_some_and(|runnable| runnable > cores);
-            self.doubt = self.busy;
-            self.looked = Some(now);
+    fn is_calm(&mut self, now: Instant) -> bool {
+        if self.calm_until.is_some_and(|until| now >= until) {
+            self.calm_until = (cpu::cores() == 1).then_some(now + CALM);
         }
-        self.busy
+        self.calm_until.is_some()
+    }
+
+    fn failed(&mut self, now: Instant) {
+        self.failures += 1;
+        if self.failures >= PATIENCE {
+            self.skip = 1 << (self.failures - PATIENCE).min(6);
+        }
+        if self.looked.is_none_or(|looked| now - looked >= CALM) {
+            self.looked = Some(now);
+            let busy = cpu::runnable().is_some_and(|runnable| runnable > cpu::cores());
+            self.calm_until = busy.then_some(now + CALM);
+        }
     }
 
     /// To be called before and after a sleep: short sleeps restore confidence in spinning.
