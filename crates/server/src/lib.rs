@@ -1,0 +1,22 @@
+//! The render server: a parent process that listens, and a worker process for every session.
+//!
+//! The parent never touches OpenGL. It hands each client's sockets to a worker that has the driver open already, so a client waits for no driver, and a
+//! worker that crashes, hangs or takes too much memory ends one session and no other. One more worker than there are sessions is kept ready.
+#![forbid(unsafe_code)]
+
+mod answers;
+mod control;
+mod error;
+mod options;
+mod parent;
+mod pictures;
+mod probe;
+mod replay;
+mod watchdog;
+mod worker;
+
+pub use error::ServerError;
+pub use options::{Options, WorkerCommand};
+pub use parent::run;
+pub use probe::{probe, Abilities};
+pub use worker::worker;

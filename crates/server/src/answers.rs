@@ -1,0 +1,59 @@
+//! Answers on their way to the client.
+
+use crate::watchdog::Activity;
+use mgn_fabric::Sender;
+use mgn_render::Errors;
+use mgn_wire::{Fault, Reply};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// `context total error 0`, before each part of an answer.
+const HEADER: usize = 16;
+
+pub(crate) struct Answers {
+    sender: Sender,
+    errors: Rc<Errors>,
+    activity: Arc<Activity>,
+}
+
+/// The client has gone: that ends the session, and is nobody's fault.
+pub(crate) const GONE: &str = "the client has gone";
+
+impl Answers {
+    pub fn new(sender: Sender, errors: Rc<Errors>, activity: Arc<Activity>) -> Answers {
+        Answers { sender, errors, activity }
+    }
+
+    /// Sends an answer, in as many messages as it takes.
+    pub fn send(&self, context: u32, reply: &Reply) -> Result<(), Fault> {
+        let error = self.errors.peek();
+        let bytes = reply.bytes();
+        let room = self.sender.message_max() - HEADER;
+        let mut header = [0; HEADER];
+        for (to, word) in header.chunks_exact_mut(4).zip([context, bytes.len() as u32, error, 0]) {
+            to.copy_from_slice(&u32::to_le_bytes(word));
+        }
+        let mut parts = bytes.chunks(room);
+        let mut part = parts.next().unwrap_or(&[]);
+        loop {
+            self.activity.wait(|| {
+                let mut reservation = self.sender.reserve(HEADER + part.len())?;
+                reservation.write(0, &header);
+                reservation.write(HEADER, part);
+                self.sender.commit(&mut reservation, HEADER + part.len())
+            }).map_err(|error| gone(&error))?;
+            match parts.next() {
+                Some(next) => part = next,
+                None => return Ok(()),
+            }
+        }
+    }
+}
+
+/// What a connection that fails means to the session.
+pub(crate) fn gone(error: &mgn_fabric::Error) -> Fault {
+    match error {
+        mgn_fabric::Error::Closed(_) => Fault::refused(GONE),
+        error => Fault::refused(error.to_string()),
+    }
+}

@@ -1,0 +1,28 @@
+//! Why there is no server.
+
+/// One sentence each, for the person who started it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    #[error(transparent)]
+    Fabric(#[from] mgn_fabric::Error),
+    #[error(transparent)]
+    Render(#[from] mgn_render::RenderError),
+    /// The first worker did not come up; these are its words.
+    #[error("{0}")]
+    Worker(String),
+    #[error("cannot start a worker process: {0}")]
+    Spawn(std::io::Error),
+    #[error("{doing}: {source}")]
+    Io { doing: &'static str, source: std::io::Error },
+    #[error("the process was not started by a server")]
+    NoParent,
+    #[error("nothing to listen on")]
+    NoAddress,
+}
+
+impl ServerError {
+    pub(crate) fn io<E: Into<std::io::Error>>(doing: &'static str) -> impl FnOnce(E) -> ServerError {
+        move |source| ServerError::Io { doing, source: source.into() }
+    }
+}

@@ -1,0 +1,365 @@
+//! The parent process: it lets clients in, gives each session to a worker, and sees to it that workers end.
+
+mod process;
+
+use crate::control::Session;
+use crate::error::ServerError;
+use crate::options::Options;
+use mgn_fabric::{Incoming, Listener};
+use mgn_wire::hello::{self, Hello, Role};
+use process::{Process, Standing};
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::collections::VecDeque;
+use std::io::{Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+use subtle::ConstantTimeEq;
+
+/// How long clients may wait for a worker.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long workers may take to end when the server does, before they are killed.
+const GRACE: Duration = Duration::from_secs(2);
+/// The longest sleep: slow clients in the middle of their handshake are dropped by the look that follows.
+const LOOK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+
+/// Serves until a signal (SIGTERM, SIGINT), the end of the standard input or of the last session ends it, as the options say. Prints where it listens.
+///
+/// # Errors
+/// One sentence if it cannot start: an address in use, no driver, no worker.
+pub fn run(options: Options) -> Result<(), ServerError> {
+    if options.listen.is_empty() {
+        return Err(ServerError::NoAddress);
+    }
+    let signals = signals()?;
+    let mut spare = Process::start(&options.worker)?;
+    // Listening comes after the driver has been tried: clients of a server without one had better not find it.
+    await_driver(&mut spare, &signals, options.end_with_stdin)?;
+    let mut listeners = Vec::new();
+    for address in &options.listen {
+        listeners.push(Listener::bind(address, options.token.clone())?);
+    }
+    let mut server = Server { options, listeners, processes: vec![spare], queue: VecDeque::new(), sessions: 0, failure: None };
+    server.announce()?;
+    let result = server.serve(&signals);
+    server.stop();
+    result
+}
+
+struct Server {
+    options: Options,
+    listeners: Vec<Listener>,
+    processes: Vec<Process>,
+    /// Clients that wait for a worker.
+    queue: VecDeque<Waiting>,
+    /// Sessions begun so far; the last one's number.
+    sessions: u64,
+    /// Why the last worker that did not come up did not.
+    failure: Option<String>,
+}
+
+struct Waiting {
+    incoming: Incoming,
+    program: String,
+    since: Instant,
+}
+
+impl Server {
+    fn announce(&self) -> Result<(), ServerError> {
+        let renderer = match self.processes.first().map(|p| &p.standing) {
+            Some(Standing::Ready(renderer)) => renderer.as_str(),
+            _ => "",
+        };
+        let mut out = std::io::stdout().lock();
+        for listener in &self.listeners {
+            tracing::info!("rendering by {renderer}, listening on {}", listener.address());
+            if self.options.announce {
+                // Nobody may read it, which is no reason not to serve.
+                let _ = writeln!(out, "listening on {}", listener.address());
+            }
+        }
+        let _ = out.flush();
+        Ok(())
+    }
+
+    fn serve(&mut self, signals: &UnixStream) -> Result<(), ServerError> {
+        loop {
+            if self.wait(signals)? {
+                return Ok(());
+            }
+            self.hear_workers();
+            for listener in 0..self.listeners.len() {
+                while let Some(incoming) = self.listeners[listener].accept_timeout(Duration::ZERO)? {
+                    self.let_in(incoming);
+                }
+            }
+            self.serve_queue();
+            let over = self.options.once && self.sessions > 0 && self.queue.is_empty() && self.busy() == 0;
+            if over {
+                tracing::info!("the last client has gone");
+                return Ok(());
+            }
+        }
+    }
+
+    /// Sleeps until something happens. True if the server is to end.
+    fn wait(&self, signals: &UnixStream) -> Result<bool, ServerError> {
+        let stdin = std::io::stdin();
+        let mut fds = vec![PollFd::new(signals, PollFlags::IN)];
+        if self.options.end_with_stdin {
+            fds.push(PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN));
+        }
+        let own = fds.len();
+        fds.extend(self.listeners.iter().map(|l| PollFd::from_borrowed_fd(l.as_fd(), PollFlags::IN)));
+        for process in &self.processes {
+            fds.extend(process.descriptors().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+        }
+        match poll(&mut fds, Some(&LOOK)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(ServerError::io("cannot wait for clients")(error)),
+        }
+        let ready: Vec<bool> = fds[..own].iter().map(|fd| !fd.revents().is_empty()).collect();
+        Ok(ready[0] || (ready.get(1) == Some(&true) && has_ended(&stdin)))
+    }
+
+    /// Takes what workers say, and buries those that have ended.
+    fn hear_workers(&mut self) {
+        let mut at = 0;
+        while at < self.processes.len() {
+            let process = &mut self.processes[at];
+            process.hear();
+            if let Standing::Failed(why) = &process.standing {
+                self.failure = Some(why.clone());
+            }
+            match process.ending() {
+                None => at += 1,
+                Some(ending) => {
+                    let process = self.processes.swap_remove(at);
+                    self.bury(&process, &ending);
+                }
+            }
+        }
+    }
+
+    fn bury(&mut self, process: &Process, ending: &str) {
+        match &process.standing {
+            Standing::Serving(session) => {
+                let (id, program) = (session.id, &session.program);
+                match &process.last_words {
+                    Some(why) => tracing::error!("session {id} ({program}) has ended: {why}"),
+                    None if ending.is_empty() => tracing::info!("session {id} ({program}) has ended"),
+                    None => tracing::error!("session {id} ({program}) has ended: its worker {ending}"),
+                }
+            }
+            Standing::Failed(_) => {}
+            Standing::Starting | Standing::Ready(_) => {
+                let ending = if ending.is_empty() { "ended" } else { ending };
+                self.failure = Some(format!("the renderer did not start: its process {ending}"));
+            }
+        }
+    }
+
+    /// Decides about a client that has connected.
+    fn let_in(&mut self, incoming: Incoming) {
+        let hello: Hello = match postcard::from_bytes(incoming.opening()) {
+            Ok(hello) => hello,
+            Err(_) => return incoming.refuse("the server does not understand how this client introduces itself; use the same release on both ends"),
+        };
+        if hello.version != hello::VERSION || hello.table_hash != mgn_wire::ops::TABLE_HASH {
+            tracing::warn!("a client of another release was turned away");
+            return incoming.refuse("client and server were not built from the same table of commands; use the same release on both ends");
+        }
+        match hello.role {
+            Role::Session { program, pid } => self.begin(incoming, &program, pid),
+            Role::Frames { session, key } => self.attach(incoming, session, &key),
+        }
+    }
+
+    fn begin(&mut self, incoming: Incoming, program: &str, pid: u32) {
+        let program: String = printable(program).chars().take(100).collect();
+        let program = format!("{program}, process {pid}");
+        let most = self.options.max_sessions;
+        if self.busy() + self.queue.len() >= most {
+            tracing::warn!("{program} was turned away: {most} sessions are the limit");
+            let why = format!("the server has its limit of {most} sessions");
+            return incoming.refuse(&why);
+        }
+        self.queue.push_back(Waiting { incoming, program, since: Instant::now() });
+    }
+
+    fn attach(&mut self, incoming: Incoming, session: u64, key: &[u8; 16]) {
+        let serving = self.processes.iter_mut().find(|p| p.session().is_some_and(|s| s.id == session));
+        let Some(process) = serving else {
+            return incoming.refuse("there is no such session");
+        };
+        let right = process.session().is_some_and(|s| bool::from(s.key.ct_eq(key)));
+        if !right {
+            tracing::warn!("a frames connection with a wrong key was turned away");
+            return incoming.refuse("there is no such session");
+        }
+        process.attach(incoming);
+    }
+
+    /// Gives waiting clients to workers that are ready, and has the next one started.
+    fn serve_queue(&mut self) {
+        let now = Instant::now();
+        self.queue.retain(|waiting| !waiting.incoming.is_gone());
+        while self.queue.front().is_some_and(|w| now.duration_since(w.since) > PATIENCE) {
+            if let Some(late) = self.queue.pop_front() {
+                late.incoming.refuse("the server's renderer does not start");
+            }
+        }
+        while !self.queue.is_empty() {
+            let Some(ready) = self.processes.iter().position(|p| matches!(p.standing, Standing::Ready(_))) else { break };
+            let Some(client) = self.queue.pop_front() else { break };
+            self.sessions += 1;
+            let session = Session {
+                id: self.sessions,
+                key: random_key(),
+                program: client.program,
+                client: Vec::new(),
+                discard: self.options.discard,
+                memory_limit: self.options.memory_limit,
+                watchdog: self.options.watchdog,
+            };
+            tracing::info!("session {} ({}) begins", session.id, session.program);
+            self.processes[ready].begin(session, client.incoming);
+        }
+        self.keep_one_spare();
+    }
+
+    /// After a worker has failed to start, the next is started only for a client that waits.
+    fn keep_one_spare(&mut self) {
+        let spare = self.processes.iter().any(|p| matches!(p.standing, Standing::Ready(_) | Standing::Starting));
+        if let (false, Some(why)) = (spare, self.failure.take()) {
+            if self.queue.is_empty() {
+                self.failure = Some(why);
+                return;
+            }
+            tracing::error!("{why}");
+            for waiting in self.queue.drain(..) {
+                waiting.incoming.refuse(&why);
+            }
+            self.failure = Some(why);
+            self.start_spare();
+            return;
+        }
+        if !spare {
+            self.start_spare();
+        }
+    }
+
+    fn start_spare(&mut self) {
+        match Process::start(&self.options.worker) {
+            Ok(process) => {
+                self.failure = None;
+                self.processes.push(process);
+            }
+            Err(error) => self.failure = Some(error.to_string()),
+        }
+    }
+
+    /// Sessions under way.
+    fn busy(&self) -> usize {
+        self.processes.iter().filter(|p| p.session().is_some()).count()
+    }
+
+    /// Ends all workers. Nothing is left when it returns.
+    fn stop(mut self) {
+        self.listeners.clear();
+        let sessions = self.busy();
+        if sessions > 0 {
+            tracing::info!("the server ends, and {sessions} sessions with it");
+        }
+        for waiting in self.queue.drain(..) {
+            waiting.incoming.refuse("the server ends");
+        }
+        for process in &mut self.processes {
+            process.hang_up();
+        }
+        let deadline = Instant::now() + GRACE;
+        while Instant::now() < deadline {
+            self.processes.retain_mut(|p| p.ending().is_none());
+            if self.processes.is_empty() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // Those left are killed as they are dropped.
+    }
+}
+
+/// Waits for the first worker's driver.
+fn await_driver(first: &mut Process, signals: &UnixStream, end_with_stdin: bool) -> Result<(), ServerError> {
+    let stdin = std::io::stdin();
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        first.hear();
+        let ending = first.ending();
+        match (&first.standing, ending) {
+            (Standing::Ready(_), None) => return Ok(()),
+            (Standing::Failed(why), _) => return Err(ServerError::Worker(why.clone())),
+            (_, Some(ending)) => {
+                let ending = if ending.is_empty() { "ended" } else { &ending };
+                return Err(ServerError::Worker(format!("the renderer did not start: its process {ending}")));
+            }
+            _ => {}
+        }
+        if Instant::now() > deadline {
+            return Err(ServerError::Worker(format!("the renderer did not start within {} s", PATIENCE.as_secs())));
+        }
+        let mut fds = vec![PollFd::new(signals, PollFlags::IN)];
+        fds.extend(first.descriptors().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+        if end_with_stdin {
+            fds.push(PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN));
+        }
+        let _ = poll(&mut fds, Some(&LOOK));
+        let signalled = !fds[0].revents().is_empty();
+        let closed = end_with_stdin && fds.last().is_some_and(|fd| !fd.revents().is_empty()) && has_ended(&stdin);
+        if signalled || closed {
+            return Err(ServerError::Worker("ended before it had started".into()));
+        }
+    }
+}
+
+/// A descriptor that becomes readable when the process is asked to end.
+fn signals() -> Result<UnixStream, ServerError> {
+    let doing = "cannot listen for signals";
+    let (read, write) = UnixStream::pair().map_err(ServerError::io(doing))?;
+    for signal in [SIGTERM, SIGINT] {
+        let write = write.try_clone().map_err(ServerError::io(doing))?;
+        signal_hook::low_level::pipe::register(signal, write).map_err(ServerError::io(doing))?;
+    }
+    Ok(read)
+}
+
+/// Reads what has come by the standard input, which means nothing; says whether it is at its end.
+fn has_ended(mut stdin: &std::io::Stdin) -> bool {
+    let mut bytes = [0; 256];
+    matches!(stdin.read(&mut bytes), Ok(0) | Err(_))
+}
+
+/// A name from outside, fit for a terminal.
+fn printable(name: &str) -> String {
+    let clean: String = name.chars().map(|c| if c.is_control() { '?' } else { c }).take(400).collect();
+    if clean.is_empty() { "a program without a name".into() } else { clean }
+}
+
+fn random_key() -> [u8; 16] {
+    let mut key = [0; 16];
+    getrandom::fill(&mut key).expect("the kernel gives random bytes");
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn names_are_fit_for_a_terminal() {
+        assert_eq!(printable("a\x1b[2Jb\n"), "a?[2Jb?");
+        assert_eq!(printable(&"x".repeat(3000)).len(), 400);
+        assert!(!printable("").is_empty());
+    }
+}

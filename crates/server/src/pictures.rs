@@ -1,0 +1,212 @@
+//! Pictures and completions on their way to the client, over the frames connection.
+
+use crate::answers::gone;
+use crate::watchdog::Activity;
+use mgn_fabric::Sender;
+use mgn_render::{Pictures, Room};
+use mgn_wire::frames::{Encoding, Header, Kind, HEADER};
+use mgn_wire::Fault;
+use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a client may take to open its frames connection after its commands have asked for a picture.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Pictures being compressed at once, besides the one being read.
+const IN_FLIGHT: usize = 1;
+
+/// Where the frames connection appears: it is opened after the command connection.
+#[derive(Default)]
+pub(crate) struct FramesSlot {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    way: Option<Arc<Way>>,
+    /// Why the session ends, once it does.
+    ended: Option<String>,
+}
+
+/// The connection, and what pictures go through on their way.
+pub(crate) struct Way {
+    sender: Sender,
+    /// Set if pictures are compressed, which a thread of its own does.
+    compressor: Option<SyncSender<Parcel>>,
+    /// The compressor's failure, once it has one.
+    failed: Arc<Mutex<Option<Fault>>>,
+}
+
+enum Parcel {
+    Picture(Header, Vec<u8>),
+    Header(Header),
+}
+
+impl FramesSlot {
+    /// The client has opened its frames connection. A session has one.
+    pub fn open(&self, sender: Sender, compressed: bool) -> Result<(), &'static str> {
+        let mut state = self.lock();
+        if state.way.is_some() {
+            return Err("the session has a frames connection already");
+        }
+        let failed = Arc::new(Mutex::new(None));
+        let way = Arc::new_cyclic(|way: &std::sync::Weak<Way>| {
+            let compressor = compressed.then(|| {
+                let (parcels, inbox) = sync_channel(IN_FLIGHT);
+                let (way, failed) = (way.clone(), failed.clone());
+                // Without the thread, sending fails and the session ends.
+                let _ = thread::Builder::new().name("pictures".into()).spawn(move || compress(&inbox, &way, &failed));
+                parcels
+            });
+            Way { sender, compressor, failed: failed.clone() }
+        });
+        state.way = Some(way);
+        self.changed.notify_all();
+        Ok(())
+    }
+
+    /// Tells the client why its session ends.
+    pub fn farewell(&self, why: &str) {
+        let mut state = self.lock();
+        if state.ended.is_some() {
+            return;
+        }
+        state.ended = Some(why.into());
+        let Some(way) = state.way.clone() else { return };
+        drop(state);
+        let header = Header {
+            kind: Kind::Ended,
+            encoding: Encoding::Raw,
+            surface: 0,
+            frame: 0,
+            width: 0,
+            height: 0,
+            stride: 0,
+            payload: why.len() as u32,
+            error: 0,
+            context: 0,
+        };
+        let mut message = header.encode().to_vec();
+        message.extend(why.as_bytes());
+        // A client that is gone needs no farewell.
+        let _ = way.sender.send(&message);
+    }
+
+    fn wait(&self) -> Result<Arc<Way>, Fault> {
+        let deadline = Instant::now() + PATIENCE;
+        let mut state = self.lock();
+        loop {
+            if let Some(way) = &state.way {
+                return Ok(way.clone());
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(Fault::refused("it wants pictures but opens no connection for them"));
+            }
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(|e| e.into_inner()).0;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+/// The renderer's end.
+pub(crate) struct FramesEnd {
+    slot: Arc<FramesSlot>,
+    way: Option<Arc<Way>>,
+    activity: Arc<Activity>,
+}
+
+impl FramesEnd {
+    pub fn new(slot: Arc<FramesSlot>, activity: Arc<Activity>) -> FramesEnd {
+        FramesEnd { slot, way: None, activity }
+    }
+
+    fn way(&mut self) -> Result<Arc<Way>, Fault> {
+        if let Some(way) = &self.way {
+            return Ok(way.clone());
+        }
+        let way = self.activity.wait(|| self.slot.wait())?;
+        self.way = Some(way.clone());
+        Ok(way)
+    }
+}
+
+impl Pictures for FramesEnd {
+    fn room(&mut self, bytes: usize) -> Result<Room, Fault> {
+        let way = self.way()?;
+        if way.compressor.is_some() {
+            return Ok(Room::Private(vec![0; bytes]));
+        }
+        let reserved = self.activity.wait(|| way.sender.reserve(HEADER + bytes));
+        reserved.map(Room::Message).map_err(|e| gone(&e))
+    }
+
+    fn send(&mut self, header: &Header, room: Room) -> Result<(), Fault> {
+        let way = self.way()?;
+        match room {
+            Room::Message(mut reservation) => {
+                reservation.write(0, &header.encode());
+                let used = HEADER + header.payload as usize;
+                self.activity.wait(|| way.sender.commit(&mut reservation, used)).map_err(|e| gone(&e))
+            }
+            Room::Private(pixels) => self.activity.wait(|| way.post(Parcel::Picture(*header, pixels))),
+        }
+    }
+
+    fn done(&mut self, header: &Header) -> Result<(), Fault> {
+        let way = self.way()?;
+        if way.compressor.is_some() {
+            return self.activity.wait(|| way.post(Parcel::Header(*header)));
+        }
+        self.activity.wait(|| way.sender.send(&header.encode())).map_err(|e| gone(&e))
+    }
+}
+
+impl Way {
+    /// Hands a parcel to the compressor; waits while it has enough to do.
+    fn post(&self, parcel: Parcel) -> Result<(), Fault> {
+        let posted = self.compressor.as_ref().is_some_and(|c| c.send(parcel).is_ok());
+        if posted {
+            return Ok(());
+        }
+        let failed = self.failed.lock().unwrap_or_else(|e| e.into_inner()).clone();
+        Err(failed.unwrap_or_else(|| Fault::refused("the thread that compresses pictures has ended")))
+    }
+
+    fn send_compressed(&self, header: &Header, pixels: &[u8]) -> Result<(), Fault> {
+        let mut block = vec![0; lz4_flex::block::get_maximum_output_size(pixels.len())];
+        let packed = lz4_flex::block::compress_into(pixels, &mut block).unwrap_or(usize::MAX);
+        let (encoding, payload) = if packed < pixels.len() {
+            (Encoding::Lz4, &block[..packed])
+        } else {
+            (Encoding::Raw, pixels)
+        };
+        let header = Header { encoding, payload: payload.len() as u32, ..*header };
+        let used = HEADER + payload.len();
+        let mut reservation = self.sender.reserve(used).map_err(|e| gone(&e))?;
+        reservation.write(0, &header.encode());
+        reservation.write(HEADER, payload);
+        self.sender.commit(&mut reservation, used).map_err(|e| gone(&e))
+    }
+}
+
+/// Compresses and sends parcels in their order.
+fn compress(inbox: &Receiver<Parcel>, way: &std::sync::Weak<Way>, failed: &Mutex<Option<Fault>>) {
+    while let Ok(parcel) = inbox.recv() {
+        let Some(way) = way.upgrade() else { return };
+        let sent = match parcel {
+            Parcel::Picture(header, pixels) => way.send_compressed(&header, &pixels),
+            Parcel::Header(header) => way.sender.send(&header.encode()).map_err(|e| gone(&e)),
+        };
+        if let Err(fault) = sent {
+            *failed.lock().unwrap_or_else(|e| e.into_inner()) = Some(fault);
+            return;
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What this machine can render, without a server.
+
+use crate::error::ServerError;
+use mgn_render::{Pictures, Renderer, Room};
+use mgn_wire::frames::Header;
+use mgn_wire::hello::{ContextInfo, ServerInfo};
+use mgn_wire::Fault;
+
+/// What a server here would offer.
+#[derive(Debug, Clone)]
+pub struct Abilities {
+    pub info: ServerInfo,
+    /// The constants of a context of each API there is, by the numbers of `mgn_wire::hello::api`.
+    pub contexts: Vec<(u32, ContextInfo)>,
+    /// EGL's vendor and version, and the platform that is used.
+    pub egl: String,
+}
+
+/// Opens the driver in this process and asks it.
+///
+/// # Errors
+/// One sentence on why nothing can be rendered here.
+pub fn probe() -> Result<Abilities, ServerError> {
+    let mut renderer = Renderer::new(Box::new(Nowhere))?;
+    Ok(Abilities { info: renderer.info().clone(), contexts: renderer.context_infos(), egl: renderer.describe_egl() })
+}
+
+struct Nowhere;
+
+impl Pictures for Nowhere {
+    fn room(&mut self, bytes: usize) -> Result<Room, Fault> {
+        Ok(Room::Private(vec![0; bytes]))
+    }
+
+    fn send(&mut self, _: &Header, _: Room) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn done(&mut self, _: &Header) -> Result<(), Fault> {
+        Ok(())
+    }
+}

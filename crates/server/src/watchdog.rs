@@ -1,0 +1,138 @@
+//! What the session's thread does, as seen by a thread that ends the process when a command hangs or memory runs out.
+
+use rustix::process::{getpid, kill_process, Signal};
+use std::fs;
+use std::sync::atomic::{AtomicU64, AtomicU8, Ordering};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Between looks.
+const STEP: Duration = Duration::from_millis(200);
+
+/// What the session's thread is doing now.
+#[derive(Debug, Default)]
+pub(crate) struct Activity(AtomicU8);
+
+// 0: idle.
+const WORKING: u8 = 1;
+/// For the client to take something; that may last as long as the client likes.
+const WAITING: u8 = 2;
+
+impl Activity {
+    pub fn work<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.be(WORKING, work)
+    }
+
+    pub fn wait<T>(&self, wait: impl FnOnce() -> T) -> T {
+        self.be(WAITING, wait)
+    }
+
+    fn be<T>(&self, what: u8, f: impl FnOnce() -> T) -> T {
+        let before = self.0.swap(what, Ordering::Relaxed);
+        let value = f();
+        self.0.store(before, Ordering::Relaxed);
+        value
+    }
+
+    fn is_working(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == WORKING
+    }
+
+    #[cfg(test)]
+    fn is_idle(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == 0
+    }
+}
+
+/// Limits of a session.
+pub(crate) struct Limits {
+    pub command: Duration,
+    pub memory: u64,
+}
+
+/// Watches the process from a thread of its own. `farewell` is told why, and has a moment to pass that on before the process is killed: threads of the
+/// driver's may be in any state.
+pub(crate) fn watch(activity: Arc<Activity>, pulse: Arc<AtomicU64>, limits: Limits, farewell: impl FnOnce(&str) + Send + 'static) -> std::io::Result<()> {
+    thread::Builder::new().name("watchdog".into()).spawn(move || {
+        let why = wait_for_trouble(&activity, &pulse, &limits);
+        end_now(&why, farewell);
+    })?;
+    Ok(())
+}
+
+/// Says why the process ends, and ends it.
+pub(crate) fn end_now(why: &str, farewell: impl FnOnce(&str) + Send) -> ! {
+    /// A client that does not take its farewell does not get it.
+    const MOMENT: Duration = Duration::from_millis(500);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(MOMENT);
+            kill();
+        });
+        farewell(why);
+        kill();
+    })
+}
+
+fn kill() -> ! {
+    loop {
+        // Nothing else could be done if that failed.
+        let _ = kill_process(getpid(), Signal::KILL);
+        thread::sleep(STEP);
+    }
+}
+
+fn wait_for_trouble(activity: &Activity, pulse: &AtomicU64, limits: &Limits) -> String {
+    let mut last = (pulse.load(Ordering::Relaxed), Instant::now());
+    loop {
+        thread::sleep(STEP);
+        let now = pulse.load(Ordering::Relaxed);
+        if now != last.0 || !activity.is_working() {
+            last = (now, Instant::now());
+        } else if last.1.elapsed() >= limits.command {
+            return format!("a command has run for more than {} s", limits.command.as_secs());
+        }
+        if let Some(used) = private_memory().filter(|used| *used > limits.memory) {
+            let mib = |bytes: u64| bytes >> 20;
+            return format!("it uses {} MiB of memory, of {} allowed", mib(used), mib(limits.memory));
+        }
+    }
+}
+
+/// Resident bytes of this process that it does not share.
+fn private_memory() -> Option<u64> {
+    let text = fs::read_to_string("/proc/self/statm").ok()?;
+    let mut pages = text.split_whitespace().skip(1).map(|n| n.parse::<u64>().unwrap_or(0));
+    let (resident, shared) = (pages.next()?, pages.next()?);
+    Some(resident.saturating_sub(shared) * rustix::param::page_size() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn activities_nest() {
+        let activity = Activity::default();
+        activity.work(|| {
+            assert!(activity.is_working());
+            activity.wait(|| assert!(!activity.is_working()));
+            assert!(activity.is_working());
+        });
+        assert!(activity.is_idle());
+    }
+
+    #[test]
+    fn a_command_that_hangs_is_seen_and_one_that_waits_is_not() {
+        let limits = |memory| Limits { command: Duration::from_millis(500), memory };
+        let pulse = AtomicU64::new(0);
+        let activity = Activity::default();
+        let started = Instant::now();
+        let why = activity.work(|| wait_for_trouble(&activity, &pulse, &limits(u64::MAX)));
+        assert!(why.contains("a command has run"));
+        assert!(started.elapsed() >= Duration::from_millis(500));
+        let why = activity.wait(|| wait_for_trouble(&activity, &pulse, &limits(1)));
+        assert!(why.contains("memory"));
+    }
+}

@@ -1,0 +1,175 @@
+//! A worker process: it opens the driver, waits for a session, serves it and ends.
+
+use crate::answers::{Answers, GONE};
+use crate::control::{self, FromWorker, Inbox, Session, ToWorker};
+use crate::error::ServerError;
+use crate::pictures::{FramesEnd, FramesSlot};
+use crate::replay::serve;
+use crate::watchdog::{self, Activity, Limits};
+use mgn_fabric::{Config, Incoming, Transport};
+use mgn_render::Renderer;
+use mgn_spu::Discard;
+use mgn_wire::hello::Welcome;
+use mgn_wire::{Commands, CHUNK, MESSAGE_MAX};
+use rustix::net::{getpeername, sockopt, AddressFamily};
+use rustix::process::{set_parent_process_death_signal, Signal};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::thread;
+
+/// Memory for commands under way: enough for the client to write while the driver works, little enough to stay in the processor's cache.
+const COMMAND_BYTES: usize = 16 * CHUNK;
+/// Memory for answers under way. Images are longer and come in parts.
+const ANSWER_BYTES: usize = 8 * CHUNK;
+/// Nothing is said on the frames connection by the client.
+const SILENCE_BYTES: usize = 4096;
+/// Small messages of the frames connection; pictures are longer and get memory of their own.
+const HEADERS_BYTES: usize = 64 * 4096;
+/// The longest picture: 16k x 16k.
+const PICTURE_MAX: usize = 1 << 30;
+
+/// Turns this process into a worker of the server that has started it, whose socket is the standard input. Returns when the session has ended.
+///
+/// # Errors
+/// [`ServerError::NoParent`] if no server has started it. What goes wrong later, the server says.
+pub fn worker() -> Result<(), ServerError> {
+    let control = io::stdin().as_fd().try_clone_to_owned().map_err(ServerError::io("cannot use the standard input"))?;
+    if sockopt::socket_domain(&control).ok() != Some(AddressFamily::UNIX) {
+        return Err(ServerError::NoParent);
+    }
+    let control = Arc::new(UnixStream::from(control));
+    // A server that is killed takes its workers with it; one that ends closes the socket, which counts too if this came too late.
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(ServerError::io("cannot follow the server"))?;
+    let slot = Arc::new(FramesSlot::default());
+    let activity = Arc::new(Activity::default());
+    let pictures = FramesEnd::new(slot.clone(), activity.clone());
+    let renderer = match Renderer::new(Box::new(pictures)) {
+        Ok(renderer) => renderer,
+        Err(error) => return tell(&control, &FromWorker::Failed(error.to_string())),
+    };
+    tell(&control, &FromWorker::Ready { renderer: renderer.info().renderer.clone() })?;
+    let mut inbox = Inbox::default();
+    let Some((session, socket)) = wait_for_session(&control, &mut inbox)? else { return Ok(()) };
+    let farewell = {
+        let (control, slot) = (control.clone(), slot.clone());
+        move |why: &str| {
+            // Who does not listen any more need not know.
+            let _ = tell(&control, &FromWorker::Ended(why.into()));
+            slot.farewell(why);
+        }
+    };
+    let limits = Limits { command: session.watchdog, memory: session.memory_limit };
+    watchdog::watch(activity.clone(), renderer.pulse(), limits, farewell.clone())
+        .map_err(ServerError::io("cannot start the watchdog"))?;
+    follow_parent(control.clone(), inbox, slot)?;
+    if let Err(why) = serve_session(renderer, &session, socket, &activity) {
+        if why != GONE {
+            farewell(&why);
+        }
+    }
+    Ok(())
+}
+
+fn tell(control: &UnixStream, message: &FromWorker) -> Result<(), ServerError> {
+    control::send(control, message, None).map_err(ServerError::io("the server does not listen"))
+}
+
+/// The session to serve; none if the server ends first.
+fn wait_for_session(control: &UnixStream, inbox: &mut Inbox) -> Result<Option<(Session, OwnedFd)>, ServerError> {
+    let broken = || ServerError::io("the server said something else");
+    loop {
+        match inbox.next().map_err(broken())? {
+            Some(ToWorker::Session(session)) => {
+                let socket = inbox.descriptor().ok_or_else(|| broken()(io::Error::from(io::ErrorKind::InvalidData)))?;
+                return Ok(Some((session, socket)));
+            }
+            Some(ToWorker::Frames { .. }) => return Err(broken()(io::Error::from(io::ErrorKind::InvalidData))),
+            None if inbox.fill(control, true).map_err(broken())? => {}
+            None => return Ok(None),
+        }
+    }
+}
+
+/// Runs the session. Says why it ended.
+fn serve_session(renderer: Renderer, session: &Session, socket: OwnedFd, activity: &Arc<Activity>) -> Result<(), String> {
+    let text = |error: mgn_fabric::Error| error.to_string();
+    let incoming = Incoming::from_handoff(socket, &session.client).map_err(text)?;
+    let welcome = Welcome { session: session.id, key: session.key, info: renderer.info().clone() };
+    let welcome = postcard::to_allocvec(&welcome).map_err(|e| e.to_string())?;
+    let config = Config {
+        message_max: MESSAGE_MAX,
+        send_pool_bytes: ANSWER_BYTES,
+        recv_pool_bytes: COMMAND_BYTES,
+        large_max: MESSAGE_MAX,
+        ..Config::default()
+    };
+    let connection = match incoming.accept(&welcome, &config) {
+        Ok(connection) => connection,
+        Err(mgn_fabric::Error::Closed(_)) => return Err(GONE.into()),
+        Err(error) => return Err(error.to_string()),
+    };
+    let (sender, receiver) = connection.split();
+    let answers = Answers::new(sender, renderer.errors(), activity.clone());
+    let mut chain: Box<dyn Commands> = Box::new(renderer);
+    if session.discard {
+        chain = Box::new(Discard::new(chain));
+    }
+    let fault = serve(receiver, &mut *chain, &answers, activity).to_string();
+    // The driver's contexts go with the process. Ending them one by one takes time, and a driver in disorder might not survive it.
+    std::mem::forget(chain);
+    Err(if fault == GONE { fault } else { format!("the client misbehaved: {fault}") })
+}
+
+/// Takes what the server sends during the session, on a thread of its own, and ends the process when the server does.
+fn follow_parent(control: Arc<UnixStream>, mut inbox: Inbox, slot: Arc<FramesSlot>) -> Result<(), ServerError> {
+    let follow = move || loop {
+        match inbox.next() {
+            Ok(Some(ToWorker::Frames { client })) => {
+                if let Some(socket) = inbox.descriptor() {
+                    open_frames(&slot, socket, &client);
+                }
+            }
+            Ok(None) if inbox.fill(&*control, true).unwrap_or(false) => {}
+            _ => watchdog::end_now("the server ends", |why| slot.farewell(why)),
+        }
+    };
+    thread::Builder::new().name("control".into()).spawn(follow).map_err(ServerError::io("cannot start a thread"))?;
+    Ok(())
+}
+
+fn open_frames(slot: &FramesSlot, socket: OwnedFd, client: &[u8]) {
+    let far = is_far(&socket);
+    let opened = Incoming::from_handoff(socket, client).and_then(|incoming| {
+        let compressed = far && *incoming.transport() == Transport::Tcp;
+        let config = Config {
+            message_max: SILENCE_BYTES,
+            send_pool_bytes: HEADERS_BYTES,
+            recv_pool_bytes: SILENCE_BYTES,
+            large_max: PICTURE_MAX,
+            ..Config::default()
+        };
+        Ok((incoming.accept(&[], &config)?, compressed))
+    });
+    match opened {
+        Ok((connection, compressed)) => {
+            let (sender, receiver) = connection.split();
+            // The client says nothing here, but may take a closed receiver for the end.
+            std::mem::forget(receiver);
+            if let Err(why) = slot.open(sender, compressed) {
+                tracing::warn!("{why}");
+            }
+        }
+        Err(error) => tracing::debug!("a frames connection came to nothing: {error}"),
+    }
+}
+
+/// Whether a network lies between: then pictures are worth compressing.
+fn is_far(socket: &OwnedFd) -> bool {
+    let Ok(Some(peer)) = getpeername(socket) else { return false };
+    match std::net::SocketAddr::try_from(peer) {
+        Ok(address) => !address.ip().to_canonical().is_loopback(),
+        Err(_) => false,
+    }
+}

@@ -1,0 +1,284 @@
+//! What goes wrong takes one session and no other.
+
+mod support;
+
+use mgn_fabric::Transport;
+use mgn_wire::encoder::Data;
+use mgn_wire::gl::*;
+use std::time::Duration;
+use support::{message, wait_until, Client, Server};
+
+#[test]
+#[ignore = "started by the server under test"]
+fn worker_process() {
+    support::be_worker();
+}
+
+#[test]
+#[ignore = "started by the tests"]
+fn server_process() {
+    support::be_server();
+}
+
+/// A small generator, so that failures repeat.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn bytes(&mut self, n: usize) -> Vec<u8> {
+        (0..n).map(|_| self.next() as u8).collect()
+    }
+}
+
+fn works(client: &mut Client) {
+    client.draw_triangle();
+    assert_eq!(client.swap(1).1.len(), 64 * 48 * 4);
+}
+
+#[test]
+fn garbage_ends_its_session() {
+    let server = Server::start(false, &[]);
+    let mut bystander = server.client(Transport::Shm);
+    bystander.set_up();
+    let mut random = Random(0x1234_5678_9abc_def1);
+    for round in 0..6 {
+        let mut client = server.client(if round % 2 == 0 { Transport::Shm } else { Transport::Unix });
+        let length = 8 + random.next() as usize % 4096 / 4 * 4;
+        let garbage = random.bytes(length);
+        client.sender.send(&garbage).unwrap();
+        let why = client.ending().expect("a reason");
+        assert!(why.contains("misbehaved"), "{why}");
+    }
+    server.expect_log("misbehaved");
+    assert!(!server.log().contains('\x1b'), "control characters of a client's in the log");
+    works(&mut bystander);
+}
+
+#[test]
+fn commands_without_a_context_and_bad_names_end_their_session() {
+    let server = Server::start(false, &[]);
+    let cases: [&dyn Fn(&mut mgn_wire::Encoder); 6] = [
+        &|e| unsafe { e.gl_clear(GL_COLOR_BUFFER_BIT) },
+        &|e| unsafe { e.mgn_swap_buffers(77, 0, 1) },
+        &|e| unsafe { e.mgn_create_surface(1, 0, 999, 1, 1) },
+        &|e| unsafe { e.mgn_create_surface(1, 0, 1, u32::MAX, u32::MAX) },
+        &|e| unsafe { e.mgn_destroy_context(5) },
+        &|e| unsafe { e.mgn_create_context(1, 17, 0, 0, 0, 1, 0, 0) },
+    ];
+    for case in cases {
+        let mut client = server.client(Transport::Shm);
+        client.encode(0, case);
+        assert!(client.ending().is_some_and(|why| why.contains("misbehaved")));
+    }
+}
+
+#[test]
+fn addresses_of_the_server_are_never_read() {
+    let server = Server::start(false, &[]);
+    let cases: [&dyn Fn(&mut mgn_wire::Encoder); 5] = [
+        &|e| unsafe { e.gl_vertex_attrib_pointer(0, 4, GL_FLOAT, 0, 0, 0x4000_0000) },
+        &|e| unsafe { e.gl_draw_elements(GL_TRIANGLES, 3, GL_UNSIGNED_INT, 0x4000_0000) },
+        &|e| unsafe { e.gl_draw_arrays_indirect(GL_TRIANGLES, 0x4000_0000) },
+        &|e| unsafe { e.gl_draw_pixels(9, 9, GL_RGBA, GL_UNSIGNED_BYTE, Data::Offset(0x4000_0000)) },
+        &|e| unsafe { e.mgn_read_pixels_to(0, 0, 9, 9, GL_RGBA, GL_UNSIGNED_BYTE, 0x4000_0000) },
+    ];
+    for case in cases {
+        let mut client = server.client(Transport::Shm);
+        client.set_up();
+        client.encode(1, case);
+        assert!(client.ending().is_some_and(|why| why.contains("misbehaved")));
+    }
+    let log = server.log();
+    assert!(!log.contains("signal"), "{log}");
+}
+
+#[test]
+fn mutated_streams_end_sessions_and_never_the_server() {
+    let server = Server::start(false, &[]);
+    let vertices = [0.5f32; 30];
+    let good = message(1, |e| unsafe {
+        e.gl_load_identity();
+        e.gl_enable(GL_BLEND);
+        e.mgn_run(GL_TRIANGLES, 0, ([2u8, 3, 0, 2].as_ptr(), 4), Data::Bytes(vertices.as_ptr().cast(), 120));
+        e.gl_color4f(1.0, 1.0, 1.0, 1.0);
+        e.gl_tex_image2d(GL_TEXTURE_2D, 0, GL_RGBA as i32, 2, 2, 0, GL_RGBA, GL_UNSIGNED_BYTE, Data::Bytes(vertices.as_ptr().cast(), 16));
+        e.gl_get_floatv(GL_CURRENT_COLOR, 4);
+    });
+    let mut random = Random(0xfeed_beef_dead_cafe);
+    let mut misbehaved = 0;
+    for _ in 0..12 {
+        let mut client = server.client(Transport::Shm);
+        client.set_up();
+        for _ in 0..20 {
+            let mut bad = good.clone();
+            let at = random.next() as usize % bad.len();
+            bad[at] = random.next() as u8;
+            if client.sender.send(&bad).is_err() {
+                break;
+            }
+        }
+        if client.try_encode(1, |e| unsafe { e.mgn_finish() }).is_ok() && client.answers.recv(Some(Duration::from_secs(5))).is_err() {
+            misbehaved += 1;
+        }
+    }
+    assert!(misbehaved > 0);
+    works(&mut { let mut c = server.client(Transport::Shm); c.set_up(); c });
+}
+
+#[test]
+fn memory_that_changes_while_it_is_read_does_no_harm() {
+    let server = Server::start(false, &[]);
+    let vertices = [0.25f32; 3000];
+    let good = message(1, |e| unsafe {
+        for _ in 0..16 {
+            e.mgn_run(GL_TRIANGLES, 0, ([2u8, 3, 0, 2].as_ptr(), 4), Data::Bytes(vertices.as_ptr().cast(), 6000));
+            e.gl_load_matrixf((vertices.as_ptr(), 16));
+        }
+    });
+    let mut random = Random(0xabcd_ef01_2345_6789);
+    for _ in 0..4 {
+        let mut client = server.client(Transport::Shm);
+        client.set_up();
+        for _ in 0..50 {
+            let Ok(mut reservation) = client.sender.reserve(good.len()) else { break };
+            reservation.write(0, &good);
+            let start = reservation.ptr();
+            if client.sender.commit(&mut reservation, good.len()).is_err() {
+                break;
+            }
+            for _ in 0..200 {
+                let at = random.next() as usize % (good.len() / 4) * 4;
+                // SAFETY: the client's mapping of the chunk stays while its connection does. That the server reads it meanwhile is the test.
+                unsafe { start.add(at).cast::<u32>().write_volatile(random.next() as u32 & 0x000f_ffff) };
+            }
+        }
+    }
+    wait_until("sessions end", || server.workers().len() <= 1);
+    let log = server.log();
+    assert!(!log.contains("signal"), "{log}");
+}
+
+#[test]
+fn a_worker_that_is_killed_takes_its_session_only() {
+    let server = Server::start(false, &[]);
+    let before = server.workers();
+    assert_eq!(before.len(), 1);
+    let mut victim = server.client(Transport::Shm);
+    victim.set_up();
+    let mut bystander = server.client(Transport::Shm);
+    bystander.set_up();
+    // SAFETY: a worker of the server's, which is known to run.
+    unsafe { libc::kill(before[0], libc::SIGSEGV) };
+    assert_eq!(victim.ending(), None);
+    server.expect_log("signal 11 (SIGSEGV)");
+    works(&mut bystander);
+    let mut next = server.client(Transport::Unix);
+    next.set_up();
+    works(&mut next);
+}
+
+#[test]
+fn an_endless_shader_is_ended_by_the_watchdog() {
+    let server = Server::start(false, &[("TEST_WATCHDOG", "1")]);
+    let mut client = server.client(Transport::Shm);
+    client.set_up();
+    let source = b"void main() { while (gl_FragCoord.x > -1.0) gl_FragColor += vec4(gl_FragCoord.y); }";
+    client.encode(1, |e| unsafe {
+        e.gl_create_shader(GL_FRAGMENT_SHADER, 1);
+        e.gl_shader_source(1, (source.as_ptr(), source.len()));
+        e.gl_compile_shader(1);
+        e.gl_create_program(2);
+        e.gl_attach_shader(2, 1);
+        e.gl_link_program(2);
+        e.gl_use_program(2);
+        e.gl_rectf(-1.0, -1.0, 1.0, 1.0);
+        e.mgn_swap_buffers(1, 1, 1);
+    });
+    let why = client.ending().expect("a reason");
+    assert!(why.contains("a command has run for more than 1 s"), "{why}");
+    server.expect_log("a command has run for more than 1 s");
+    server.client(Transport::Shm).set_up();
+}
+
+#[test]
+fn a_client_that_pauses_is_left_alone() {
+    let server = Server::start(false, &[("TEST_WATCHDOG", "1")]);
+    let mut client = server.client(Transport::Shm);
+    client.set_up();
+    // More pictures than there is room for.
+    for frame in 0..12 {
+        client.encode(1, |e| unsafe {
+            e.mgn_resize_surface(1, 1500, 1000 + frame);
+            e.mgn_swap_buffers(1, frame, 1);
+        });
+    }
+    std::thread::sleep(Duration::from_millis(2500));
+    for frame in 0..12 {
+        assert_eq!(client.frame().0.frame, frame);
+    }
+    works(&mut { client.encode(1, |e| unsafe { e.mgn_resize_surface(1, 64, 48) }); client });
+}
+
+#[test]
+fn too_much_memory_ends_the_session() {
+    let server = Server::start(false, &[("TEST_MEMORY", "400000000")]);
+    let mut client = server.client(Transport::Shm);
+    client.set_up();
+    let pixels = vec![1u8; 200_000];
+    for name in 0..4000u32 {
+        let sent = client.try_encode(1, |e| unsafe {
+            e.gl_bind_buffer(GL_ARRAY_BUFFER, 1 + name);
+            e.gl_buffer_data(GL_ARRAY_BUFFER, 200_000, Data::Bytes(pixels.as_ptr(), pixels.len()), GL_STATIC_DRAW);
+        });
+        if sent.is_err() {
+            break;
+        }
+    }
+    let why = client.ending().expect("a reason");
+    assert!(why.contains("MiB of memory"), "{why}");
+}
+
+#[test]
+fn a_signal_ends_the_server_and_leaves_nothing() {
+    let mut server = Server::start(false, &[]);
+    let mut client = server.client(Transport::Shm);
+    client.set_up();
+    let workers = server.workers();
+    assert!(!workers.is_empty());
+    server.signal(libc::SIGTERM);
+    wait_until("the server ends", || server.child.try_wait().unwrap().is_some());
+    assert!(server.child.wait().unwrap().success());
+    client.ending();
+    let lives = |pid: &i32| std::path::Path::new(&format!("/proc/{pid}")).exists();
+    assert!(!workers.iter().any(lives));
+    let mgn_fabric::Address::Unix(path) = &server.address else { panic!("a unix address") };
+    assert!(!path.exists());
+}
+
+#[test]
+fn workers_die_with_a_server_that_is_killed() {
+    let mut server = Server::start(false, &[]);
+    let mut client = server.client(Transport::Shm);
+    client.set_up();
+    let workers = server.workers();
+    server.signal(libc::SIGKILL);
+    server.child.wait().unwrap();
+    client.ending();
+    let lives = |pid: &i32| std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|s| !s.contains(") Z"));
+    wait_until("workers end", || !workers.iter().any(lives));
+}
+
+#[test]
+fn a_machine_without_a_driver_is_said_so() {
+    let none = Server::try_start(false, &[("LD_LIBRARY_PATH", "/nonexistent"), ("LIBGL_DRIVERS_PATH", "/nonexistent"), ("EGL_PLATFORM", "none")]);
+    // Drivers are found by other means on some systems; then there is nothing to see.
+    if let Some(server) = none {
+        drop(server);
+    }
+}
