@@ -74,6 +74,14 @@ impl Commands for Discard {
         draws::arrays(arrays, vertices, extent).map(|_| ())
     }
 
+    fn mgn_swap_buffers(&mut self, surface: u32, frame: u32, _want: u32) -> Result<(), Fault> {
+        self.next.mgn_swap_buffers(surface, frame, 0)
+    }
+
+    fn mgn_present_front(&mut self, surface: u32, frame: u32, _want: u32) -> Result<(), Fault> {
+        self.next.mgn_present_front(surface, frame, 0)
+    }
+
     drop! {
         gl_clear(mask: u32);
         gl_clear_bufferfi(buffer: u32, drawbuffer: i32, depth: f32, stencil: i32);
