@@ -1,1 +1,79 @@
-fn main() {}
+//! The `mgn` command. What it does is in the libraries; here is what it says.
+#![forbid(unsafe_code)]
+
+mod args;
+mod info;
+mod pages;
+mod replay;
+mod report;
+mod run;
+mod server;
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use clap::Parser;
+use tracing_subscriber::EnvFilter;
+
+use args::{Cli, Command, Token};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    log(&cli.command);
+    let done = match cli.command {
+        Command::Run(run) => return run::run(run),
+        Command::Server(server) => server::serve(server),
+        Command::Replay(replay) => replay::replay(replay),
+        Command::Info(info) => info::info(info),
+        Command::Token(Token::New { file }) => new_token(&file),
+        Command::Pages(pages) => pages::write(&pages),
+        Command::Worker => server::worker(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Says on standard error what `MGN_LOG` asks for: by default what goes wrong, and of a server also
+/// who comes and goes. A server within a run leaves the word to the program's side, which is told
+/// why a session ends.
+fn log(command: &Command) {
+    let default = match command {
+        Command::Server(server) if server.embedded => "off",
+        Command::Server(_) => "info",
+        _ => "warn",
+    };
+    let filter = EnvFilter::try_from_env("MGN_LOG").unwrap_or_else(|_| EnvFilter::new(default));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .without_time()
+        .with_target(false)
+        .init();
+}
+
+/// One line for an error and its causes. Many errors name their cause themselves; it is not said
+/// twice.
+fn complain(error: &anyhow::Error) {
+    let mut line = String::from("mgn");
+    for cause in error.chain().map(ToString::to_string) {
+        if !line.ends_with(&cause) {
+            line = format!("{line}: {cause}");
+        }
+    }
+    eprintln!("{line}");
+}
+
+fn new_token(file: &std::path::Path) -> anyhow::Result<()> {
+    mgn_fabric::Token::generate().write(file)?;
+    println!(
+        "{}: a new token; give the file to servers and programs by --token-file",
+        file.display()
+    );
+    Ok(())
+}

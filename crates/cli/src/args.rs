@@ -1,0 +1,267 @@
+//! The command line. Help, man pages and completions all come from here.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use mgn_fabric::{Address, Transport};
+
+/// Run OpenGL programs whose rendering is done by another process, here or on another machine.
+#[derive(Debug, Parser)]
+#[command(name = "mgn", version, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a program with its OpenGL executed by a render server
+    Run(Run),
+    /// Serve programs: execute their OpenGL on this machine
+    Server(Server),
+    /// Play a stream that was recorded with `mgn run --transport file:PATH`
+    Replay(Replay),
+    /// Show what this machine can do, and why not where it cannot
+    Info(Info),
+    /// Make the secrets that servers and programs prove to each other over TCP
+    #[command(subcommand)]
+    Token(Token),
+    /// Write the manual pages and shell completions
+    #[command(hide = true)]
+    Pages(Pages),
+    /// One session of a server; started by `mgn server`
+    #[command(hide = true)]
+    Worker,
+}
+
+/// Run a program with its OpenGL executed by a render server.
+///
+/// The program needs no changes and is not told. Without --server one is started for this run. The
+/// exit status is the program's, 128 and the signal's number if a signal ended it, 1 if its OpenGL
+/// did not reach the server, and 125 to 127 if it could not be started.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// The server: unix:/path, unix:@name or tcp:HOST:PORT; without it one of our own is started
+    #[arg(long, value_name = "ADDR")]
+    pub server: Option<Address>,
+
+    /// How the commands travel: shm (on one host), unix, tcp, null (nowhere) or file:PATH (recorded)
+    #[arg(long, value_name = "TRANSPORT")]
+    pub transport: Option<Transport>,
+
+    /// File with the token for a server over TCP; see `mgn token`
+    #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
+    pub token_file: Option<PathBuf>,
+
+    /// Where pictures go
+    #[arg(long, value_enum, default_value_t = Present::Window)]
+    pub present: Present,
+
+    /// Save frames as images in this directory
+    #[arg(long, value_name = "DIR")]
+    pub save: Option<PathBuf>,
+
+    /// Save every N-th frame only
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "save")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    pub every: u64,
+
+    /// Format of saved frames
+    #[arg(long, value_enum, default_value_t = ImageFormat::Png, requires = "save")]
+    pub image_format: ImageFormat,
+
+    /// End the program after N frames
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub frames: Option<u64>,
+
+    /// Have the server receive and check everything but render nothing
+    #[arg(long, conflicts_with = "server")]
+    pub discard: bool,
+
+    /// What the program does when its server is lost
+    #[arg(long, value_enum, default_value_t = OnLoss::Exit)]
+    pub on_loss: OnLoss,
+
+    /// Show the program on a private X server without a screen (Xvfb)
+    #[arg(long, conflicts_with = "display")]
+    pub headless: bool,
+
+    /// The X server to show the program on, instead of $DISPLAY
+    #[arg(long, value_name = "DISPLAY")]
+    pub display: Option<String>,
+
+    /// Show frame rate, bytes, commands and waits, live and at the end
+    #[arg(long)]
+    pub stats: bool,
+
+    /// Write the same at the end into a file, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub stats_json: Option<PathBuf>,
+
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(value_name = "PROGRAM")]
+    pub program: Vec<OsString>,
+}
+
+/// Serve programs: execute their OpenGL on this machine.
+///
+/// Every program gets a process of its own, so that one that crashes the driver or never ends
+/// disturbs no other. No X server is needed.
+#[derive(Debug, Args)]
+pub struct Server {
+    /// Address to listen on: unix:/path, unix:@name or tcp:HOST:PORT; may be repeated
+    #[arg(long, value_name = "ADDR", default_value = "unix:@manganese")]
+    pub listen: Vec<Address>,
+
+    /// File with the token that clients over TCP must prove to know; see `mgn token`
+    #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
+    pub token_file: Option<PathBuf>,
+
+    /// Receive and check everything but render nothing
+    #[arg(long)]
+    pub discard: bool,
+
+    /// Serve at most N programs at once
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub max_sessions: u32,
+
+    /// Memory that one program's session may use, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 8192)]
+    #[arg(value_parser = clap::value_parser!(u64).range(64..))]
+    pub memory_limit: u64,
+
+    /// End a session whose commands make no progress for so many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    pub watchdog: u64,
+
+    /// End when standard input does
+    #[arg(long, hide = true)]
+    pub embedded: bool,
+}
+
+/// Play a stream that was recorded with `mgn run --transport file:PATH`.
+#[derive(Debug, Args)]
+pub struct Replay {
+    /// The recorded stream
+    pub file: PathBuf,
+
+    /// Save frames as images in this directory
+    #[arg(long, value_name = "DIR")]
+    pub save: Option<PathBuf>,
+
+    /// Save every N-th frame only
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "save")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    pub every: u64,
+
+    /// Format of saved frames
+    #[arg(long, value_enum, default_value_t = ImageFormat::Png, requires = "save")]
+    pub image_format: ImageFormat,
+}
+
+/// Show what this machine can do, and why not where it cannot.
+#[derive(Debug, Args)]
+pub struct Info {
+    /// For programs to read
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Token {
+    /// Write a new random token into a file that only you can read
+    New {
+        /// The file, which must not exist yet
+        file: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Pages {
+    /// Directory for mgn.1 and the pages of its commands
+    #[arg(long, value_name = "DIR")]
+    pub man: PathBuf,
+    /// Directory for the completions of bash, zsh and fish
+    #[arg(long, value_name = "DIR")]
+    pub completions: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Present {
+    /// Into the program's own window
+    Window,
+    /// Nowhere
+    None,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ImageFormat {
+    /// Exact
+    Png,
+    /// Small
+    Jpeg,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum OnLoss {
+    /// It ends
+    Exit,
+    /// It goes on without drawing
+    Continue,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::error::ErrorKind;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    fn run(arguments: &[&str]) -> Result<Run, clap::Error> {
+        let all = ["mgn", "run"].iter().chain(arguments);
+        Cli::try_parse_from(all).map(|cli| match cli.command {
+            Command::Run(run) => run,
+            other => panic!("{other:?} is not run"),
+        })
+    }
+
+    #[test]
+    fn what_follows_the_program_is_the_programs() {
+        let parsed = run(&["--frames", "3", "--", "gears", "--frames", "9", "-x"]).unwrap();
+        assert_eq!(parsed.frames, Some(3));
+        assert_eq!(parsed.program, ["gears", "--frames", "9", "-x"]);
+        let parsed = run(&["gears", "--server", "x"]).unwrap();
+        assert_eq!(parsed.program.len(), 3);
+        assert!(parsed.server.is_none());
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        let conflict = [
+            &["--discard", "--server", "unix:/x", "p"][..],
+            &["--headless", "--display", ":1", "p"],
+        ];
+        for arguments in conflict {
+            let error = run(arguments).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::ArgumentConflict, "{arguments:?}");
+        }
+        for arguments in [
+            &["--server", "nonsense", "p"][..],
+            &["--transport", "pigeon", "p"],
+            &["--frames", "0", "p"],
+            &["--save", "d", "--every", "0", "p"],
+            &["--every", "2", "p"],
+            &[],
+        ] {
+            assert!(run(arguments).is_err(), "{arguments:?}");
+        }
+    }
+}

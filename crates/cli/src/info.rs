@@ -1,0 +1,168 @@
+//! `mgn info`: what this machine can do, and why not.
+
+use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
+
+use mgn_launch::{client_library, find_xvfb, RunDir};
+use mgn_present::XDisplay;
+use serde::Serialize;
+
+use crate::args::Info;
+
+/// What works, or one sentence on why it does not.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Able {
+    Yes(String),
+    No(String),
+}
+
+#[derive(Debug, Serialize)]
+struct Machine {
+    version: &'static str,
+    processors: usize,
+    rendering: Able,
+    transports: Vec<(&'static str, Able)>,
+    x_server: Able,
+    xvfb: Able,
+    client_library: Able,
+}
+
+pub fn info(args: Info) -> anyhow::Result<()> {
+    let machine = Machine {
+        version: env!("CARGO_PKG_VERSION"),
+        processors: std::thread::available_parallelism().map_or(1, usize::from),
+        rendering: rendering(),
+        transports: transports(),
+        x_server: x_server(),
+        xvfb: find_xvfb()
+            .map(|path| path.display().to_string())
+            .ok_or("not installed, so --headless does not work; apt-get install xvfb".to_owned())
+            .into(),
+        client_library: able(client_library().map(|path| path.display().to_string())),
+    };
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&machine)?);
+    } else {
+        print(&machine);
+    }
+    Ok(())
+}
+
+fn rendering() -> Able {
+    let abilities = match mgn_server::probe() {
+        Ok(abilities) => abilities,
+        Err(error) => return Able::No(error.to_string()),
+    };
+    let info = abilities.info;
+    let version = |name: &str, (major, minor): (u8, u8)| match major {
+        0 => format!("no {name}"),
+        _ => format!("{name} {major}.{minor}"),
+    };
+    Able::Yes(format!(
+        "{} ({})\n{}, {}, {}, {}\nEGL {}",
+        info.renderer,
+        info.vendor,
+        version("OpenGL", info.compat),
+        version("core", info.core),
+        version("OpenGL ES", info.es),
+        version("ES", info.es1),
+        abilities.egl
+    ))
+}
+
+fn transports() -> Vec<(&'static str, Able)> {
+    let shared = mgn_sys::memory::create("mgn-info", 4096)
+        .and_then(|fd| mgn_sys::Mapping::new(&fd, 4096, mgn_sys::Protection::ReadWrite))
+        .map(|_| "sealed anonymous memory".to_owned());
+    let unix = RunDir::create().map_err(|e| e.to_string()).and_then(|run| {
+        let path = run.join("socket");
+        UnixListener::bind(&path).map_err(|e| e.to_string())?;
+        Ok(format!(
+            "sockets, run directories like {}",
+            run.path().display()
+        ))
+    });
+    vec![
+        ("shm", able(shared)),
+        ("unix", unix.into()),
+        ("tcp", tcp()),
+        ("null", Able::Yes("always".into())),
+        ("file", Able::Yes("always".into())),
+    ]
+}
+
+fn tcp() -> Able {
+    let on = |address| TcpListener::bind((address, 0)).map_err(|e| e.to_string());
+    match (on("127.0.0.1"), on("::1")) {
+        (Ok(_), Ok(_)) => Able::Yes("IPv4 and IPv6".into()),
+        (Ok(_), Err(why)) => Able::Yes(format!("IPv4; not IPv6: {why}")),
+        (Err(why), Ok(_)) => Able::Yes(format!("IPv6; not IPv4: {why}")),
+        (Err(why), Err(_)) => Able::No(why),
+    }
+}
+
+fn x_server() -> Able {
+    if std::env::var_os("DISPLAY").is_none_or(|display| display.is_empty()) {
+        return Able::No("DISPLAY is not set; programs with windows need --headless".into());
+    }
+    let info = match XDisplay::connect(None).and_then(|display| display.info()) {
+        Ok(info) => info,
+        Err(error) => return Able::No(error.to_string()),
+    };
+    let (width, height) = info.size;
+    let mut text = format!(
+        "{} {}, {width}x{height}, depth {}",
+        info.vendor, info.release, info.depth
+    );
+    let memory = if info.shared_memory {
+        "takes"
+    } else {
+        "takes no"
+    };
+    text += &format!(", {memory} shared memory");
+    match info.glx {
+        Some((major, minor)) => Able::Yes(format!("{text}, GLX {major}.{minor}")),
+        None => Able::No(format!(
+            "{text}, but no GLX, which programs look for; start it with +extension GLX"
+        )),
+    }
+}
+
+fn print(machine: &Machine) {
+    println!(
+        "Manganese {}, {} processors",
+        machine.version, machine.processors
+    );
+    row("rendering", &machine.rendering);
+    for (name, able) in &machine.transports {
+        row(name, able);
+    }
+    row("X server", &machine.x_server);
+    row("Xvfb", &machine.xvfb);
+    row("client library", &machine.client_library);
+}
+
+fn row(name: &str, able: &Able) {
+    let (mark, text) = match able {
+        Able::Yes(text) => ("yes", text),
+        Able::No(why) => ("no", why),
+    };
+    for (n, line) in text.lines().enumerate() {
+        let (name, mark) = if n == 0 { (name, mark) } else { ("", "") };
+        println!("{name:<15} {mark:<4} {line}");
+    }
+}
+
+fn able<E: ToString>(result: Result<String, E>) -> Able {
+    result.map_err(|error| error.to_string()).into()
+}
+
+impl From<Result<String, String>> for Able {
+    fn from(result: Result<String, String>) -> Able {
+        match result {
+            Ok(text) => Able::Yes(text),
+            Err(why) => Able::No(why),
+        }
+    }
+}

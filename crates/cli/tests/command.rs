@@ -1,0 +1,359 @@
+//! The command as its users meet it, with programs that draw nothing: mistakes are one line that
+//! says what to do, and statuses, output and signals are the program's.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A folder of its own for a test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("mgn-cli-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn file(&self, name: &str, bytes: &[u8], mode: u32) -> PathBuf {
+        let path = self.0.join(name);
+        fs::write(&path, bytes).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// `mgn` with a client library that no program here will load.
+fn mgn() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mgn"));
+    command
+        .env("MGN_CLIENT_LIBRARY", env!("CARGO_BIN_EXE_mgn"))
+        .env_remove("DISPLAY")
+        .env_remove("MGN_TOKEN_FILE")
+        .env_remove("MGN_LOG")
+        .stdin(Stdio::null());
+    command
+}
+
+fn output(arguments: &[&str]) -> Output {
+    mgn().args(arguments).output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Ends with `status` and one line that has all of `words`.
+#[track_caller]
+fn refuses(arguments: &[&str], status: i32, words: &[&str]) {
+    let output = output(arguments);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {said}");
+    assert_eq!(said.trim_end().lines().count(), 1, "{said}");
+    assert!(said.starts_with("mgn: "), "{said}");
+    for word in words {
+        assert!(said.contains(word), "{word} is not in {said}");
+    }
+}
+
+#[test]
+fn programs_that_cannot_run_are_refused_with_the_reason() {
+    let folder = Folder::new("refused");
+    let mut elf = [0u8; 64];
+    elf[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 1, 1]);
+    let narrow = folder.file("narrow", &elf, 0o755);
+    elf[4] = 2;
+    elf[18] = if cfg!(target_arch = "aarch64") {
+        183
+    } else {
+        62
+    };
+    let fixed = folder.file("fixed", &elf, 0o755);
+    let text = folder.file("text", b"hello", 0o644);
+    let path = |p: &Path| p.to_str().unwrap().to_owned();
+    refuses(
+        &["run", "--", "no-such-program"],
+        127,
+        &["not found in PATH"],
+    );
+    refuses(
+        &["run", "--", "./no-such-program"],
+        127,
+        &["no such program"],
+    );
+    refuses(&["run", "--", &path(&text)], 126, &["chmod +x"]);
+    refuses(
+        &["run", "--", &path(&narrow)],
+        126,
+        &["32-bit", "64-bit build"],
+    );
+    refuses(&["run", "--", &path(&fixed)], 126, &["statically linked"]);
+    refuses(&["run", "--", "/"], 126, &["not executable"]);
+}
+
+#[test]
+fn flags_that_contradict_each_other_are_named() {
+    refuses(
+        &[
+            "run",
+            "--transport",
+            "null",
+            "--server",
+            "unix:/x",
+            "--",
+            "true",
+        ],
+        125,
+        &["--server"],
+    );
+    refuses(
+        &["run", "--transport", "null", "--discard", "--", "true"],
+        125,
+        &["--discard"],
+    );
+    refuses(
+        &[
+            "run",
+            "--transport",
+            "shm",
+            "--server",
+            "tcp:h:1",
+            "--",
+            "true",
+        ],
+        125,
+        &["unix:"],
+    );
+    refuses(
+        &[
+            "run",
+            "--transport",
+            "tcp",
+            "--server",
+            "unix:/x",
+            "--",
+            "true",
+        ],
+        125,
+        &["tcp:"],
+    );
+    refuses(
+        &["run", "--server", "tcp:h:1", "--", "true"],
+        125,
+        &["--token-file"],
+    );
+    refuses(
+        &["run", "--stats-json", "/no/such/dir/f", "--", "true"],
+        125,
+        &["/no/such/dir/f", "No such file"],
+    );
+    refuses(
+        &["run", "--save", "/dev/null/x", "--", "true"],
+        125,
+        &["/dev/null/x"],
+    );
+}
+
+#[test]
+fn a_missing_client_library_is_said() {
+    let output = mgn()
+        .env("MGN_CLIENT_LIBRARY", "/no/such.so")
+        .args(["run", "true"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(125));
+    assert!(
+        stderr(&output).contains("/no/such.so"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn status_and_output_are_the_programs() {
+    let script = "echo out; echo err >&2; exit 9";
+    let output = output(&["run", "--transport", "null", "--", "sh", "-c", script]);
+    assert_eq!(output.status.code(), Some(9));
+    assert_eq!(output.stdout, b"out\n");
+    let said = stderr(&output);
+    assert!(
+        said.contains("err\n") && said.contains("--headless"),
+        "{said}"
+    );
+    assert!(
+        !said.contains("used no OpenGL"),
+        "it failed for reasons of its own: {said}"
+    );
+}
+
+#[test]
+fn a_program_without_opengl_is_noted() {
+    let output = output(&["run", "--transport", "null", "--headless", "--", "true"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(stderr(&output), "mgn: true used no OpenGL\n");
+}
+
+#[test]
+fn figures_are_written_even_for_a_program_that_fails() {
+    let folder = Folder::new("figures");
+    let file = folder.0.join("stats.json");
+    let name = file.to_str().unwrap();
+    let script = "kill -SEGV $$";
+    let arguments = [
+        "run",
+        "--transport",
+        "null",
+        "--stats-json",
+        name,
+        "sh",
+        "-c",
+        script,
+    ];
+    assert_eq!(output(&arguments).status.code(), Some(128 + 11));
+    let text = fs::read_to_string(&file).unwrap();
+    for key in [
+        "frames_per_second",
+        "bytes_per_frame",
+        "commands_per_frame",
+        "send_wait_share",
+        "round_trips",
+        "\"exit_status\": 139",
+        "\"reached_server\": false",
+    ] {
+        assert!(text.contains(key), "{key} is not in {text}");
+    }
+}
+
+#[test]
+fn a_signal_to_mgn_ends_the_program() {
+    let folder = Folder::new("signal");
+    let pid_file = folder.0.join("pid");
+    let script = format!("echo $$ > {}; exec sleep 1000", pid_file.display());
+    let mut child = mgn()
+        .args(["run", "--transport", "null", "--", "sh", "-c", &script])
+        .spawn()
+        .unwrap();
+    let start = Instant::now();
+    let pid = loop {
+        let text = fs::read_to_string(&pid_file).unwrap_or_default();
+        if text.ends_with('\n') {
+            break text.trim().to_owned();
+        }
+        assert!(start.elapsed() < Duration::from_secs(20));
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(128 + 2));
+    assert!(!Path::new("/proc").join(pid).exists());
+}
+
+#[test]
+fn an_x_server_that_is_not_there_is_said() {
+    let output = output(&[
+        "run",
+        "--transport",
+        "null",
+        "--display",
+        ":9998",
+        "--",
+        "true",
+    ]);
+    let said = stderr(&output);
+    assert!(
+        said.contains(":9998") && said.contains("--headless"),
+        "{said}"
+    );
+}
+
+#[test]
+fn another_opengl_is_found_out() {
+    // Any library of that name does: the watch goes by names.
+    let (python, source) = (
+        Path::new("/usr/bin/python3"),
+        Path::new("/lib/x86_64-linux-gnu/libm.so.6"),
+    );
+    let folder = Folder::new("elsewhere");
+    let file = folder.0.join("libGL.so.1");
+    if !python.exists() || fs::copy(source, &file).is_err() {
+        eprintln!("skipped: needs python3 and a library to copy");
+        return;
+    }
+    let load = format!("ctypes.CDLL('{}')", file.display());
+    let script = format!("import ctypes, time; {load}; time.sleep(0.2)");
+    let output = output(&[
+        "run",
+        "--transport",
+        "null",
+        "--",
+        "/usr/bin/python3",
+        "-c",
+        &script,
+    ]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("libGL.so.1") && said.contains("not through Manganese"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_token_is_private_and_never_overwritten() {
+    let folder = Folder::new("token");
+    let file = folder.0.join("token");
+    let name = file.to_str().unwrap();
+    assert!(output(&["token", "new", name]).status.success());
+    let token = fs::read(&file).unwrap();
+    assert_eq!(
+        fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    let again = output(&["token", "new", name]);
+    assert_eq!(again.status.code(), Some(1));
+    assert!(stderr(&again).contains("exists"), "{}", stderr(&again));
+    assert_eq!(fs::read(&file).unwrap(), token);
+    let shown = [again.stdout, again.stderr].concat();
+    assert!(!String::from_utf8_lossy(&shown).contains(String::from_utf8_lossy(&token).trim()));
+}
+
+#[test]
+fn pages_cover_every_command() {
+    let folder = Folder::new("pages");
+    let (man, completions) = (folder.0.join("man"), folder.0.join("completions"));
+    let mut command = mgn();
+    command
+        .arg("pages")
+        .arg("--man")
+        .arg(&man)
+        .arg("--completions")
+        .arg(&completions);
+    assert!(command.status().unwrap().success());
+    for page in [
+        "mgn.1",
+        "mgn-run.1",
+        "mgn-server.1",
+        "mgn-replay.1",
+        "mgn-info.1",
+    ] {
+        assert!(man.join(page).exists(), "{page}");
+    }
+    assert!(
+        !man.join("mgn-worker.1").exists(),
+        "hidden commands have no page"
+    );
+    for file in ["mgn.bash", "_mgn", "mgn.fish"] {
+        assert!(completions.join(file).exists(), "{file}");
+    }
+}
