@@ -242,6 +242,26 @@ fn a_killed_client_is_noticed_even_if_its_child_lives() {
 }
 
 #[test]
+fn a_killed_client_is_noticed_by_polling() {
+    for kind in [SHM, UNIX, TCP4] {
+        let role = if kind.transport == Transport::Tcp {
+            "silent client"
+        } else {
+            "forking client"
+        };
+        let (other, connection) = client(role, &kind);
+        let (_sender, mut receiver) = connection.split();
+        kill(&other, move || loop {
+            match receiver.recv(Some(Duration::ZERO)) {
+                Ok(None) => thread::sleep(Duration::from_millis(1)),
+                Ok(Some(_)) => panic!("it says nothing"),
+                Err(error) => break error,
+            }
+        });
+    }
+}
+
+#[test]
 fn a_stopped_server_is_not_a_dead_one() {
     thread::scope(|scope| {
         for kind in [SHM, UNIX, TCP4] {
