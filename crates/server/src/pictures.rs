@@ -14,6 +14,9 @@ use std::time::{Duration, Instant};
 /// How long a client may take to open its frames connection after its commands have asked for a picture.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How long a farewell waits for the connection that it goes by.
+const MOMENT: Duration = Duration::from_millis(300);
+
 /// Pictures being compressed at once, besides the one being read.
 const IN_FLIGHT: usize = 1;
 
@@ -27,8 +30,8 @@ pub(crate) struct FramesSlot {
 #[derive(Default)]
 struct State {
     way: Option<Arc<Way>>,
-    /// Why the session ends, once it does.
-    ended: Option<String>,
+    /// Whether the client has been told why its session ends.
+    ended: bool,
 }
 
 /// The connection, and what pictures go through on their way.
@@ -71,12 +74,12 @@ impl FramesSlot {
     /// Tells the client why its session ends.
     pub fn farewell(&self, why: &str) {
         let mut state = self.lock();
-        if state.ended.is_some() {
+        if std::mem::replace(&mut state.ended, true) {
             return;
         }
-        state.ended = Some(why.into());
-        let Some(way) = state.way.clone() else { return };
-        drop(state);
+        // The client may be opening the connection just now.
+        let opened = self.changed.wait_timeout_while(state, MOMENT, |s| s.way.is_none());
+        let Some(way) = opened.unwrap_or_else(|e| e.into_inner()).0.way.clone() else { return };
         let header = Header {
             kind: Kind::Ended,
             encoding: Encoding::Raw,

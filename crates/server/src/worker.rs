@@ -47,16 +47,18 @@ pub fn worker() -> Result<(), ServerError> {
     let pictures = FramesEnd::new(slot.clone(), activity.clone());
     let renderer = match Renderer::new(Box::new(pictures)) {
         Ok(renderer) => renderer,
-        Err(error) => return tell(&control, &FromWorker::Failed(error.to_string())),
+        Err(error) => {
+            tell(&control, &FromWorker::Failed(error.to_string()));
+            return Ok(());
+        }
     };
-    tell(&control, &FromWorker::Ready { renderer: renderer.info().renderer.clone() })?;
+    tell(&control, &FromWorker::Ready { renderer: renderer.info().renderer.clone() });
     let mut inbox = Inbox::default();
     let Some((session, socket)) = wait_for_session(&control, &mut inbox)? else { return Ok(()) };
     let farewell = {
         let (control, slot) = (control.clone(), slot.clone());
         move |why: &str| {
-            // Who does not listen any more need not know.
-            let _ = tell(&control, &FromWorker::Ended(why.into()));
+            tell(&control, &FromWorker::Ended(why.into()));
             slot.farewell(why);
         }
     };
@@ -72,8 +74,11 @@ pub fn worker() -> Result<(), ServerError> {
     Ok(())
 }
 
-fn tell(control: &UnixStream, message: &FromWorker) -> Result<(), ServerError> {
-    control::send(control, message, None).map_err(ServerError::io("the server does not listen"))
+/// Tells the server. One that has ended does not hear it, and shows that by its closed socket.
+fn tell(control: &UnixStream, message: &FromWorker) {
+    if let Err(error) = control::send(control, message, None) {
+        tracing::debug!("the server does not listen: {error}");
+    }
 }
 
 /// The session to serve; none if the server ends first.
@@ -86,7 +91,7 @@ fn wait_for_session(control: &UnixStream, inbox: &mut Inbox) -> Result<Option<(S
                 return Ok(Some((session, socket)));
             }
             Some(ToWorker::Frames { .. }) => return Err(broken()(io::Error::from(io::ErrorKind::InvalidData))),
-            None if inbox.fill(control, true).map_err(broken())? => {}
+            None if inbox.fill(control, true).unwrap_or(false) => {}
             None => return Ok(None),
         }
     }

@@ -174,9 +174,9 @@ fn a_worker_that_is_killed_takes_its_session_only() {
     let mut bystander = server.client(Transport::Shm);
     bystander.set_up();
     // SAFETY: a worker of the server's, which is known to run.
-    unsafe { libc::kill(before[0], libc::SIGSEGV) };
+    unsafe { libc::kill(before[0], libc::SIGABRT) };
     assert_eq!(victim.ending(), None);
-    server.expect_log("signal 11 (SIGSEGV)");
+    server.expect_log("signal 6 (SIGABRT)");
     works(&mut bystander);
     let mut next = server.client(Transport::Unix);
     next.set_up();
@@ -188,8 +188,11 @@ fn an_endless_shader_is_ended_by_the_watchdog() {
     let server = Server::start(false, &[("TEST_WATCHDOG", "1")]);
     let mut client = server.client(Transport::Shm);
     client.set_up();
-    let source = b"void main() { while (gl_FragCoord.x > -1.0) gl_FragColor += vec4(gl_FragCoord.y); }";
+    // llvmpipe ends loops after 65536 rounds; with so many pixels that is as good as never.
+    let source = b"void main() { vec4 c = gl_FragCoord; while (c.x > -9.0) c = sin(c + vec4(1.0)) * cos(c); gl_FragColor = c; }";
     client.encode(1, |e| unsafe {
+        e.mgn_resize_surface(1, 2048, 2048);
+        e.gl_viewport(0, 0, 2048, 2048);
         e.gl_create_shader(GL_FRAGMENT_SHADER, 1);
         e.gl_shader_source(1, (source.as_ptr(), source.len()));
         e.gl_compile_shader(1);
@@ -272,13 +275,4 @@ fn workers_die_with_a_server_that_is_killed() {
     client.ending();
     let lives = |pid: &i32| std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|s| !s.contains(") Z"));
     wait_until("workers end", || !workers.iter().any(lives));
-}
-
-#[test]
-fn a_machine_without_a_driver_is_said_so() {
-    let none = Server::try_start(false, &[("LD_LIBRARY_PATH", "/nonexistent"), ("LIBGL_DRIVERS_PATH", "/nonexistent"), ("EGL_PLATFORM", "none")]);
-    // Drivers are found by other means on some systems; then there is nothing to see.
-    if let Some(server) = none {
-        drop(server);
-    }
 }
