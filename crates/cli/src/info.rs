@@ -1,5 +1,7 @@
 //! `mgn info`: what this machine can do, and why not.
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
 
@@ -9,12 +11,11 @@ use serde::Serialize;
 
 use crate::args::Info;
 
-/// What works, or one sentence on why it does not.
+/// What works and how, or one sentence on why it does not.
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Able {
-    Yes(String),
-    No(String),
+struct Able {
+    works: bool,
+    detail: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -22,7 +23,7 @@ struct Machine {
     version: &'static str,
     processors: usize,
     rendering: Able,
-    transports: Vec<(&'static str, Able)>,
+    transports: BTreeMap<&'static str, Able>,
     x_server: Able,
     xvfb: Able,
     client_library: Able,
@@ -41,25 +42,24 @@ pub fn info(args: Info) -> anyhow::Result<()> {
             .into(),
         client_library: able(client_library().map(|path| path.display().to_string())),
     };
-    if args.json {
-        println!("{}", serde_json::to_string_pretty(&machine)?);
-    } else {
-        print(&machine);
-    }
-    Ok(())
+    let text = match args.json {
+        true => serde_json::to_string_pretty(&machine)? + "\n",
+        false => text(&machine),
+    };
+    crate::say(&text)
 }
 
 fn rendering() -> Able {
     let abilities = match mgn_server::probe() {
         Ok(abilities) => abilities,
-        Err(error) => return Able::No(error.to_string()),
+        Err(error) => return no(error.to_string()),
     };
     let info = abilities.info;
     let version = |name: &str, (major, minor): (u8, u8)| match major {
         0 => format!("no {name}"),
         _ => format!("{name} {major}.{minor}"),
     };
-    Able::Yes(format!(
+    yes(format!(
         "{} ({})\n{}, {}, {}, {}\nEGL {}",
         info.renderer,
         info.vendor,
@@ -71,7 +71,7 @@ fn rendering() -> Able {
     ))
 }
 
-fn transports() -> Vec<(&'static str, Able)> {
+fn transports() -> BTreeMap<&'static str, Able> {
     let shared = mgn_sys::memory::create("mgn-info", 4096)
         .and_then(|fd| mgn_sys::Mapping::new(&fd, 4096, mgn_sys::Protection::ReadWrite))
         .map(|_| "sealed anonymous memory".to_owned());
@@ -83,32 +83,32 @@ fn transports() -> Vec<(&'static str, Able)> {
             run.path().display()
         ))
     });
-    vec![
+    BTreeMap::from([
         ("shm", able(shared)),
         ("unix", unix.into()),
         ("tcp", tcp()),
-        ("null", Able::Yes("always".into())),
-        ("file", Able::Yes("always".into())),
-    ]
+        ("null", yes("always")),
+        ("file", yes("always")),
+    ])
 }
 
 fn tcp() -> Able {
     let on = |address| TcpListener::bind((address, 0)).map_err(|e| e.to_string());
     match (on("127.0.0.1"), on("::1")) {
-        (Ok(_), Ok(_)) => Able::Yes("IPv4 and IPv6".into()),
-        (Ok(_), Err(why)) => Able::Yes(format!("IPv4; not IPv6: {why}")),
-        (Err(why), Ok(_)) => Able::Yes(format!("IPv6; not IPv4: {why}")),
-        (Err(why), Err(_)) => Able::No(why),
+        (Ok(_), Ok(_)) => yes("IPv4 and IPv6"),
+        (Ok(_), Err(why)) => yes(format!("IPv4; not IPv6: {why}")),
+        (Err(why), Ok(_)) => yes(format!("IPv6; not IPv4: {why}")),
+        (Err(why), Err(_)) => no(why),
     }
 }
 
 fn x_server() -> Able {
     if std::env::var_os("DISPLAY").is_none_or(|display| display.is_empty()) {
-        return Able::No("DISPLAY is not set; programs with windows need --headless".into());
+        return no("DISPLAY is not set; programs with windows need --headless");
     }
     let info = match XDisplay::connect(None).and_then(|display| display.info()) {
         Ok(info) => info,
-        Err(error) => return Able::No(error.to_string()),
+        Err(error) => return no(error.to_string()),
     };
     let (width, height) = info.size;
     let mut text = format!(
@@ -122,35 +122,48 @@ fn x_server() -> Able {
     };
     text += &format!(", {memory} shared memory");
     match info.glx {
-        Some((major, minor)) => Able::Yes(format!("{text}, GLX {major}.{minor}")),
-        None => Able::No(format!(
+        Some((major, minor)) => yes(format!("{text}, GLX {major}.{minor}")),
+        None => no(format!(
             "{text}, but no GLX, which programs look for; start it with +extension GLX"
         )),
     }
 }
 
-fn print(machine: &Machine) {
-    println!(
-        "Manganese {}, {} processors",
+fn text(machine: &Machine) -> String {
+    let mut text = format!(
+        "Manganese {}, {} processors\n",
         machine.version, machine.processors
     );
-    row("rendering", &machine.rendering);
-    for (name, able) in &machine.transports {
-        row(name, able);
+    let rows = [("rendering", &machine.rendering)];
+    let rows = rows
+        .into_iter()
+        .chain(machine.transports.iter().map(|(name, able)| (*name, able)));
+    let rest = [
+        ("X server", &machine.x_server),
+        ("Xvfb", &machine.xvfb),
+        ("client library", &machine.client_library),
+    ];
+    for (name, able) in rows.chain(rest) {
+        let mark = if able.works { "yes" } else { "no" };
+        for (n, line) in able.detail.lines().enumerate() {
+            let (name, mark) = if n == 0 { (name, mark) } else { ("", "") };
+            let _ = writeln!(text, "{name:<15} {mark:<4} {line}");
+        }
     }
-    row("X server", &machine.x_server);
-    row("Xvfb", &machine.xvfb);
-    row("client library", &machine.client_library);
+    text
 }
 
-fn row(name: &str, able: &Able) {
-    let (mark, text) = match able {
-        Able::Yes(text) => ("yes", text),
-        Able::No(why) => ("no", why),
-    };
-    for (n, line) in text.lines().enumerate() {
-        let (name, mark) = if n == 0 { (name, mark) } else { ("", "") };
-        println!("{name:<15} {mark:<4} {line}");
+fn yes(detail: impl Into<String>) -> Able {
+    Able {
+        works: true,
+        detail: detail.into(),
+    }
+}
+
+fn no(why: impl Into<String>) -> Able {
+    Able {
+        works: false,
+        detail: why.into(),
     }
 }
 
@@ -161,8 +174,8 @@ fn able<E: ToString>(result: Result<String, E>) -> Able {
 impl From<Result<String, String>> for Able {
     fn from(result: Result<String, String>) -> Able {
         match result {
-            Ok(text) => Able::Yes(text),
-            Err(why) => Able::No(why),
+            Ok(text) => yes(text),
+            Err(why) => no(why),
         }
     }
 }

@@ -9,7 +9,7 @@ mod report;
 mod run;
 mod server;
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -71,9 +71,16 @@ fn complain(error: &anyhow::Error) {
 
 fn new_token(file: &std::path::Path) -> anyhow::Result<()> {
     mgn_fabric::Token::generate().write(file)?;
-    println!(
-        "{}: a new token; give the file to servers and programs by --token-file",
+    say(&format!(
+        "{}: a new token; give the file to servers and programs by --token-file\n",
         file.display()
-    );
-    Ok(())
+    ))
+}
+
+/// Writes to standard output, which may be a pipe that nobody reads to its end.
+fn say(text: &str) -> anyhow::Result<()> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
 }

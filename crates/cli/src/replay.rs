@@ -63,12 +63,11 @@ pub fn replay(args: Replay) -> anyhow::Result<()> {
             .with_context(|| args.file.display().to_string())?;
     }
     let seconds = start.elapsed().as_secs_f64();
-    println!(
-        "{} frames, {messages} messages in {seconds:.2} s, {:.1} frames a second",
+    crate::say(&format!(
+        "{} frames, {messages} messages in {seconds:.2} s, {:.1} frames a second\n",
         stage.frames,
         stage.frames as f64 / seconds.max(1e-9)
-    );
-    Ok(())
+    ))
 }
 
 struct Sink {
