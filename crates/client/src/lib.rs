@@ -7,11 +7,13 @@
 mod blank;
 mod config;
 mod context;
+mod contexts;
 mod ending;
 mod frames;
 #[rustfmt::skip]
 mod generated;
 mod gl;
+mod idle;
 mod initial;
 mod log;
 mod options;
@@ -22,6 +24,8 @@ mod replies;
 mod session;
 mod stats;
 mod surface;
+mod swap;
 mod tls;
 mod vendor;
+mod viewport;
 mod x11;

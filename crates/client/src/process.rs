@@ -4,7 +4,7 @@
 //! global state hangs off one pointer, and the child's fork handler takes the pointer away: the child gets a state of its own when it first needs
 //! one, and the parent's copy is left alone, locks and all.
 
-use crate::context::Contexts;
+use crate::contexts::Contexts;
 use crate::session::{Session, SessionSlot};
 use crate::surface::Drawables;
 use crate::vendor::{egl::Displays, glx::Screens};
@@ -106,7 +106,7 @@ fn watch_forks() {
 /// Runs in a forked child, in which no thread but the caller exists and any lock may be held for ever: it takes none and allocates nothing.
 unsafe extern "C" fn in_the_child() {
     PROCESS.store(std::ptr::null_mut(), Ordering::Release);
-    crate::context::orphan_current();
+    crate::idle::orphan_current();
     for slot in &X_SOCKETS {
         let fd = slot.swap(-1, Ordering::AcqRel);
         if fd >= 0 {

@@ -77,7 +77,7 @@ fn begin() -> Result<&'static Session, String> {
     if let Some(receiver) = frames {
         presenter::start(session, receiver)?;
     }
-    crate::context::prepare_orphan();
+    crate::idle::prepare_orphan();
     tracing::info!(
         renderer = session.info.renderer,
         transport = %session.options.transport,

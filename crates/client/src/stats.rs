@@ -73,7 +73,7 @@ impl Stats {
         let now = now();
         stats.set(Word::Start, now);
         stats.set(Word::Now, now);
-        stats.at(0).store(MAGIC, Ordering::Release);
+        stats.at(Word::Magic as usize).store(MAGIC, Ordering::Release);
         stats
     }
 

@@ -4,7 +4,7 @@
 //! from the library's global offset table and one from the thread's block. The price is that the library's whole TLS segment must fit the loader's
 //! surplus of static TLS, so it is kept small (`tests/exports.rs` looks).
 //!
-//! The word is never null: without a context it points at [`idle_context`], a context without room whose commands go nowhere.
+//! The word is never null: without a context it points at [`idle_context`](crate::idle::idle_context), a context without room whose commands go nowhere.
 
 use crate::context::Context;
 
@@ -17,7 +17,7 @@ pub fn current() -> *mut Context {
 /// Makes `context` the calling thread's; null means none.
 pub fn set_current(context: *mut Context) {
     word::store(if context.is_null() {
-        crate::context::idle_context()
+        crate::idle::idle_context()
     } else {
         context
     });
@@ -38,7 +38,7 @@ mod word {
         "mgn_current_context:",
         ".quad {idle}",
         ".popsection",
-        idle = sym crate::context::IDLE,
+        idle = sym crate::idle::IDLE,
     );
 
     #[inline(always)]
@@ -84,7 +84,7 @@ mod word {
     pub fn load() -> *mut Context {
         let context = CURRENT.with(Cell::get);
         if context.is_null() {
-            crate::context::idle_context()
+            crate::idle::idle_context()
         } else {
             context
         }

@@ -159,7 +159,8 @@ pub fn choose(
             f.color_bits(),
             f.double,
             f.samples,
-            Reverse(f.depth),
+            // The table says "larger"; like other drivers, who does not ask for depth gets none.
+            (f.depth > 0, Reverse(f.depth)),
             f.stencil,
             configs[*i].id,
         )
@@ -306,7 +307,7 @@ mod tests {
         let all = chosen(&[]);
         assert_eq!(all.len(), fb_configs(&formats(), 0).len());
         let f = all[0].format;
-        assert_eq!((f.alpha, f.double, f.samples, f.depth), (0, false, 0, 24));
+        assert_eq!((f.alpha, f.double, f.samples, f.depth), (0, false, 0, 0));
         assert_eq!(f.stencil, 0);
     }
 

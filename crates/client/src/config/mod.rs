@@ -90,19 +90,18 @@ pub fn config_of_visual(
         .find(|i| assigned[*i] == Some(visual))
 }
 
-/// What a program that takes whatever visual it finds most probably wants comes first: double buffered, with depth and stencil, not multisampled.
+/// What a program that takes whatever visual it finds most probably wants comes first: double buffered, with depth,
+/// stencil and alpha, not multisampled.
 fn by_preference(configs: &[FbConfig]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..configs.len()).collect();
     order.sort_by_key(|i| {
-        let c = &configs[*i];
-        let f = &c.format;
-        let opaque_window_has_alpha = f.alpha > 0 && c.visual_depth == 24;
+        let f = &configs[*i].format;
         (
             f.samples,
             !f.double,
             f.depth == 0,
             f.stencil == 0,
-            opaque_window_has_alpha,
+            f.alpha == 0,
         )
     });
     order
@@ -176,7 +175,7 @@ pub(crate) mod tests {
                     config.format.stencil,
                     config.format.samples
                 ),
-                (0, 24, 8, 0)
+                (8, 24, 8, 0)
             );
         }
     }

@@ -72,7 +72,7 @@ unsafe extern "C" fn proc_address(name: *const c_char) -> *const c_void {
     if name.starts_with(b"egl") {
         return implementation(name).unwrap_or(std::ptr::null());
     }
-    crate::gl::lookup(name).unwrap_or(std::ptr::null())
+    crate::viewport::lookup(name).unwrap_or(std::ptr::null())
 }
 
 unsafe extern "C" fn dispatch_address(name: *const c_char) -> *const c_void {

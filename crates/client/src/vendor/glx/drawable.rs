@@ -3,7 +3,9 @@
 use super::abi::ConfigHandle;
 use super::config::{pairs, view};
 use crate::config::{glx, FbConfig};
-use crate::context::{current, swap_buffers as swap, Request};
+use crate::context::Request;
+use crate::idle::current;
+use crate::swap::swap_buffers as swap;
 use crate::process::process;
 use crate::session::session;
 use crate::surface::{Kind, Surface};

@@ -1,6 +1,6 @@
 //! glXUseXFont: display lists of an X font's glyphs.
 
-use crate::context::current;
+use crate::idle::current;
 use crate::process::process;
 use crate::x11::error::{raise, request, GlxError};
 use crate::x11::watch::Watch;

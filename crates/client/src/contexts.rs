@@ -1,0 +1,216 @@
+//! The process's contexts: their names, and the threads they belong to.
+
+use crate::context::{Context, Refused, Request};
+use crate::gl::{hand::highest, GlState};
+use crate::idle::idle_context;
+use crate::session::Session;
+use crate::surface::Surface;
+use crate::{blank, tls};
+use mgn_wire::hello::{ContextInfo, Created};
+use mgn_wire::{ops, Answer};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// All contexts of the process.
+#[derive(Default)]
+pub struct Contexts {
+    known: Mutex<HashMap<usize, Entry>>,
+    /// One request outside all contexts is outstanding at a time.
+    creating: Mutex<()>,
+}
+
+struct Entry {
+    context: ContextPtr,
+    /// The thread in which it is current.
+    owner: Option<libc::pid_t>,
+    /// Destroyed as soon as it is current nowhere.
+    doomed: bool,
+}
+
+/// The program's name for a context: its address.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct ContextPtr(*mut Context);
+
+// SAFETY: only a name here; the context itself is used by the thread in which it is current, and under the table's lock when it is current nowhere.
+unsafe impl Send for ContextPtr {}
+
+impl Contexts {
+    /// Makes a context on the server.
+    pub fn create(
+        &self,
+        session: &'static Session,
+        request: Request,
+        share: Option<*mut Context>,
+    ) -> Result<*mut Context, Refused> {
+        let most = highest(&session.info, request.api);
+        if most == (0, 0) || (request.major, request.minor) > (most.0.into(), most.1.into()) {
+            let why = format!("version {}.{} of this API is not offered", request.major, request.minor);
+            return Err(Refused::Server(why));
+        }
+        let shared = {
+            let known = self.known();
+            match share {
+                None => None,
+                Some(other) => {
+                    let entry = known.get(&(other as usize)).ok_or(Refused::BadContext)?;
+                    // SAFETY: in the table, so alive; the name space and the id never change.
+                    Some(unsafe { ((*entry.context.0).gl.shared.clone(), (*entry.context.0).id) })
+                }
+            }
+        };
+        let id = session.new_id();
+        let share_id = shared.as_ref().map_or(0, |(_, id)| *id);
+        let info = {
+            let _one = self.creating.lock().unwrap_or_else(|e| e.into_inner());
+            create_on_server(session, id, &request, share_id)?
+        };
+        let shared = shared.map(|(s, _)| s).unwrap_or_default();
+        let gl = GlState::new(&info, request.api, shared);
+        let context = Box::into_raw(Context::new(Some(session), id, request, gl));
+        let entry = Entry {
+            context: ContextPtr(context),
+            owner: None,
+            doomed: false,
+        };
+        self.known().insert(context as usize, entry);
+        Ok(context)
+    }
+
+    /// Whether the program may use this handle.
+    pub fn is_known(&self, handle: *const Context) -> bool {
+        self.request(handle).is_some()
+    }
+
+    /// How the context was asked for; `None` if there is no such context.
+    pub fn request(&self, handle: *const Context) -> Option<Request> {
+        let known = self.known();
+        let entry = known.get(&(handle as usize)).filter(|e| !e.doomed)?;
+        // SAFETY: in the table, so alive; the request never changes.
+        Some(unsafe { (*entry.context.0).request })
+    }
+
+    /// glXDestroyContext and eglDestroyContext.
+    pub fn destroy(&self, handle: *mut Context) -> Result<(), Refused> {
+        let mut known = self.known();
+        let entry = known
+            .get_mut(&(handle as usize))
+            .filter(|e| !e.doomed)
+            .ok_or(Refused::BadContext)?;
+        if entry.owner.is_some_and(is_alive) {
+            entry.doomed = true;
+            return Ok(());
+        }
+        known.remove(&(handle as usize));
+        drop(known);
+        // SAFETY: out of the table and current nowhere: ours alone.
+        unsafe { Box::from_raw(handle) }.destroy();
+        Ok(())
+    }
+
+    /// Makes `handle` current in the calling thread, or none if it is null.
+    pub fn make_current(
+        &self,
+        handle: *mut Context,
+        draw: Option<Arc<Surface>>,
+        read: Option<Arc<Surface>>,
+    ) -> Result<(), Refused> {
+        let me = thread_id();
+        let mut known = self.known();
+        if !handle.is_null() {
+            let entry = known
+                .get_mut(&(handle as usize))
+                .ok_or(Refused::BadContext)?;
+            if entry.doomed && entry.owner != Some(me) {
+                return Err(Refused::BadContext);
+            }
+            if entry.owner.is_some_and(|t| t != me && is_alive(t)) {
+                return Err(Refused::Access);
+            }
+            entry.owner = Some(me);
+        }
+        let old = tls::current();
+        let leaving = old != handle && !std::ptr::eq(old, idle_context());
+        let doomed = leaving && known.get(&(old as usize)).is_some_and(|e| e.doomed);
+        if doomed {
+            known.remove(&(old as usize));
+        }
+        drop(known);
+        if leaving {
+            // SAFETY: the calling thread's own context until the table says otherwise, below.
+            unsafe { (*old).leave() };
+        }
+        tls::set_current(handle);
+        if doomed {
+            // SAFETY: out of the table, and no longer any thread's.
+            unsafe { Box::from_raw(old) }.destroy();
+        } else if leaving {
+            if let Some(entry) = self.known().get_mut(&(old as usize)) {
+                entry.owner = None;
+            }
+        }
+        if !handle.is_null() {
+            // SAFETY: the table gives it to this thread.
+            unsafe { (*handle).bind(draw, read) };
+        }
+        Ok(())
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<usize, Entry>> {
+        self.known.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+/// The most bytes that the constants of a context may come to.
+const INFO_BYTES: u32 = 1 << 20;
+
+fn create_on_server(
+    session: &'static Session,
+    id: u32,
+    request: &Request,
+    share: u32,
+) -> Result<ContextInfo, Refused> {
+    let config = request.format.map_or(0, |f| f.id);
+    let Request {
+        api,
+        major,
+        minor,
+        flags,
+        ..
+    } = *request;
+    // SAFETY: written to the control message's own encoder.
+    session.control(|e| unsafe {
+        e.mgn_create_context(id, api, major, minor, flags, config, share, INFO_BYTES);
+    });
+    if !session.is_answered() || session.is_lost() {
+        return Ok(blank::context_info(api, major, minor));
+    }
+    // The request went outside any context, and so does its answer.
+    let answered = session.answer(0, ops::MGN_CREATE_CONTEXT);
+    if session.is_lost() {
+        return Ok(blank::context_info(api, major, minor));
+    }
+    let mut answer = Answer::new(answered.bytes);
+    match postcard::from_bytes(answer.next_array(1)) {
+        Ok(Created::Context(info)) => Ok(*info),
+        Ok(Created::Failed(why)) => {
+            tracing::info!(?request, why, "the server makes no such context");
+            Err(Refused::Server(why))
+        }
+        Err(_) => {
+            session.lose("it answered a context with something else");
+            Err(Refused::NoSession)
+        }
+    }
+}
+
+fn thread_id() -> libc::pid_t {
+    // SAFETY: takes and changes nothing.
+    unsafe { libc::gettid() }
+}
+
+/// Threads may end with a context current, and nobody tells us.
+fn is_alive(thread: libc::pid_t) -> bool {
+    // SAFETY: signal 0 only asks.
+    let asked = unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, 0) };
+    asked == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
+}

@@ -1,0 +1,96 @@
+//! Threads without a context, and contexts without a server.
+
+use crate::blank;
+use crate::context::{refill, Context, Request};
+use crate::gl::GlState;
+use crate::tls;
+use mgn_wire::{Encoder, RECORD_MAX};
+use std::cell::UnsafeCell;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::Arc;
+
+/// What the thread's word points at without a context: an encoder without room, and memory for nobody's state.
+///
+/// GLVND gives programs functions that do nothing while no context is current, so entry points do not run on this. It is there so that one that does
+/// finds mapped memory and not a null pointer.
+#[repr(C)]
+pub struct Idle {
+    context: UnsafeCell<IdleContext>,
+}
+
+#[repr(C, align(16))]
+struct IdleContext {
+    enc: Encoder,
+    rest: [u8; size_of::<Context>() - size_of::<Encoder>()],
+}
+
+// SAFETY: the encoder is never changed (its room stays empty), and the rest belongs to nobody.
+unsafe impl Sync for Idle {}
+
+pub static IDLE: Idle = Idle {
+    context: UnsafeCell::new(IdleContext {
+        enc: Encoder::new(refill),
+        rest: [0; size_of::<Context>() - size_of::<Encoder>()],
+    }),
+};
+
+pub fn idle_context() -> *mut Context {
+    IDLE.context.get().cast()
+}
+
+/// The calling thread's context, if it has one.
+///
+/// Window-system calls use it; each uses only one such reference at a time.
+pub fn current<'a>() -> Option<&'a mut Context> {
+    let context = tls::current();
+    // SAFETY: not the idle one, so it is a context that this thread has for itself.
+    (!std::ptr::eq(context, idle_context())).then(|| unsafe { &mut *context })
+}
+
+/// Where commands that go nowhere are written. Nobody reads it.
+#[repr(align(64))]
+struct Scratch(UnsafeCell<[u8; RECORD_MAX]>);
+
+// SAFETY: only ever written to, by raw pointer, and never read.
+unsafe impl Sync for Scratch {}
+
+static SCRATCH: Scratch = Scratch(UnsafeCell::new([0; RECORD_MAX]));
+
+/// Room for one record that goes nowhere.
+pub fn nowhere() -> *mut u8 {
+    SCRATCH.0.get().cast()
+}
+
+/// A context whose commands go nowhere, for the one thread of a forked child that had a context.
+static ORPHAN: AtomicPtr<Context> = AtomicPtr::new(null_mut());
+
+/// Makes the orphan, while memory may be allocated. Done when a session begins.
+pub fn prepare_orphan() {
+    let request = Request {
+        api: 0,
+        major: 1,
+        minor: 0,
+        flags: 0,
+        format: None,
+        config_id: 0,
+        screen: 0,
+    };
+    let gl = GlState::new(&blank::context_info(0, 1, 0), 0, Arc::default());
+    let orphan = Box::into_raw(Context::new(None, 0, request, gl));
+    if ORPHAN
+        .compare_exchange(null_mut(), orphan, Ordering::AcqRel, Ordering::Acquire)
+        .is_err()
+    {
+        // SAFETY: not stored, so nobody else knows it.
+        drop(unsafe { Box::from_raw(orphan) });
+    }
+}
+
+/// In a forked child: what the calling thread goes on drawing is drawn nowhere. Takes no lock and allocates nothing.
+pub fn orphan_current() {
+    let orphan = ORPHAN.load(Ordering::Acquire);
+    if current().is_some() && !orphan.is_null() {
+        tls::set_current(orphan);
+    }
+}

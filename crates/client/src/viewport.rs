@@ -1,0 +1,23 @@
+//! glViewport, with which programs answer a window's new size.
+
+use crate::generated::entries;
+use crate::gl;
+use crate::idle::current;
+use std::ffi::c_void;
+
+/// The entry point called `name`, as the window systems hand it out.
+pub fn lookup(name: &[u8]) -> Option<*const c_void> {
+    match name {
+        b"glViewport" => Some(viewport as *const c_void),
+        _ => gl::lookup(name),
+    }
+}
+
+/// What is drawn next is drawn to a framebuffer of the window's size, not only what follows the next swap.
+unsafe extern "C" fn viewport(x: i32, y: i32, width: i32, height: i32) {
+    if let Some(context) = current() {
+        context.follow_window();
+    }
+    // SAFETY: an entry point without pointers.
+    unsafe { entries::glViewport(x, y, width, height) };
+}
