@@ -1,0 +1,135 @@
+/* glReadPixels in all formats and types, under every pack parameter, inside and outside of the window. */
+#include "conform.h"
+
+static unsigned char memory[1 << 18];
+
+static void background(void)
+{
+    glBegin(GL_TRIANGLE_STRIP);
+    for (int i = 0; i < 40; i++) {
+        glColor4f((float)i / 40, 1 - (float)i / 40, (float)(i % 7) / 7, (float)(i % 5) / 4);
+        glVertex3f(-1 + (float)(i / 2) * 0.105f, i % 2 ? 1 : -1, (float)i / 40 - 0.5f);
+    }
+    glEnd();
+}
+
+static void read(const char *what, GLint x, GLint y, GLsizei width, GLsizei height, GLenum format, GLenum type, size_t size)
+{
+    memset(memory, 0x77, size);
+    glReadPixels(x, y, width, height, format, type, memory);
+    note_bytes(what, memory, size);
+}
+
+static void formats(void)
+{
+    static const GLenum formats[] = {GL_RED, GL_GREEN, GL_BLUE, GL_ALPHA, GL_RGB, GL_BGR, GL_RGBA, GL_BGRA, GL_LUMINANCE, GL_LUMINANCE_ALPHA};
+    static const GLenum types[] = {GL_UNSIGNED_BYTE, GL_BYTE, GL_UNSIGNED_SHORT, GL_SHORT, GL_UNSIGNED_INT, GL_INT, GL_FLOAT};
+    static const GLenum packed[][2] = {{GL_RGB, GL_UNSIGNED_BYTE_3_3_2},       {GL_RGB, GL_UNSIGNED_SHORT_5_6_5},
+                                       {GL_RGB, GL_UNSIGNED_SHORT_5_6_5_REV},  {GL_RGBA, GL_UNSIGNED_SHORT_4_4_4_4},
+                                       {GL_BGRA, GL_UNSIGNED_SHORT_1_5_5_5_REV}, {GL_RGBA, GL_UNSIGNED_INT_8_8_8_8},
+                                       {GL_BGRA, GL_UNSIGNED_INT_8_8_8_8_REV}, {GL_RGBA, GL_UNSIGNED_INT_10_10_10_2}};
+    background();
+    for (int f = 0; f < 10; f++) {
+        for (int t = 0; t < 7; t++) {
+            char what[40];
+            snprintf(what, sizeof what, "format %04x type %04x", formats[f], types[t]);
+            read(what, 20, 30, 17, 13, formats[f], types[t], 17 * 13 * 16);
+        }
+    }
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
+        read("packed", 20, 30, 17, 13, packed[i][0], packed[i][1], 17 * 13 * 4);
+    errors("formats");
+    read("three of four", 0, 0, 2, 2, GL_RGB, GL_UNSIGNED_SHORT_4_4_4_4, 64);
+    errors("three of four");
+    read("negative", 0, 0, -2, 2, GL_RGB, GL_UNSIGNED_BYTE, 64);
+    errors("negative width");
+    read("type", 0, 0, 2, 2, GL_RGBA, GL_BITMAP, 64);
+    errors("bitmap of colours");
+}
+
+static void packing(void)
+{
+    background();
+    for (int i = 0; i < 96; i++) {
+        glPixelStorei(GL_PACK_ALIGNMENT, 1 << i % 4);
+        glPixelStorei(GL_PACK_ROW_LENGTH, i % 3 == 1 ? 25 : i % 3 == 2 ? 10 : 0);
+        glPixelStorei(GL_PACK_SKIP_ROWS, i % 5 == 2 ? 3 : 0);
+        glPixelStorei(GL_PACK_SKIP_PIXELS, i % 7 == 3 ? 2 : 0);
+        glPixelStorei(GL_PACK_SWAP_BYTES, i / 24 % 2);
+        read("packing", 40, 50, 19, 11, i % 2 ? GL_RGB : GL_BGRA, i / 48 ? GL_UNSIGNED_SHORT : GL_UNSIGNED_BYTE, 6000);
+    }
+    errors("packing");
+}
+
+/* Where there is no window the memory stays as it was, or not: all that counts is what lies inside. */
+static void edges(void)
+{
+    static const int boxes[][4] = {{-5, -5, 12, 12}, {250, 250, 12, 12}, {-5, 100, 300, 3}, {100, -5, 3, 300}};
+    background();
+    for (int i = 0; i < 4; i++) {
+        int width = boxes[i][2], height = boxes[i][3];
+        uint64_t sum = 0;
+        memset(memory, 0, (size_t)(width * height * 4));
+        glReadPixels(boxes[i][0], boxes[i][1], width, height, GL_RGBA, GL_UNSIGNED_BYTE, memory);
+        for (int y = 0; y < height; y++)
+            for (int x = 0; x < width; x++)
+                if (boxes[i][0] + x >= 0 && boxes[i][0] + x < SIZE && boxes[i][1] + y >= 0 && boxes[i][1] + y < SIZE)
+                    for (int c = 0; c < 4; c++)
+                        sum = sum * 31 + memory[(y * width + x) * 4 + c];
+        note("inside: %016llx", (unsigned long long)sum);
+    }
+    read("nothing", 10, 10, 0, 5, GL_RGBA, GL_UNSIGNED_BYTE, 16);
+    errors("edges");
+}
+
+static void depth_and_stencil(void)
+{
+    static const GLenum types[] = {GL_UNSIGNED_BYTE, GL_UNSIGNED_SHORT, GL_UNSIGNED_INT, GL_FLOAT, GL_SHORT, GL_INT};
+    glEnable(GL_DEPTH_TEST);
+    glEnable(GL_STENCIL_TEST);
+    glStencilFunc(GL_ALWAYS, 0xA5, 0xFF);
+    glStencilOp(GL_KEEP, GL_KEEP, GL_REPLACE);
+    background();
+    for (int i = 0; i < 6; i++) {
+        read("depth", 60, 70, 15, 9, GL_DEPTH_COMPONENT, types[i], 15 * 9 * 4 + 64);
+        read("stencil", 245, 70, 11, 9, GL_STENCIL_INDEX, types[i], 15 * 9 * 4 + 64);
+    }
+    if (has_version(3, 0))
+        read("both", 60, 70, 15, 9, GL_DEPTH_STENCIL, GL_UNSIGNED_INT_24_8, 15 * 9 * 4);
+    errors("depth and stencil");
+}
+
+/* Single pixels in great number, between drawing. */
+static void many_small(void)
+{
+    uint32_t sum = 0;
+    background();
+    for (int i = 0; i < 2000; i++) {
+        unsigned char pixel[4];
+        glReadPixels(i * 7 % SIZE, i * 13 % SIZE, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
+        sum = sum * 31 + pixel[0] + 3u * pixel[1] + 7u * pixel[2] + 11u * pixel[3];
+    }
+    note("sum %08x", sum);
+}
+
+static void from_front(void)
+{
+    background();
+    glXSwapBuffers(display, main_window.id);
+    glClear(GL_COLOR_BUFFER_BIT);
+    glReadBuffer(GL_FRONT);
+    INTS(GL_READ_BUFFER, 1);
+    read("front", 0, 0, 64, 64, GL_RGB, GL_UNSIGNED_BYTE, 64 * 64 * 3);
+    glReadBuffer(GL_BACK);
+    read("back", 0, 0, 64, 64, GL_RGB, GL_UNSIGNED_BYTE, 64 * 64 * 3);
+    errors("front");
+    glReadBuffer(GL_AUX0);
+    errors("an auxiliary buffer");
+    glReadBuffer(GL_RIGHT);
+    errors("the right eye");
+    glReadBuffer(GL_FRONT_AND_BACK);
+    errors("both");
+}
+
+CONFORM("read_pixels", COMPAT, {"formats", formats}, {"packing", packing}, {"edges", edges}, {"depth_and_stencil", depth_and_stencil},
+        {"many_small", many_small}, {"from_front", from_front})
