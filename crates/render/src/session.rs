@@ -68,7 +68,8 @@ impl Renderer {
         cx.note(version(&info.version), &info.extensions);
         if request.api.has_client_arrays() {
             cx.default_vertex_array = self.stand_in_for_array_zero();
-            if cx.default_vertex_array == 0 {
+            // OpenGL ES 1 has one vertex array object, whose state is all the client's to remember.
+            if cx.default_vertex_array == 0 && request.api != Api::Es1 {
                 let _ = self.make_current(egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE);
                 self.egl.destroy_context(context);
                 return failed("the driver has no vertex array objects".into());
@@ -86,7 +87,9 @@ impl Renderer {
         // SAFETY: the new context is current; one name is written.
         unsafe {
             (self.gl.glGenVertexArrays)(1, &mut name);
-            (self.gl.glBindVertexArray)(name);
+            if name != 0 {
+                (self.gl.glBindVertexArray)(name);
+            }
             if (self.gl.glGetError)() == GL_NO_ERROR { name } else { 0 }
         }
     }

@@ -91,3 +91,83 @@ fn errors_of_both_sides_keep_their_order() {
     let errors: Vec<u32> = (0..4).map(|_| s.answer_array::<u32>()[0]).collect();
     assert_eq!(errors, [GL_INVALID_ENUM, GL_NO_ERROR, GL_OUT_OF_MEMORY, GL_NO_ERROR]);
 }
+
+/// The same vertices as a run and call by call: the pictures must not differ.
+#[test]
+fn a_run_equals_the_calls_it_stands_for() {
+    let mut values = [0u32; 600];
+    let mut seed = 12345u32;
+    for v in &mut values {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        *v = seed >> 8;
+    }
+    let unit = |v: u32| v as f32 / 0x00ff_ffff as f32;
+    let vertices: Vec<[f32; 9]> = values
+        .chunks_exact(6)
+        .map(|c| {
+            let [r, g, b, x, y, z] = [0, 1, 2, 3, 4, 5].map(|i| unit(c[i]));
+            [r, g, b, 0.5 + b / 2.0, x, y - z, x * 2.0 - 1.0, y * 2.0 - 1.0, z]
+        })
+        .collect();
+    let layout = [attr::COLOR, 4, attr::TEXCOORD, 2, attr::POSITION, 3];
+    let modes = [
+        GL_POINTS,
+        GL_LINES,
+        GL_LINE_STRIP,
+        GL_LINE_LOOP,
+        GL_TRIANGLES,
+        GL_TRIANGLE_STRIP,
+        GL_TRIANGLE_FAN,
+        GL_QUADS,
+        GL_QUAD_STRIP,
+        GL_POLYGON,
+    ];
+    for mode in modes {
+        let prepare = |e: &mut mgn_wire::Encoder| unsafe {
+            e.gl_enable(GL_BLEND);
+            e.gl_blend_func(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+            e.gl_enable(GL_DEPTH_TEST);
+            e.gl_clear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+            let texels = [0xff00_80ffu32, 0xffff_ffff, 0xff80_ff00, 0xff20_4060];
+            e.gl_tex_parameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR as i32);
+            e.gl_tex_image2d(
+                GL_TEXTURE_2D,
+                0,
+                GL_RGBA as i32,
+                2,
+                2,
+                0,
+                GL_RGBA,
+                GL_UNSIGNED_BYTE,
+                Data::Bytes(texels.as_ptr().cast(), 16),
+            );
+            e.gl_enable(GL_TEXTURE_2D);
+        };
+        let mut pictures = Vec::new();
+        for as_run in [true, false] {
+            let mut s = Session::new(api::COMPAT, 0);
+            s.encode(|e| unsafe {
+                prepare(e);
+                if as_run {
+                    let bytes = floats(&vertices);
+                    e.mgn_run(mode, 0, (layout.as_ptr(), 6), Data::Bytes(bytes.as_ptr(), bytes.len()));
+                } else {
+                    e.gl_begin(mode);
+                    for [r, g, b, a, s, t, x, y, z] in &vertices {
+                        e.gl_color4f(*r, *g, *b, *a);
+                        e.gl_tex_coord2f(*s, *t);
+                        e.gl_vertex3f(*x, *y, *z);
+                    }
+                    e.gl_end();
+                }
+                e.gl_get_floatv(GL_CURRENT_COLOR, 4);
+                e.mgn_swap_buffers(1, 0, 1);
+            });
+            let picture = s.picture();
+            assert_eq!(picture.header.error, GL_NO_ERROR);
+            pictures.push((picture.pixels, s.answer_array::<f32>()));
+        }
+        assert!(pictures[0].0.iter().any(|b| *b != 0), "mode {mode:#x} drew nothing");
+        assert!(pictures[0] == pictures[1], "mode {mode:#x} differs");
+    }
+}

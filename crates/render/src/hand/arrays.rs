@@ -242,7 +242,9 @@ impl Renderer {
         // SAFETY: the context is current. Pointers are only remembered; the draw that follows reads what its caller has checked, and no other draw
         // uses this object without setting all its arrays again.
         unsafe {
-            (gl.glBindVertexArray)(0);
+            if cx.default_vertex_array != 0 {
+                (gl.glBindVertexArray)(0);
+            }
             for s in sources {
                 wanted |= 1 << s.attribute;
                 if bound != s.buffer {
@@ -274,8 +276,10 @@ impl Renderer {
     /// Binds the program's vertex array object again.
     pub(crate) fn end_own(&mut self) {
         let program = self.program_vertex_array();
-        // SAFETY: the context is current.
-        unsafe { (self.gl.glBindVertexArray)(program) };
+        if program != 0 {
+            // SAFETY: the context is current.
+            unsafe { (self.gl.glBindVertexArray)(program) };
+        }
     }
 
     /// # Safety
