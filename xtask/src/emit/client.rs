@@ -58,7 +58,7 @@ fn entry(c: &Command, tracked: bool) -> String {
                 format!("({n}.cast::<{}>(), {})", elem.rust(), in_length(c, p).unwrap_or_default())
             }
             WireType::Str => format!("mgn_wire::encoder::c_string({n}.cast())"),
-            WireType::Name(mgn_spec::Class::Sync) => format!("{n} as usize as u32"),
+            WireType::Name(mgn_spec::Class::Sync) => format!("crate::gl::sync_name({n})"),
             _ => n.clone(),
         });
     }

@@ -509,7 +509,7 @@ pub unsafe extern "C" fn glClientAttribDefaultEXT(mask: u32) {
 pub unsafe extern "C" fn glClientWaitSync(sync: *mut c_void, flags: u32, timeout: u64) -> u32 {
     unsafe {
         let cx = context();
-        cx.enc.gl_client_wait_sync(sync as usize as u32, flags, timeout);
+        cx.enc.gl_client_wait_sync(crate::gl::sync_name(sync), flags, timeout);
         let mut answer = cx.answer(ops::GL_CLIENT_WAIT_SYNC);
         let value = answer.value::<u32>();
         value
@@ -2763,7 +2763,7 @@ pub unsafe extern "C" fn glGetSynciv(sync: *mut c_void, pname: u32, count: i32, 
     unsafe {
         let cx = context();
         cx.enc.gl_get_synciv(
-            sync as usize as u32,
+            crate::gl::sync_name(sync),
             pname,
             count,
             if length.is_null() { 0 } else { (1) as u32 },
@@ -3700,7 +3700,7 @@ pub unsafe extern "C" fn glIsShader(shader: u32) -> u8 {
 pub unsafe extern "C" fn glIsSync(sync: *mut c_void) -> u8 {
     unsafe {
         let cx = context();
-        cx.enc.gl_is_sync(sync as usize as u32);
+        cx.enc.gl_is_sync(crate::gl::sync_name(sync));
         let mut answer = cx.answer(ops::GL_IS_SYNC);
         let value = answer.value::<u8>();
         value
@@ -7576,7 +7576,7 @@ pub unsafe extern "C" fn glViewportIndexedfv(index: u32, v: *const f32) {
 pub unsafe extern "C" fn glWaitSync(sync: *mut c_void, flags: u32, timeout: u64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_wait_sync(sync as usize as u32, flags, timeout);
+        cx.enc.gl_wait_sync(crate::gl::sync_name(sync), flags, timeout);
     }
 }
 pub unsafe extern "C" fn glWindowPos2d(x: f64, y: f64) {

@@ -31,6 +31,7 @@ use std::sync::Arc;
 
 pub use errors::ErrorState;
 pub use names::Shared;
+pub use objects::sync_name;
 pub use tracked::{values, Tracked};
 
 /// Entry points written by hand, for the look-up table.

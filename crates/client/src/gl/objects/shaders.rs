@@ -78,8 +78,8 @@ pub unsafe extern "C" fn glDeleteObjectARB(object: u32) {
             Some(Kind::Shader) => glDeleteShader(object),
             Some(Kind::Program) => glDeleteProgram(object),
             None if cx.gl.in_begin() => cx.illegal_in_begin(),
-            // A name of nothing is ignored here.
-            None => {}
+            // Deleted but in use, or nothing: the driver knows.
+            None => cx.enc.gl_delete_object_arb(object),
         }
     }
 }
@@ -104,6 +104,10 @@ pub unsafe extern "C" fn glShaderSource(shader: u32, count: i32, strings: *const
         }
         if count < 0 || strings.is_null() {
             return cx.set_error(GL_INVALID_VALUE);
+        }
+        if count == 0 {
+            // The shader keeps the source that it has.
+            return;
         }
         let n = count as usize;
         let Some(source) = joined(values(strings, n), values(lengths, n)) else {

@@ -26,6 +26,11 @@ pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void 
     null_mut()
 }
 
+/// A fence's name; that of none for a pointer that is not a fence's.
+pub fn sync_name(sync: *mut c_void) -> u32 {
+    u32::try_from(sync as usize).unwrap_or(u32::MAX)
+}
+
 pub unsafe extern "C" fn glDeleteSync(sync: *mut c_void) {
     // SAFETY: as above.
     let cx = unsafe { context() };
@@ -35,7 +40,7 @@ pub unsafe extern "C" fn glDeleteSync(sync: *mut c_void) {
     if sync.is_null() {
         return;
     }
-    let name = u32::try_from(sync as usize).unwrap_or(0);
+    let name = sync_name(sync);
     if !cx.gl.shared.names().syncs.is_taken(name) {
         return cx.set_error(GL_INVALID_VALUE);
     }
