@@ -268,14 +268,14 @@ impl Context {
 
     /// Opens a run at the encoder's place, in a new chunk if little is left of this one.
     fn start_run(&mut self) {
+        // Until there is a run, the encoder has its room; and if it has none, whatever comes is dropped by it call by call.
+        self.gl.immediate.phase = Phase::Verbatim;
         // SAFETY: the context's own encoder. The room is only looked for, and given back.
         unsafe { self.enc.cur = self.enc.room(RUN_MIN) };
-        let im = &mut self.gl.immediate;
         if self.enc.end.is_null() {
-            // No context: whatever comes is dropped by the encoder, call by call.
-            im.phase = Phase::Verbatim;
             return;
         }
+        let im = &mut self.gl.immediate;
         im.phase = Phase::Run;
         im.chunk_end = self.enc.end;
         self.enc.end = std::ptr::null_mut();
@@ -322,6 +322,7 @@ impl Context {
         let im = &mut self.gl.immediate;
         im.reopen_at = std::ptr::null_mut();
         if im.count() == 0 {
+            im.phase = Phase::Outside;
             self.enc.end = im.chunk_end;
             return self.send_layout_values();
         }
@@ -409,6 +410,7 @@ impl Context {
         let im = &mut self.gl.immediate;
         im.reopen_at = std::ptr::null_mut();
         let count = im.count();
+        im.phase = Phase::Verbatim;
         if count > 0 {
             let trailing = im.append_trailing();
             self.close_run(count, RUN_OPEN | if trailing { RUN_TRAILING } else { 0 });
@@ -420,7 +422,6 @@ impl Context {
             self.send_layout_values();
         }
         let im = &mut self.gl.immediate;
-        im.phase = Phase::Verbatim;
         im.limit = [std::ptr::null_mut(); 5];
         im.components = [0; ATTRIBUTES];
     }
