@@ -1284,16 +1284,10 @@ pub unsafe extern "C" fn glDisable(cap: u32) {
     }
 }
 pub unsafe extern "C" fn glDisableClientStateIndexedEXT(array: u32, index: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_disable_client_state_indexed_ext(array, index);
-    }
+    refused("glDisableClientStateIndexedEXT");
 }
 pub unsafe extern "C" fn glDisableClientStateiEXT(array: u32, index: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_disable_client_statei_ext(array, index);
-    }
+    refused("glDisableClientStateiEXT");
 }
 pub unsafe extern "C" fn glDisableVertexArrayAttrib(vaobj: u32, index: u32) {
     refused("glDisableVertexArrayAttrib");
@@ -1401,16 +1395,10 @@ pub unsafe extern "C" fn glEnable(cap: u32) {
     }
 }
 pub unsafe extern "C" fn glEnableClientStateIndexedEXT(array: u32, index: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_enable_client_state_indexed_ext(array, index);
-    }
+    refused("glEnableClientStateIndexedEXT");
 }
 pub unsafe extern "C" fn glEnableClientStateiEXT(array: u32, index: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_enable_client_statei_ext(array, index);
-    }
+    refused("glEnableClientStateiEXT");
 }
 pub unsafe extern "C" fn glEnableVertexArrayAttrib(vaobj: u32, index: u32) {
     refused("glEnableVertexArrayAttrib");
@@ -1822,19 +1810,6 @@ pub unsafe extern "C" fn glGetActiveUniformBlockName(
         answer.array(uniform_block_name.cast::<u8>());
     }
 }
-pub unsafe extern "C" fn glGetActiveUniformBlockiv(program: u32, uniform_block_index: u32, pname: u32, params: *mut i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_active_uniform_blockiv(
-            program,
-            uniform_block_index,
-            pname,
-            if params.is_null() { 0 } else { (lens::uniform_block_values(program, uniform_block_index, pname)) as u32 },
-        );
-        let mut answer = cx.answer(ops::GL_GET_ACTIVE_UNIFORM_BLOCKIV);
-        answer.array(params.cast::<i32>());
-    }
-}
 pub unsafe extern "C" fn glGetActiveUniformName(program: u32, uniform_index: u32, buf_size: i32, length: *mut i32, uniform_name: *mut u8) {
     unsafe {
         let cx = context();
@@ -2150,30 +2125,6 @@ pub unsafe extern "C" fn glGetLightxv(light: u32, pname: u32, params: *mut i32) 
 }
 pub unsafe extern "C" fn glGetLightxvOES(light: u32, pname: u32, params: *mut i32) {
     refused("glGetLightxvOES");
-}
-pub unsafe extern "C" fn glGetMapdv(target: u32, query: u32, v: *mut f64) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_mapdv(target, query, if v.is_null() { 0 } else { (lens::map_values(target, query)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_MAPDV);
-        answer.array(v.cast::<f64>());
-    }
-}
-pub unsafe extern "C" fn glGetMapfv(target: u32, query: u32, v: *mut f32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_mapfv(target, query, if v.is_null() { 0 } else { (lens::map_values(target, query)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_MAPFV);
-        answer.array(v.cast::<f32>());
-    }
-}
-pub unsafe extern "C" fn glGetMapiv(target: u32, query: u32, v: *mut i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_mapiv(target, query, if v.is_null() { 0 } else { (lens::map_values(target, query)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_MAPIV);
-        answer.array(v.cast::<i32>());
-    }
 }
 pub unsafe extern "C" fn glGetMapxvOES(target: u32, query: u32, v: *mut i32) {
     refused("glGetMapxvOES");
@@ -7386,10 +7337,7 @@ pub unsafe extern "C" fn glVertexArrayBindVertexBufferEXT(vaobj: u32, bindingind
     refused("glVertexArrayBindVertexBufferEXT");
 }
 pub unsafe extern "C" fn glVertexArrayBindingDivisor(vaobj: u32, bindingindex: u32, divisor: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_vertex_array_binding_divisor(vaobj, bindingindex, divisor);
-    }
+    refused("glVertexArrayBindingDivisor");
 }
 pub unsafe extern "C" fn glVertexArrayColorOffsetEXT(vaobj: u32, buffer: u32, size: i32, type_: u32, stride: i32, offset: i64) {
     refused("glVertexArrayColorOffsetEXT");
@@ -7398,10 +7346,7 @@ pub unsafe extern "C" fn glVertexArrayEdgeFlagOffsetEXT(vaobj: u32, buffer: u32,
     refused("glVertexArrayEdgeFlagOffsetEXT");
 }
 pub unsafe extern "C" fn glVertexArrayElementBuffer(vaobj: u32, buffer: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_vertex_array_element_buffer(vaobj, buffer);
-    }
+    refused("glVertexArrayElementBuffer");
 }
 pub unsafe extern "C" fn glVertexArrayFogCoordOffsetEXT(vaobj: u32, buffer: u32, type_: u32, stride: i32, offset: i64) {
     refused("glVertexArrayFogCoordOffsetEXT");
@@ -7489,10 +7434,7 @@ pub unsafe extern "C" fn glVertexArrayVertexBindingDivisorEXT(vaobj: u32, bindin
     refused("glVertexArrayVertexBindingDivisorEXT");
 }
 pub unsafe extern "C" fn glVertexArrayVertexBuffer(vaobj: u32, bindingindex: u32, buffer: u32, offset: i64, stride: i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_vertex_array_vertex_buffer(vaobj, bindingindex, buffer, offset, stride);
-    }
+    refused("glVertexArrayVertexBuffer");
 }
 pub unsafe extern "C" fn glVertexArrayVertexBuffers(
     vaobj: u32,

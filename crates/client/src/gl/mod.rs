@@ -9,6 +9,7 @@
 pub mod arrays;
 mod buffers;
 mod errors;
+mod evaluators;
 mod gets;
 mod images;
 pub mod immediate;
@@ -39,6 +40,7 @@ pub mod hand {
     pub use super::arrays::entries::*;
     pub use super::buffers::*;
     pub use super::errors::{glFinish, glFlush, glGetError};
+    pub use super::evaluators::*;
     pub use super::gets::*;
     pub use super::images::*;
     pub use super::immediate::entries::*;

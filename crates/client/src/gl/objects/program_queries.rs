@@ -150,6 +150,26 @@ unsafe fn location(cx: &mut Context, program: u32, variable: Variable, name: *co
     location
 }
 
+pub unsafe extern "C" fn glGetActiveUniformBlockiv(program: u32, block: u32, pname: u32, params: *mut i32) {
+    // SAFETY: the program gives room for the values; the only reference in use.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let mut count = u32::from(!params.is_null());
+        if pname == GL_UNIFORM_BLOCK_ACTIVE_UNIFORM_INDICES && count > 0 {
+            // A list, which the program has made room for after it had asked how long it is.
+            let mut members = 0i32;
+            cx.enc.gl_get_active_uniform_blockiv(program, block, GL_UNIFORM_BLOCK_ACTIVE_UNIFORMS, 1);
+            cx.answer(ops::GL_GET_ACTIVE_UNIFORM_BLOCKIV).array(&raw mut members);
+            count = u32::try_from(members).unwrap_or(0);
+        }
+        cx.enc.gl_get_active_uniform_blockiv(program, block, pname, count);
+        cx.answer(ops::GL_GET_ACTIVE_UNIFORM_BLOCKIV).array(params);
+    }
+}
+
 pub unsafe extern "C" fn glGetAttachedShaders(program: u32, max_count: i32, count: *mut i32, shaders: *mut u32) {
     // SAFETY: the program gives room for `max_count` names; the only reference in use.
     unsafe {

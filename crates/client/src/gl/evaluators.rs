@@ -1,0 +1,50 @@
+//! What evaluators were defined by: as many values as they have, which only the driver knows.
+
+use super::context;
+use crate::context::Context;
+use mgn_wire::sizes::image::map_values;
+use mgn_wire::{gl::*, ops};
+
+/// How many values `query` of an evaluator has. Costs a round trip for its control points; what is wrong with it shows when it is asked.
+fn values_of(cx: &mut Context, target: u32, query: u32) -> u32 {
+    let dimensions = if (GL_MAP2_COLOR_4..=GL_MAP2_VERTEX_4).contains(&target) { 2 } else { 1 };
+    match query {
+        GL_ORDER => dimensions,
+        GL_DOMAIN => 2 * dimensions,
+        GL_COEFF => {
+            let mut order = [0; 2];
+            // SAFETY: the context's own encoder; there is room for the values.
+            unsafe {
+                cx.enc.gl_get_mapiv(target, GL_ORDER, dimensions);
+                cx.answer(ops::GL_GET_MAPIV).array(order.as_mut_ptr());
+            }
+            let [u, v] = order;
+            let v = if dimensions == 2 { v } else { 1 };
+            map_values(target, u, v).and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
+        }
+        _ => 1,
+    }
+}
+
+macro_rules! map_queries {
+    ($($name:ident: $ty:ty, $send:ident, $op:ident;)*) => {
+        $(pub unsafe extern "C" fn $name(target: u32, query: u32, v: *mut $ty) {
+            // SAFETY: the program gives room for the values; the only reference in use, to the thread's own context.
+            unsafe {
+                let cx = context();
+                if cx.gl.in_begin() {
+                    return cx.illegal_in_begin();
+                }
+                let count = if v.is_null() { 0 } else { values_of(cx, target, query) };
+                cx.enc.$send(target, query, count);
+                cx.answer(ops::$op).array(v);
+            }
+        })*
+    };
+}
+
+map_queries! {
+    glGetMapdv: f64, gl_get_mapdv, GL_GET_MAPDV;
+    glGetMapfv: f32, gl_get_mapfv, GL_GET_MAPFV;
+    glGetMapiv: i32, gl_get_mapiv, GL_GET_MAPIV;
+}
