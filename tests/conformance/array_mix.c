@@ -163,7 +163,7 @@ static void attribute_gets(void)
         for (int n = 0; n < 6; n++) {
             GLint value = 7777;
             glGetVertexAttribiv(index, names[n], &value);
-            note("attribute %u, %04x: %d", index, names[n], value);
+            note("attribute %u, %04x: %d", index, names[n], n == 5 ? value == (index == 4 ? (GLint)buffer : 0) : value);
         }
         void *pointer = NULL;
         glGetVertexAttribPointerv(index, GL_VERTEX_ATTRIB_ARRAY_POINTER, &pointer);

@@ -228,6 +228,8 @@ static void nesting(void)
     errors("one client pop too many");
 }
 
+static GLuint client_buffer;
+
 static void log_client(void)
 {
     INTS(GL_UNPACK_ALIGNMENT, 1);
@@ -239,7 +241,7 @@ static void log_client(void)
     INTS(GL_VERTEX_ARRAY_SIZE, 1);
     INTS(GL_VERTEX_ARRAY_STRIDE, 1);
     INTS(GL_CLIENT_ACTIVE_TEXTURE, 1);
-    INTS(GL_ARRAY_BUFFER_BINDING, 1);
+    BOUND(GL_ARRAY_BUFFER_BINDING, client_buffer);
     INTS(GL_CLIENT_ATTRIB_STACK_DEPTH, 1);
 }
 
@@ -247,9 +249,8 @@ static void client(void)
 {
     static const GLfloat data[64];
     static const GLbitfield groups[] = {GL_CLIENT_PIXEL_STORE_BIT, GL_CLIENT_VERTEX_ARRAY_BIT, GL_CLIENT_ALL_ATTRIB_BITS};
-    GLuint buffer;
     no_picture();
-    glGenBuffers(1, &buffer);
+    glGenBuffers(1, &client_buffer);
     for (int i = 0; i < 3; i++) {
         glPushClientAttrib(groups[i]);
         glPixelStorei(GL_UNPACK_ALIGNMENT, 1 << i);
@@ -260,7 +261,7 @@ static void client(void)
         glEnableClientState(GL_VERTEX_ARRAY);
         glEnableClientState(i % 2 ? GL_COLOR_ARRAY : GL_NORMAL_ARRAY);
         glClientActiveTexture(GL_TEXTURE0 + (GLenum)i);
-        glBindBuffer(GL_ARRAY_BUFFER, buffer);
+        glBindBuffer(GL_ARRAY_BUFFER, client_buffer);
         log_client();
         glPopClientAttrib();
         log_client();

@@ -70,7 +70,7 @@ static void data(void)
     errors("no buffer");
     glDeleteBuffers(3, names);
     note("is a buffer: %d", glIsBuffer(names[0]));
-    INTS(GL_ELEMENT_ARRAY_BUFFER_BINDING, 1);
+    BOUND(GL_ELEMENT_ARRAY_BUFFER_BINDING, 0);
     glBindBuffer(GL_ARRAY_BUFFER, 4711);
     errors("a name of the program's own");
 }

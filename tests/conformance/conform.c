@@ -220,6 +220,13 @@ void get_booleans(const char *name, GLenum pname, int count)
     fputc('\n', log_file);
 }
 
+void get_bound(const char *name, GLenum pname, GLuint object)
+{
+    GLint found = -1;
+    glGetIntegerv(pname, &found);
+    note("%s is %s", name, found == 0 && object == 0 ? "none" : found == (GLint)object ? "the object" : found == 0 ? "none, not the object" : "another");
+}
+
 bool has_version(int major, int minor)
 {
     const char *version = (const char *)glGetString(GL_VERSION);

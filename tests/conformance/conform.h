@@ -70,6 +70,9 @@ void get_booleans(const char *name, GLenum pname, int count);
 #define FLOATS(pname, count) get_floats(#pname, pname, count)
 #define DOUBLES(pname, count) get_doubles(#pname, pname, count)
 #define BOOLS(pname, count) get_booleans(#pname, pname, count)
+/* Whether a binding is this object; names themselves are the implementation's choice. */
+void get_bound(const char *name, GLenum pname, GLuint object);
+#define BOUND(pname, object) get_bound(#pname, pname, object)
 #define ENABLED(cap) note("glIsEnabled(%s) = %d", #cap, glIsEnabled(cap))
 
 /* Whether the current context has it; need_*() also log "skip" if not, and then the scene should return. Skipped scenes leave no picture. */

@@ -87,9 +87,9 @@ static void buffers(void)
     glColorPointer(4, GL_UNSIGNED_BYTE, 0, (void *)0);
     glViewport(128, 128, 128, 128);
     glDrawElements(GL_TRIANGLES, index_count, GL_UNSIGNED_INT, indices);
-    INTS(GL_VERTEX_ARRAY_BUFFER_BINDING, 1);
-    INTS(GL_COLOR_ARRAY_BUFFER_BINDING, 1);
-    INTS(GL_ELEMENT_ARRAY_BUFFER_BINDING, 1);
+    BOUND(GL_VERTEX_ARRAY_BUFFER_BINDING, names[1]);
+    BOUND(GL_COLOR_ARRAY_BUFFER_BINDING, names[2]);
+    BOUND(GL_ELEMENT_ARRAY_BUFFER_BINDING, 0);
     errors("buffers");
 }
 
@@ -159,7 +159,7 @@ static void multi(void)
     glViewport(0, 128, 128, 128);
     glMultiDrawElements(GL_TRIANGLES, counts, GL_UNSIGNED_INT, offsets, 4);
     if (has_version(3, 2)) {
-        static const GLint bases[] = {0, 16, 32, 5};
+        static const GLint bases[] = {0, 16, 32, -3};
         glViewport(128, 128, 128, 128);
         glMultiDrawElementsBaseVertex(GL_TRIANGLES, (GLsizei *)counts, GL_UNSIGNED_INT, (const void **)offsets, 4, (GLint *)bases);
     }

@@ -106,10 +106,10 @@ static void textures(void)
     glEndList();
     memset(image, 0, sizeof image);
     memset(patch, 0, sizeof patch);
-    INTS(GL_TEXTURE_BINDING_2D, 1);
+    BOUND(GL_TEXTURE_BINDING_2D, 0);
     ENABLED(GL_TEXTURE_2D);
     glCallList(1);
-    INTS(GL_TEXTURE_BINDING_2D, 1);
+    BOUND(GL_TEXTURE_BINDING_2D, names[1]);
     ENABLED(GL_TEXTURE_2D);
     for (int i = 0; i < 2; i++) {
         glViewport(i * SIZE / 2, 0, SIZE / 2, SIZE);

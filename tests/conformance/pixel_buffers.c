@@ -89,7 +89,7 @@ static void reading(void)
     glWindowPos2i(0, 0);
     glDrawPixels(64, 64, GL_RGBA, GL_UNSIGNED_BYTE, image);
     memset(image, 0x77, sizeof image);
-    filled(GL_PIXEL_PACK_BUFFER, image, sizeof image);
+    GLuint buffer = filled(GL_PIXEL_PACK_BUFFER, image, sizeof image);
     glReadPixels(3, 4, 50, 40, GL_RGBA, GL_UNSIGNED_BYTE, (void *)8);
     note_buffer("read", sizeof image);
     glPixelStorei(GL_PACK_ROW_LENGTH, 60);
@@ -112,7 +112,7 @@ static void reading(void)
     glReadPixels(0, 0, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, (void *)0);
     errors("while mapped");
     glUnmapBuffer(GL_PIXEL_PACK_BUFFER);
-    INTS(GL_PIXEL_PACK_BUFFER_BINDING, 1);
+    BOUND(GL_PIXEL_PACK_BUFFER_BINDING, buffer);
 }
 
 /* From the framebuffer into a buffer and from the buffer into a texture and the framebuffer: nothing passes through the program. */
