@@ -45,7 +45,7 @@ fn entry(c: &Command, tracked: bool) -> String {
         let args = args.join(", ");
         let lens: String = c.params.iter().filter_map(|p| in_length(c, p).map(|n| format!("let n_{} = {n};\n", p.name))).collect();
         body += &format!("if cx.gl.in_begin() {{ return cx.illegal_in_begin(); }}\n{lens}");
-        body += &format!("if let Some(error) = cx.gl.state.{}({args}).refusal() {{ return cx.set_error(error); }}\n", c.ident);
+        body += &format!("if let Some(error) = cx.gl.state.{}({args}).refusal() {{ return cx.fail(error); }}\n", c.ident);
     }
     let mut args = Vec::new();
     for p in &c.params {

@@ -38,12 +38,24 @@ pub unsafe extern "C" fn glActiveShaderProgramEXT(pipeline: u32, program: u32) {
 pub unsafe extern "C" fn glActiveStencilFaceEXT(face: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_active_stencil_face_ext(face).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_active_stencil_face_ext(face);
     }
 }
 pub unsafe extern "C" fn glActiveTexture(texture: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_active_texture(texture).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_active_texture(texture);
     }
 }
@@ -91,6 +103,12 @@ pub unsafe extern "C" fn glAlphaFragmentOp3ATI(
 pub unsafe extern "C" fn glAlphaFunc(func: u32, ref_: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_alpha_func(func, ref_).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_alpha_func(func, ref_);
     }
 }
@@ -182,30 +200,62 @@ pub unsafe extern "C" fn glBindProgramARB(target: u32, program: u32) {
 pub unsafe extern "C" fn glBindSampler(unit: u32, sampler: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_bind_sampler(unit, sampler).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_bind_sampler(unit, sampler);
     }
 }
 pub unsafe extern "C" fn glBindSamplers(first: u32, count: i32, samplers: *const u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_samplers = lens::times(count as i64, 1);
+        if let Some(error) = cx.gl.state.gl_bind_samplers(first, count, crate::gl::values(samplers.cast::<u32>(), n_samplers)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_bind_samplers(first, count, (samplers.cast::<u32>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glBindTextureUnit(unit: u32, texture: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_bind_texture_unit(unit, texture).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_bind_texture_unit(unit, texture);
     }
 }
 pub unsafe extern "C" fn glBindTextures(first: u32, count: i32, textures: *const u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_textures = lens::times(count as i64, 1);
+        if let Some(error) = cx.gl.state.gl_bind_textures(first, count, crate::gl::values(textures.cast::<u32>(), n_textures)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_bind_textures(first, count, (textures.cast::<u32>(), lens::times(count as i64, 1)));
     }
 }
 pub unsafe extern "C" fn glBindTransformFeedback(target: u32, id: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_bind_transform_feedback(target, id).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_bind_transform_feedback(target, id);
     }
 }
@@ -221,6 +271,12 @@ pub unsafe extern "C" fn glBlendBarrier() {
 pub unsafe extern "C" fn glBlendColor(red: f32, green: f32, blue: f32, alpha: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_blend_color(red, green, blue, alpha).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_blend_color(red, green, blue, alpha);
     }
 }
@@ -230,66 +286,132 @@ pub unsafe extern "C" fn glBlendColorxOES(red: i32, green: i32, blue: i32, alpha
 pub unsafe extern "C" fn glBlendEquation(mode: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_blend_equation(mode).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_blend_equation(mode);
     }
 }
 pub unsafe extern "C" fn glBlendEquationOES(mode: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_blend_equation_oes(mode).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_blend_equation_oes(mode);
     }
 }
 pub unsafe extern "C" fn glBlendEquationSeparate(mode_rgb: u32, mode_alpha: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_blend_equation_separate(mode_rgb, mode_alpha).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_blend_equation_separate(mode_rgb, mode_alpha);
     }
 }
 pub unsafe extern "C" fn glBlendEquationSeparateOES(mode_rgb: u32, mode_alpha: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_blend_equation_separate_oes(mode_rgb, mode_alpha).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_blend_equation_separate_oes(mode_rgb, mode_alpha);
     }
 }
 pub unsafe extern "C" fn glBlendEquationSeparatei(buf: u32, mode_rgb: u32, mode_alpha: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_blend_equation_separatei(buf, mode_rgb, mode_alpha).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_blend_equation_separatei(buf, mode_rgb, mode_alpha);
     }
 }
 pub unsafe extern "C" fn glBlendEquationi(buf: u32, mode: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_blend_equationi(buf, mode).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_blend_equationi(buf, mode);
     }
 }
 pub unsafe extern "C" fn glBlendFunc(sfactor: u32, dfactor: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_blend_func(sfactor, dfactor).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_blend_func(sfactor, dfactor);
     }
 }
 pub unsafe extern "C" fn glBlendFuncSeparate(sfactor_rgb: u32, dfactor_rgb: u32, sfactor_alpha: u32, dfactor_alpha: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_blend_func_separate(sfactor_rgb, dfactor_rgb, sfactor_alpha, dfactor_alpha).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_blend_func_separate(sfactor_rgb, dfactor_rgb, sfactor_alpha, dfactor_alpha);
     }
 }
 pub unsafe extern "C" fn glBlendFuncSeparateOES(src_rgb: u32, dst_rgb: u32, src_alpha: u32, dst_alpha: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_blend_func_separate_oes(src_rgb, dst_rgb, src_alpha, dst_alpha).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_blend_func_separate_oes(src_rgb, dst_rgb, src_alpha, dst_alpha);
     }
 }
 pub unsafe extern "C" fn glBlendFuncSeparatei(buf: u32, src_rgb: u32, dst_rgb: u32, src_alpha: u32, dst_alpha: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_blend_func_separatei(buf, src_rgb, dst_rgb, src_alpha, dst_alpha).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_blend_func_separatei(buf, src_rgb, dst_rgb, src_alpha, dst_alpha);
     }
 }
 pub unsafe extern "C" fn glBlendFunci(buf: u32, src: u32, dst: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_blend_funci(buf, src, dst).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_blend_funci(buf, src, dst);
     }
 }
@@ -364,6 +486,12 @@ pub unsafe extern "C" fn glCheckNamedFramebufferStatusEXT(framebuffer: u32, targ
 pub unsafe extern "C" fn glClampColor(target: u32, clamp: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_clamp_color(target, clamp).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_clamp_color(target, clamp);
     }
 }
@@ -376,6 +504,12 @@ pub unsafe extern "C" fn glClear(mask: u32) {
 pub unsafe extern "C" fn glClearAccum(red: f32, green: f32, blue: f32, alpha: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_clear_accum(red, green, blue, alpha).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_clear_accum(red, green, blue, alpha);
     }
 }
@@ -409,18 +543,36 @@ pub unsafe extern "C" fn glClearBufferuiv(buffer: u32, drawbuffer: i32, value: *
 pub unsafe extern "C" fn glClearColor(red: f32, green: f32, blue: f32, alpha: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_clear_color(red, green, blue, alpha).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_clear_color(red, green, blue, alpha);
     }
 }
 pub unsafe extern "C" fn glClearColorIiEXT(red: i32, green: i32, blue: i32, alpha: i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_clear_color_ii_ext(red, green, blue, alpha).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_clear_color_ii_ext(red, green, blue, alpha);
     }
 }
 pub unsafe extern "C" fn glClearColorIuiEXT(red: u32, green: u32, blue: u32, alpha: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_clear_color_iui_ext(red, green, blue, alpha).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_clear_color_iui_ext(red, green, blue, alpha);
     }
 }
@@ -433,12 +585,24 @@ pub unsafe extern "C" fn glClearColorxOES(red: i32, green: i32, blue: i32, alpha
 pub unsafe extern "C" fn glClearDepth(depth: f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_clear_depth(depth).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_clear_depth(depth);
     }
 }
 pub unsafe extern "C" fn glClearDepthf(d: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_clear_depthf(d).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_clear_depthf(d);
     }
 }
@@ -451,6 +615,12 @@ pub unsafe extern "C" fn glClearDepthxOES(depth: i32) {
 pub unsafe extern "C" fn glClearIndex(c: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_clear_index(c).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_clear_index(c);
     }
 }
@@ -497,6 +667,12 @@ pub unsafe extern "C" fn glClearNamedFramebufferuiv(framebuffer: u32, buffer: u3
 pub unsafe extern "C" fn glClearStencil(s: i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_clear_stencil(s).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_clear_stencil(s);
     }
 }
@@ -518,24 +694,51 @@ pub unsafe extern "C" fn glClientWaitSync(sync: *mut c_void, flags: u32, timeout
 pub unsafe extern "C" fn glClipControl(origin: u32, depth: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_clip_control(origin, depth).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_clip_control(origin, depth);
     }
 }
 pub unsafe extern "C" fn glClipPlane(plane: u32, equation: *const f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_equation = 4;
+        if let Some(error) = cx.gl.state.gl_clip_plane(plane, crate::gl::values(equation.cast::<f64>(), n_equation)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_clip_plane(plane, (equation.cast::<f64>(), 4));
     }
 }
 pub unsafe extern "C" fn glClipPlanef(p: u32, eqn: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_eqn = 4;
+        if let Some(error) = cx.gl.state.gl_clip_planef(p, crate::gl::values(eqn.cast::<f32>(), n_eqn)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_clip_planef(p, (eqn.cast::<f32>(), 4));
     }
 }
 pub unsafe extern "C" fn glClipPlanefOES(plane: u32, equation: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_equation = 4;
+        if let Some(error) = cx.gl.state.gl_clip_planef_oes(plane, crate::gl::values(equation.cast::<f32>(), n_equation)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_clip_planef_oes(plane, (equation.cast::<f32>(), 4));
     }
 }
@@ -620,18 +823,36 @@ pub unsafe extern "C" fn glColorFragmentOp3ATI(
 pub unsafe extern "C" fn glColorMask(red: u8, green: u8, blue: u8, alpha: u8) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_color_mask(red, green, blue, alpha).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_color_mask(red, green, blue, alpha);
     }
 }
 pub unsafe extern "C" fn glColorMaski(index: u32, r: u8, g: u8, b: u8, a: u8) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_color_maski(index, r, g, b, a).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_color_maski(index, r, g, b, a);
     }
 }
 pub unsafe extern "C" fn glColorMaterial(face: u32, mode: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_color_material(face, mode).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_color_material(face, mode);
     }
 }
@@ -1187,6 +1408,12 @@ pub unsafe extern "C" fn glCreateVertexArrays(n: i32, arrays: *mut u32) {
 pub unsafe extern "C" fn glCullFace(mode: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_cull_face(mode).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_cull_face(mode);
     }
 }
@@ -1214,18 +1441,36 @@ pub unsafe extern "C" fn glDeleteProgramsARB(n: i32, programs: *const u32) {
 pub unsafe extern "C" fn glDepthFunc(func: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_depth_func(func).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_depth_func(func);
     }
 }
 pub unsafe extern "C" fn glDepthMask(flag: u8) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_depth_mask(flag).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_depth_mask(flag);
     }
 }
 pub unsafe extern "C" fn glDepthRange(n: f64, f: f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_depth_range(n, f).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_depth_range(n, f);
     }
 }
@@ -1238,18 +1483,38 @@ pub unsafe extern "C" fn glDepthRangeArraydvNV(first: u32, count: i32, v: *const
 pub unsafe extern "C" fn glDepthRangeArrayfvOES(first: u32, count: i32, v: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_v = lens::times(count as i64, 2);
+        if let Some(error) = cx.gl.state.gl_depth_range_arrayfv_oes(first, count, crate::gl::values(v.cast::<f32>(), n_v)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_depth_range_arrayfv_oes(first, count, (v.cast::<f32>(), lens::times(count as i64, 2)));
     }
 }
 pub unsafe extern "C" fn glDepthRangeArrayv(first: u32, count: i32, v: *const f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_v = lens::times(count as i64, 2);
+        if let Some(error) = cx.gl.state.gl_depth_range_arrayv(first, count, crate::gl::values(v.cast::<f64>(), n_v)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_depth_range_arrayv(first, count, (v.cast::<f64>(), lens::times(count as i64, 2)));
     }
 }
 pub unsafe extern "C" fn glDepthRangeIndexed(index: u32, n: f64, f: f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_depth_range_indexed(index, n, f).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_depth_range_indexed(index, n, f);
     }
 }
@@ -1262,12 +1527,24 @@ pub unsafe extern "C" fn glDepthRangeIndexeddNV(index: u32, n: f64, f: f64) {
 pub unsafe extern "C" fn glDepthRangeIndexedfOES(index: u32, n: f32, f: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_depth_range_indexedf_oes(index, n, f).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_depth_range_indexedf_oes(index, n, f);
     }
 }
 pub unsafe extern "C" fn glDepthRangef(n: f32, f: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_depth_rangef(n, f).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_depth_rangef(n, f);
     }
 }
@@ -1280,6 +1557,12 @@ pub unsafe extern "C" fn glDepthRangexOES(n: i32, f: i32) {
 pub unsafe extern "C" fn glDisable(cap: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_disable(cap).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_disable(cap);
     }
 }
@@ -1301,6 +1584,12 @@ pub unsafe extern "C" fn glDisableVertexArrayEXT(vaobj: u32, array: u32) {
 pub unsafe extern "C" fn glDisablei(target: u32, index: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_disablei(target, index).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_disablei(target, index);
     }
 }
@@ -1325,6 +1614,13 @@ pub unsafe extern "C" fn glDispatchComputeIndirect(indirect: i64) {
 pub unsafe extern "C" fn glDrawBuffersNV(n: i32, bufs: *const u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_bufs = lens::times(n as i64, 1);
+        if let Some(error) = cx.gl.state.gl_draw_buffers_nv(n, crate::gl::values(bufs.cast::<u32>(), n_bufs)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_draw_buffers_nv(n, (bufs.cast::<u32>(), lens::times(n as i64, 1)));
     }
 }
@@ -1391,6 +1687,12 @@ pub unsafe extern "C" fn glEGLImageTargetTextureStorageEXT(texture: u32, image: 
 pub unsafe extern "C" fn glEnable(cap: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_enable(cap).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_enable(cap);
     }
 }
@@ -1412,6 +1714,12 @@ pub unsafe extern "C" fn glEnableVertexArrayEXT(vaobj: u32, array: u32) {
 pub unsafe extern "C" fn glEnablei(target: u32, index: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_enablei(target, index).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_enablei(target, index);
     }
 }
@@ -1475,24 +1783,50 @@ pub unsafe extern "C" fn glFogCoordhvNV(fog: *const u16) {
 pub unsafe extern "C" fn glFogf(pname: u32, param: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_fogf(pname, param).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_fogf(pname, param);
     }
 }
 pub unsafe extern "C" fn glFogfv(pname: u32, params: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) = cx.gl.state.gl_fogfv(pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_fogfv(pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glFogi(pname: u32, param: i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_fogi(pname, param).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_fogi(pname, param);
     }
 }
 pub unsafe extern "C" fn glFogiv(pname: u32, params: *const i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) = cx.gl.state.gl_fogiv(pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_fogiv(pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
@@ -1601,18 +1935,36 @@ pub unsafe extern "C" fn glFramebufferTextureLayer(target: u32, attachment: u32,
 pub unsafe extern "C" fn glFrontFace(mode: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_front_face(mode).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_front_face(mode);
     }
 }
 pub unsafe extern "C" fn glFrustum(left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_frustum(left, right, bottom, top, z_near, z_far).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_frustum(left, right, bottom, top, z_near, z_far);
     }
 }
 pub unsafe extern "C" fn glFrustumf(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_frustumf(l, r, b, t, n, f).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_frustumf(l, r, b, t, n, f);
     }
 }
@@ -3418,6 +3770,12 @@ pub unsafe extern "C" fn glGetnUniformuivARB(program: u32, location: i32, buf_si
 pub unsafe extern "C" fn glHint(target: u32, mode: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_hint(target, mode).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_hint(target, mode);
     }
 }
@@ -3427,6 +3785,12 @@ pub unsafe extern "C" fn glImportMemoryFdEXT(memory: u32, size: u64, handle_type
 pub unsafe extern "C" fn glIndexMask(mask: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_index_mask(mask).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_index_mask(mask);
     }
 }
@@ -3699,24 +4063,50 @@ pub unsafe extern "C" fn glLabelObjectEXT(type_: u32, object: u32, length: i32, 
 pub unsafe extern "C" fn glLightModelf(pname: u32, param: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_light_modelf(pname, param).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_light_modelf(pname, param);
     }
 }
 pub unsafe extern "C" fn glLightModelfv(pname: u32, params: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) = cx.gl.state.gl_light_modelfv(pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_light_modelfv(pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glLightModeli(pname: u32, param: i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_light_modeli(pname, param).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_light_modeli(pname, param);
     }
 }
 pub unsafe extern "C" fn glLightModeliv(pname: u32, params: *const i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) = cx.gl.state.gl_light_modeliv(pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_light_modeliv(pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
@@ -3735,24 +4125,50 @@ pub unsafe extern "C" fn glLightModelxvOES(pname: u32, param: *const i32) {
 pub unsafe extern "C" fn glLightf(light: u32, pname: u32, param: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_lightf(light, pname, param).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_lightf(light, pname, param);
     }
 }
 pub unsafe extern "C" fn glLightfv(light: u32, pname: u32, params: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) = cx.gl.state.gl_lightfv(light, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_lightfv(light, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glLighti(light: u32, pname: u32, param: i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_lighti(light, pname, param).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_lighti(light, pname, param);
     }
 }
 pub unsafe extern "C" fn glLightiv(light: u32, pname: u32, params: *const i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) = cx.gl.state.gl_lightiv(light, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_lightiv(light, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
@@ -3771,12 +4187,24 @@ pub unsafe extern "C" fn glLightxvOES(light: u32, pname: u32, params: *const i32
 pub unsafe extern "C" fn glLineStipple(factor: i32, pattern: u16) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_line_stipple(factor, pattern).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_line_stipple(factor, pattern);
     }
 }
 pub unsafe extern "C" fn glLineWidth(width: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_line_width(width).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_line_width(width);
     }
 }
@@ -3789,24 +4217,50 @@ pub unsafe extern "C" fn glLineWidthxOES(width: i32) {
 pub unsafe extern "C" fn glListBase(base: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_list_base(base).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_list_base(base);
     }
 }
 pub unsafe extern "C" fn glLoadIdentity() {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_load_identity().refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_load_identity();
     }
 }
 pub unsafe extern "C" fn glLoadMatrixd(m: *const f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_m = 16;
+        if let Some(error) = cx.gl.state.gl_load_matrixd(crate::gl::values(m.cast::<f64>(), n_m)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_load_matrixd((m.cast::<f64>(), 16));
     }
 }
 pub unsafe extern "C" fn glLoadMatrixf(m: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_m = 16;
+        if let Some(error) = cx.gl.state.gl_load_matrixf(crate::gl::values(m.cast::<f32>(), n_m)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_load_matrixf((m.cast::<f32>(), 16));
     }
 }
@@ -3825,12 +4279,26 @@ pub unsafe extern "C" fn glLoadName(name: u32) {
 pub unsafe extern "C" fn glLoadTransposeMatrixd(m: *const f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_m = 16;
+        if let Some(error) = cx.gl.state.gl_load_transpose_matrixd(crate::gl::values(m.cast::<f64>(), n_m)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_load_transpose_matrixd((m.cast::<f64>(), 16));
     }
 }
 pub unsafe extern "C" fn glLoadTransposeMatrixf(m: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_m = 16;
+        if let Some(error) = cx.gl.state.gl_load_transpose_matrixf(crate::gl::values(m.cast::<f32>(), n_m)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_load_transpose_matrixf((m.cast::<f32>(), 16));
     }
 }
@@ -3840,6 +4308,12 @@ pub unsafe extern "C" fn glLoadTransposeMatrixxOES(m: *const i32) {
 pub unsafe extern "C" fn glLogicOp(opcode: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_logic_op(opcode).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_logic_op(opcode);
     }
 }
@@ -3909,12 +4383,24 @@ pub unsafe extern "C" fn glMap2xOES(
 pub unsafe extern "C" fn glMapGrid1d(un: i32, u1: f64, u2: f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_map_grid1d(un, u1, u2).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_map_grid1d(un, u1, u2);
     }
 }
 pub unsafe extern "C" fn glMapGrid1f(un: i32, u1: f32, u2: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_map_grid1f(un, u1, u2).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_map_grid1f(un, u1, u2);
     }
 }
@@ -3924,12 +4410,24 @@ pub unsafe extern "C" fn glMapGrid1xOES(n: i32, u1: i32, u2: i32) {
 pub unsafe extern "C" fn glMapGrid2d(un: i32, u1: f64, u2: f64, vn: i32, v1: f64, v2: f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_map_grid2d(un, u1, u2, vn, v1, v2).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_map_grid2d(un, u1, u2, vn, v1, v2);
     }
 }
 pub unsafe extern "C" fn glMapGrid2f(un: i32, u1: f32, u2: f32, vn: i32, v1: f32, v2: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_map_grid2f(un, u1, u2, vn, v1, v2).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_map_grid2f(un, u1, u2, vn, v1, v2);
     }
 }
@@ -4003,6 +4501,12 @@ pub unsafe extern "C" fn glMatrixLoadfEXT(mode: u32, m: *const f32) {
 pub unsafe extern "C" fn glMatrixMode(mode: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_matrix_mode(mode).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_matrix_mode(mode);
     }
 }
@@ -4108,18 +4612,38 @@ pub unsafe extern "C" fn glMemoryObjectParameterivEXT(memory_object: u32, pname:
 pub unsafe extern "C" fn glMinSampleShading(value: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_min_sample_shading(value).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_min_sample_shading(value);
     }
 }
 pub unsafe extern "C" fn glMultMatrixd(m: *const f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_m = 16;
+        if let Some(error) = cx.gl.state.gl_mult_matrixd(crate::gl::values(m.cast::<f64>(), n_m)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_mult_matrixd((m.cast::<f64>(), 16));
     }
 }
 pub unsafe extern "C" fn glMultMatrixf(m: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_m = 16;
+        if let Some(error) = cx.gl.state.gl_mult_matrixf(crate::gl::values(m.cast::<f32>(), n_m)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_mult_matrixf((m.cast::<f32>(), 16));
     }
 }
@@ -4132,12 +4656,26 @@ pub unsafe extern "C" fn glMultMatrixxOES(m: *const i32) {
 pub unsafe extern "C" fn glMultTransposeMatrixd(m: *const f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_m = 16;
+        if let Some(error) = cx.gl.state.gl_mult_transpose_matrixd(crate::gl::values(m.cast::<f64>(), n_m)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_mult_transpose_matrixd((m.cast::<f64>(), 16));
     }
 }
 pub unsafe extern "C" fn glMultTransposeMatrixf(m: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_m = 16;
+        if let Some(error) = cx.gl.state.gl_mult_transpose_matrixf(crate::gl::values(m.cast::<f32>(), n_m)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_mult_transpose_matrixf((m.cast::<f32>(), 16));
     }
 }
@@ -4540,12 +5078,24 @@ pub unsafe extern "C" fn glObjectPtrLabel(ptr: *const c_void, length: i32, label
 pub unsafe extern "C" fn glOrtho(left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_ortho(left, right, bottom, top, z_near, z_far).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_ortho(left, right, bottom, top, z_near, z_far);
     }
 }
 pub unsafe extern "C" fn glOrthof(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_orthof(l, r, b, t, n, f).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_orthof(l, r, b, t, n, f);
     }
 }
@@ -4579,12 +5129,25 @@ pub unsafe extern "C" fn glPassThroughxOES(token: i32) {
 pub unsafe extern "C" fn glPatchParameterfv(pname: u32, values: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_values = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) = cx.gl.state.gl_patch_parameterfv(pname, crate::gl::values(values.cast::<f32>(), n_values)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_patch_parameterfv(pname, (values.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glPatchParameteri(pname: u32, value: i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_patch_parameteri(pname, value).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_patch_parameteri(pname, value);
     }
 }
@@ -4603,12 +5166,24 @@ pub unsafe extern "C" fn glPixelStorex(pname: u32, param: i32) {
 pub unsafe extern "C" fn glPixelTransferf(pname: u32, param: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_pixel_transferf(pname, param).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_pixel_transferf(pname, param);
     }
 }
 pub unsafe extern "C" fn glPixelTransferi(pname: u32, param: i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_pixel_transferi(pname, param).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_pixel_transferi(pname, param);
     }
 }
@@ -4618,6 +5193,12 @@ pub unsafe extern "C" fn glPixelTransferxOES(pname: u32, param: i32) {
 pub unsafe extern "C" fn glPixelZoom(xfactor: f32, yfactor: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_pixel_zoom(xfactor, yfactor).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_pixel_zoom(xfactor, yfactor);
     }
 }
@@ -4627,24 +5208,50 @@ pub unsafe extern "C" fn glPixelZoomxOES(xfactor: i32, yfactor: i32) {
 pub unsafe extern "C" fn glPointParameterf(pname: u32, param: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_point_parameterf(pname, param).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_point_parameterf(pname, param);
     }
 }
 pub unsafe extern "C" fn glPointParameterfv(pname: u32, params: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) = cx.gl.state.gl_point_parameterfv(pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_point_parameterfv(pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glPointParameteri(pname: u32, param: i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_point_parameteri(pname, param).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_point_parameteri(pname, param);
     }
 }
 pub unsafe extern "C" fn glPointParameteriv(pname: u32, params: *const i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) = cx.gl.state.gl_point_parameteriv(pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_point_parameteriv(pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
@@ -4663,6 +5270,12 @@ pub unsafe extern "C" fn glPointParameterxvOES(pname: u32, params: *const i32) {
 pub unsafe extern "C" fn glPointSize(size: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_point_size(size).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_point_size(size);
     }
 }
@@ -4678,18 +5291,36 @@ pub unsafe extern "C" fn glPointSizexOES(size: i32) {
 pub unsafe extern "C" fn glPolygonMode(face: u32, mode: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_polygon_mode(face, mode).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_polygon_mode(face, mode);
     }
 }
 pub unsafe extern "C" fn glPolygonOffset(factor: f32, units: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_polygon_offset(factor, units).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_polygon_offset(factor, units);
     }
 }
 pub unsafe extern "C" fn glPolygonOffsetClamp(factor: f32, units: f32, clamp: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_polygon_offset_clamp(factor, units, clamp).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_polygon_offset_clamp(factor, units, clamp);
     }
 }
@@ -4705,6 +5336,12 @@ pub unsafe extern "C" fn glPopDebugGroup() {
 pub unsafe extern "C" fn glPopMatrix() {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_pop_matrix().refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_pop_matrix();
     }
 }
@@ -4726,18 +5363,36 @@ pub unsafe extern "C" fn glPrimitiveBoundingBox(
 ) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_primitive_bounding_box(min_x, min_y, min_z, min_w, max_x, max_y, max_z, max_w).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_primitive_bounding_box(min_x, min_y, min_z, min_w, max_x, max_y, max_z, max_w);
     }
 }
 pub unsafe extern "C" fn glPrimitiveRestartIndex(index: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_primitive_restart_index(index).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_primitive_restart_index(index);
     }
 }
 pub unsafe extern "C" fn glPrimitiveRestartIndexNV(index: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_primitive_restart_index_nv(index).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_primitive_restart_index_nv(index);
     }
 }
@@ -5435,6 +6090,12 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3fv(program: u32, location: i32
 pub unsafe extern "C" fn glProvokingVertex(mode: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_provoking_vertex(mode).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_provoking_vertex(mode);
     }
 }
@@ -5450,6 +6111,12 @@ pub unsafe extern "C" fn glPushDebugGroup(source: u32, id: u32, length: i32, mes
 pub unsafe extern "C" fn glPushMatrix() {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_push_matrix().refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_push_matrix();
     }
 }
@@ -5628,6 +6295,12 @@ pub unsafe extern "C" fn glRasterPos4xvOES(coords: *const i32) {
 pub unsafe extern "C" fn glReadBufferNV(mode: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_read_buffer_nv(mode).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_read_buffer_nv(mode);
     }
 }
@@ -5646,6 +6319,12 @@ pub unsafe extern "C" fn glReleaseShaderCompiler() {
 pub unsafe extern "C" fn glRenderMode(mode: u32) -> i32 {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_render_mode(mode).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_render_mode(mode);
         let mut answer = cx.answer(ops::GL_RENDER_MODE);
         let value = answer.value::<i32>();
@@ -5679,12 +6358,24 @@ pub unsafe extern "C" fn glResumeTransformFeedback() {
 pub unsafe extern "C" fn glRotated(angle: f64, x: f64, y: f64, z: f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_rotated(angle, x, y, z).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_rotated(angle, x, y, z);
     }
 }
 pub unsafe extern "C" fn glRotatef(angle: f32, x: f32, y: f32, z: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_rotatef(angle, x, y, z).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_rotatef(angle, x, y, z);
     }
 }
@@ -5697,6 +6388,12 @@ pub unsafe extern "C" fn glRotatexOES(angle: i32, x: i32, y: i32, z: i32) {
 pub unsafe extern "C" fn glSampleCoverage(value: f32, invert: u8) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_sample_coverage(value, invert).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_sample_coverage(value, invert);
     }
 }
@@ -5715,6 +6412,12 @@ pub unsafe extern "C" fn glSampleMapATI(dst: u32, interp: u32, swizzle: u32) {
 pub unsafe extern "C" fn glSampleMaski(mask_number: u32, mask: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_sample_maski(mask_number, mask).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_sample_maski(mask_number, mask);
     }
 }
@@ -5757,12 +6460,24 @@ pub unsafe extern "C" fn glSamplerParameteriv(sampler: u32, pname: u32, param: *
 pub unsafe extern "C" fn glScaled(x: f64, y: f64, z: f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_scaled(x, y, z).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_scaled(x, y, z);
     }
 }
 pub unsafe extern "C" fn glScalef(x: f32, y: f32, z: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_scalef(x, y, z).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_scalef(x, y, z);
     }
 }
@@ -5775,24 +6490,50 @@ pub unsafe extern "C" fn glScalexOES(x: i32, y: i32, z: i32) {
 pub unsafe extern "C" fn glScissor(x: i32, y: i32, width: i32, height: i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_scissor(x, y, width, height).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_scissor(x, y, width, height);
     }
 }
 pub unsafe extern "C" fn glScissorArrayv(first: u32, count: i32, v: *const i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_v = lens::times(count as i64, 4);
+        if let Some(error) = cx.gl.state.gl_scissor_arrayv(first, count, crate::gl::values(v.cast::<i32>(), n_v)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_scissor_arrayv(first, count, (v.cast::<i32>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glScissorIndexed(index: u32, left: i32, bottom: i32, width: i32, height: i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_scissor_indexed(index, left, bottom, width, height).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_scissor_indexed(index, left, bottom, width, height);
     }
 }
 pub unsafe extern "C" fn glScissorIndexedv(index: u32, v: *const i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_v = 4;
+        if let Some(error) = cx.gl.state.gl_scissor_indexedv(index, crate::gl::values(v.cast::<i32>(), n_v)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_scissor_indexedv(index, (v.cast::<i32>(), 4));
     }
 }
@@ -5811,6 +6552,12 @@ pub unsafe extern "C" fn glSetFragmentShaderConstantATI(dst: u32, value: *const 
 pub unsafe extern "C" fn glShadeModel(mode: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_shade_model(mode).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_shade_model(mode);
     }
 }
@@ -5841,42 +6588,84 @@ pub unsafe extern "C" fn glSpecializeShader(
 pub unsafe extern "C" fn glStencilFunc(func: u32, ref_: i32, mask: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_stencil_func(func, ref_, mask).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_stencil_func(func, ref_, mask);
     }
 }
 pub unsafe extern "C" fn glStencilFuncSeparate(face: u32, func: u32, ref_: i32, mask: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_stencil_func_separate(face, func, ref_, mask).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_stencil_func_separate(face, func, ref_, mask);
     }
 }
 pub unsafe extern "C" fn glStencilFuncSeparateATI(frontfunc: u32, backfunc: u32, ref_: i32, mask: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_stencil_func_separate_ati(frontfunc, backfunc, ref_, mask).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_stencil_func_separate_ati(frontfunc, backfunc, ref_, mask);
     }
 }
 pub unsafe extern "C" fn glStencilMask(mask: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_stencil_mask(mask).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_stencil_mask(mask);
     }
 }
 pub unsafe extern "C" fn glStencilMaskSeparate(face: u32, mask: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_stencil_mask_separate(face, mask).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_stencil_mask_separate(face, mask);
     }
 }
 pub unsafe extern "C" fn glStencilOp(fail: u32, zfail: u32, zpass: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_stencil_op(fail, zfail, zpass).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_stencil_op(fail, zfail, zpass);
     }
 }
 pub unsafe extern "C" fn glStencilOpSeparate(face: u32, sfail: u32, dpfail: u32, dppass: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_stencil_op_separate(face, sfail, dpfail, dppass).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_stencil_op_separate(face, sfail, dpfail, dppass);
     }
 }
@@ -5967,24 +6756,50 @@ pub unsafe extern "C" fn glTexCoord4xvOES(coords: *const i32) {
 pub unsafe extern "C" fn glTexEnvf(target: u32, pname: u32, param: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_tex_envf(target, pname, param).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_tex_envf(target, pname, param);
     }
 }
 pub unsafe extern "C" fn glTexEnvfv(target: u32, pname: u32, params: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) = cx.gl.state.gl_tex_envfv(target, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_tex_envfv(target, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTexEnvi(target: u32, pname: u32, param: i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_tex_envi(target, pname, param).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_tex_envi(target, pname, param);
     }
 }
 pub unsafe extern "C" fn glTexEnviv(target: u32, pname: u32, params: *const i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) = cx.gl.state.gl_tex_enviv(target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_tex_enviv(target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
@@ -6003,18 +6818,37 @@ pub unsafe extern "C" fn glTexEnvxvOES(target: u32, pname: u32, params: *const i
 pub unsafe extern "C" fn glTexGend(coord: u32, pname: u32, param: f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_tex_gend(coord, pname, param).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_tex_gend(coord, pname, param);
     }
 }
 pub unsafe extern "C" fn glTexGendv(coord: u32, pname: u32, params: *const f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) = cx.gl.state.gl_tex_gendv(coord, pname, crate::gl::values(params.cast::<f64>(), n_params)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_tex_gendv(coord, pname, (params.cast::<f64>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTexGenf(coord: u32, pname: u32, param: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_tex_genf(coord, pname, param).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_tex_genf(coord, pname, param);
     }
 }
@@ -6027,6 +6861,13 @@ pub unsafe extern "C" fn glTexGenfOES(coord: u32, pname: u32, param: f32) {
 pub unsafe extern "C" fn glTexGenfv(coord: u32, pname: u32, params: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) = cx.gl.state.gl_tex_genfv(coord, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_tex_genfv(coord, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
@@ -6039,6 +6880,12 @@ pub unsafe extern "C" fn glTexGenfvOES(coord: u32, pname: u32, params: *const f3
 pub unsafe extern "C" fn glTexGeni(coord: u32, pname: u32, param: i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_tex_geni(coord, pname, param).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_tex_geni(coord, pname, param);
     }
 }
@@ -6051,6 +6898,13 @@ pub unsafe extern "C" fn glTexGeniOES(coord: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glTexGeniv(coord: u32, pname: u32, params: *const i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) = cx.gl.state.gl_tex_geniv(coord, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_tex_geniv(coord, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
@@ -6096,12 +6950,26 @@ pub unsafe extern "C" fn glTexImage3DMultisample(
 pub unsafe extern "C" fn glTexParameterIiv(target: u32, pname: u32, params: *const i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) = cx.gl.state.gl_tex_parameter_iiv(target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_tex_parameter_iiv(target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTexParameterIuiv(target: u32, pname: u32, params: *const u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) = cx.gl.state.gl_tex_parameter_iuiv(target, pname, crate::gl::values(params.cast::<u32>(), n_params)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_tex_parameter_iuiv(target, pname, (params.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
@@ -6697,12 +7565,24 @@ pub unsafe extern "C" fn glTransformFeedbackBufferRange(xfb: u32, index: u32, bu
 pub unsafe extern "C" fn glTranslated(x: f64, y: f64, z: f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_translated(x, y, z).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_translated(x, y, z);
     }
 }
 pub unsafe extern "C" fn glTranslatef(x: f32, y: f32, z: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_translatef(x, y, z).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_translatef(x, y, z);
     }
 }
@@ -7494,24 +8374,50 @@ pub unsafe extern "C" fn glVertexWeighthvNV(weight: *const u16) {
 pub unsafe extern "C" fn glViewport(x: i32, y: i32, width: i32, height: i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_viewport(x, y, width, height).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_viewport(x, y, width, height);
     }
 }
 pub unsafe extern "C" fn glViewportArrayv(first: u32, count: i32, v: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_v = lens::times(count as i64, 4);
+        if let Some(error) = cx.gl.state.gl_viewport_arrayv(first, count, crate::gl::values(v.cast::<f32>(), n_v)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_viewport_arrayv(first, count, (v.cast::<f32>(), lens::times(count as i64, 4)));
     }
 }
 pub unsafe extern "C" fn glViewportIndexedf(index: u32, x: f32, y: f32, w: f32, h: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_viewport_indexedf(index, x, y, w, h).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_viewport_indexedf(index, x, y, w, h);
     }
 }
 pub unsafe extern "C" fn glViewportIndexedfv(index: u32, v: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_v = 4;
+        if let Some(error) = cx.gl.state.gl_viewport_indexedfv(index, crate::gl::values(v.cast::<f32>(), n_v)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_viewport_indexedfv(index, (v.cast::<f32>(), 4));
     }
 }

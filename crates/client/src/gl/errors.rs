@@ -31,6 +31,13 @@ impl Context {
         self.enc.fallible = true;
     }
 
+    /// Raises an error for a command that returns nothing of interest then.
+    #[cold]
+    pub fn fail<T: Default>(&mut self, code: u32) -> T {
+        self.set_error(code);
+        T::default()
+    }
+
     /// A command that isn't allowed between glBegin and glEnd.
     #[cold]
     pub fn illegal_in_begin<T: Default>(&mut self) -> T {
