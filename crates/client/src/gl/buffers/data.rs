@@ -94,7 +94,7 @@ pub unsafe extern "C" fn glBufferSubData(target: u32, offset: i64, size: i64, da
         }
         let Some(buffer) = required(cx, target) else { return };
         let (error, copied) = match cx.gl.shared.buffers().get(buffer) {
-            Some(object) => (write_error(object, offset, size), object.has_copy() || object.undefined),
+            Some(object) => (write_error(object, offset, size), object.has_copy() || object.is_undefined()),
             None => (None, false),
         };
         if let Some(error) = error {

@@ -56,7 +56,7 @@ fn map(cx: &mut Context, target: u32, buffer: u32, offset: i64, length: i64, acc
     let (error, undefined, has_copy, may_copy, size) = {
         let buffers = cx.gl.shared.buffers();
         match buffers.get(buffer) {
-            Some(o) => (refusal(o, offset, length, access), o.undefined, o.has_copy(), buffers.may_copy(buffer), o.size),
+            Some(o) => (refusal(o, offset, length, access), o.is_undefined(), o.has_copy(), buffers.may_copy(buffer), o.size),
             None => (Some(GL_OUT_OF_MEMORY), true, false, false, 0),
         }
     };

@@ -22,7 +22,7 @@ pub struct BufferObject {
     pub size: i64,
     pub usage: u32,
     /// Nothing was written since its storage was allocated.
-    pub undefined: bool,
+    undefined: bool,
     pub mapping: Option<Mapping>,
     /// All of its contents, kept the same as the server's. Only of buffers whose contents were needed once.
     copy: Option<Memory>,
@@ -76,6 +76,11 @@ impl BufferObject {
     /// Whether any byte of `offset..offset + size` is mapped.
     pub fn is_mapped_within(&self, offset: i64, size: i64) -> bool {
         self.mapping.as_ref().is_some_and(|m| offset < m.offset + m.length && m.offset < offset + size)
+    }
+
+    /// Whether nobody has written to the storage yet, so that it may hold anything.
+    pub fn is_undefined(&self) -> bool {
+        self.undefined && !self.written_unseen
     }
 
     /// A copy of a part of the contents, if they are known and it lies within.
@@ -327,6 +332,9 @@ mod tests {
         allocate(&mut b, 2, b"12345");
         assert_eq!(b.get(2).unwrap().known(0, 5).unwrap(), b"12345");
         b.is_written_unseen(2);
+        // SAFETY: no data.
+        unsafe { b.allocate(2, 5, GL_STATIC_DRAW, std::ptr::null()) };
+        assert!(!b.get(2).unwrap().is_undefined());
         assert!(!b.may_copy(2) && b.get(2).unwrap().known(0, 1).is_none());
         assert_eq!(b.copied, 0);
     }
@@ -391,7 +399,7 @@ mod tests {
         b.map(1, 0, 8, GL_MAP_WRITE_BIT, own).unwrap();
         // SAFETY: no data.
         assert!(unsafe { b.allocate(1, 4, GL_STATIC_DRAW, std::ptr::null()) });
-        assert!(b.unmap(1).is_none() && b.get(1).unwrap().undefined);
+        assert!(b.unmap(1).is_none() && b.get(1).unwrap().is_undefined());
         assert!(!b.delete(1));
     }
 
