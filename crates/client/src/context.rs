@@ -166,17 +166,6 @@ impl Context {
         self.display = display as usize;
     }
 
-    /// Width and height of the framebuffer that is drawn to.
-    pub fn draw_size(&self) -> Option<(u32, u32)> {
-        self.draw.as_ref().map(|s| s.size())
-    }
-
-    /// Whether the default framebuffer that is drawn to has a front and a back.
-    pub fn is_double_buffered(&self) -> bool {
-        let of_config = self.request.format.is_none_or(|f| f.double);
-        self.draw.as_ref().map_or(of_config, |s| s.format.double)
-    }
-
     /// Flushes a context that stops being current, as GLX and EGL want it.
     pub fn leave(&mut self) {
         self.leave_begin();

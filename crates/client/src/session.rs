@@ -132,10 +132,12 @@ fn answered(options: &Options) -> Result<Opened, String> {
             CONNECT_TIMEOUT,
         )
         .map_err(|e| {
-            format!(
-                "no session with the render server at {server} by {}: {e}; see that `mgn server` runs there, in the same release",
-                options.transport
-            )
+            let hint = match e {
+                mgn_fabric::Error::Unreachable { .. } => "; start one there by `mgn server`",
+                _ => "",
+            };
+            let by = &options.transport;
+            format!("no session with the render server at {server} by {by}: {e}{hint}")
         })
     };
     let (commands, welcome) = open(Role::Session {

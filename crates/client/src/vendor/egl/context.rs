@@ -24,7 +24,7 @@ pub unsafe extern "C" fn create_context(
     call(null_mut(), || {
         // SAFETY: the program's list, passed on by libEGL.
         let attributes = unsafe { pairs(attributes) };
-        with_display(display, |open| {
+        let (session, request, share) = with_display(display, |open| {
             let config = match config.is_null() {
                 // EGL_KHR_no_config_context.
                 true => None,
@@ -35,12 +35,15 @@ pub unsafe extern "C" fn create_context(
                 false => Some(open.context(share)?),
             };
             let request = requested(current_api(), config, &attributes)?;
-            let made = process().contexts.create(open.session, request, share);
-            let context = made.map_err(|refused| match refused {
-                Refused::Server(_) => EglError::BadMatch,
-                Refused::BadContext => EglError::BadContext,
-                Refused::NoSession | Refused::Access => EglError::BadAlloc,
-            })?;
+            Ok((open.session, request, share))
+        })?;
+        let made = process().contexts.create(session, request, share);
+        let context = made.map_err(|refused| match refused {
+            Refused::Server(_) => EglError::BadMatch,
+            Refused::BadContext => EglError::BadContext,
+            Refused::NoSession | Refused::Access => EglError::BadAlloc,
+        })?;
+        with_display(display, |open| {
             open.contexts.insert(context as usize);
             Ok(context.cast())
         })

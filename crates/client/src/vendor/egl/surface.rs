@@ -91,7 +91,7 @@ fn window_surface(
     attributes: &[(c_int, i64)],
 ) -> Handle {
     call(null_mut(), || {
-        with_display(display, |open| {
+        let (config, watch, platform) = with_display(display, |open| {
             let config = open.config(config)?;
             for (name, value) in attributes {
                 match (*name, *value as c_int) {
@@ -102,17 +102,19 @@ fn window_surface(
                 }
             }
             let has_windows = value(config, SURFACE_TYPE).is_some_and(|t| t & WINDOW_BIT != 0);
-            let Some(watch) = open.watch.clone().filter(|_| has_windows) else {
-                return Err(EglError::BadMatch);
-            };
-            let window = window(open.platform);
+            let watch = open.watch.clone().filter(|_| has_windows);
+            Ok((config, watch.ok_or(EglError::BadMatch)?, open.platform))
+        })?;
+        let window = window(platform);
+        // Without our lock: Xlib has locks of its own, which the program may hold around its calls of EGL.
+        // SAFETY: the program's native display, open while it makes windows.
+        unsafe { platform.sync() };
+        let followed = watch.follow(window).ok_or(EglError::BadNativeWindow)?;
+        with_display(display, |open| {
             let live = |s: &EglSurface| s.window == window && s.surface.is_visible();
-            if window != 0 && open.surfaces.values().any(live) {
+            if open.surfaces.values().any(live) {
                 return Err(EglError::BadAlloc);
             }
-            // SAFETY: the program's native display, open while it makes windows.
-            unsafe { open.platform.sync() };
-            let followed = watch.follow(window).ok_or(EglError::BadNativeWindow)?;
             let id = config.id as u32;
             let surface = Surface::window(open.session, &watch, followed, 0, config.format, id);
             Ok(add(open, surface, window))
