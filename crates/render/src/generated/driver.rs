@@ -209,8 +209,6 @@ pub struct Gl {
     pub glDetachShader: unsafe extern "C" fn(u32, u32),
     pub glDisable: unsafe extern "C" fn(u32),
     pub glDisableClientState: unsafe extern "C" fn(u32),
-    pub glDisableClientStateIndexedEXT: unsafe extern "C" fn(u32, u32),
-    pub glDisableClientStateiEXT: unsafe extern "C" fn(u32, u32),
     pub glDisableVertexAttribArray: unsafe extern "C" fn(u32),
     pub glDisablei: unsafe extern "C" fn(u32, u32),
     pub glDiscardFramebufferEXT: unsafe extern "C" fn(u32, i32, *const u32),
@@ -243,8 +241,6 @@ pub struct Gl {
     pub glEdgeFlagv: unsafe extern "C" fn(*const u8),
     pub glEnable: unsafe extern "C" fn(u32),
     pub glEnableClientState: unsafe extern "C" fn(u32),
-    pub glEnableClientStateIndexedEXT: unsafe extern "C" fn(u32, u32),
-    pub glEnableClientStateiEXT: unsafe extern "C" fn(u32, u32),
     pub glEnableVertexAttribArray: unsafe extern "C" fn(u32),
     pub glEnablei: unsafe extern "C" fn(u32, u32),
     pub glEnd: unsafe extern "C" fn(),
@@ -1139,9 +1135,6 @@ pub struct Gl {
     pub glVertex4iv: unsafe extern "C" fn(*const i32),
     pub glVertex4s: unsafe extern "C" fn(i16, i16, i16, i16),
     pub glVertex4sv: unsafe extern "C" fn(*const i16),
-    pub glVertexArrayBindingDivisor: unsafe extern "C" fn(u32, u32, u32),
-    pub glVertexArrayElementBuffer: unsafe extern "C" fn(u32, u32),
-    pub glVertexArrayVertexBuffer: unsafe extern "C" fn(u32, u32, u32, i64, i32),
     pub glVertexAttrib1d: unsafe extern "C" fn(u32, f64),
     pub glVertexAttrib1dv: unsafe extern "C" fn(u32, *const f64),
     pub glVertexAttrib1f: unsafe extern "C" fn(u32, f32),
@@ -1730,12 +1723,6 @@ impl Gl {
             glDetachShader: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glDetachShader")) },
             glDisable: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glDisable")) },
             glDisableClientState: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glDisableClientState")) },
-            glDisableClientStateIndexedEXT: unsafe {
-                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glDisableClientStateIndexedEXT"))
-            },
-            glDisableClientStateiEXT: unsafe {
-                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glDisableClientStateiEXT"))
-            },
             glDisableVertexAttribArray: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glDisableVertexAttribArray"))
             },
@@ -1820,12 +1807,6 @@ impl Gl {
             glEdgeFlagv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const u8)>(load("glEdgeFlagv")) },
             glEnable: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glEnable")) },
             glEnableClientState: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glEnableClientState")) },
-            glEnableClientStateIndexedEXT: unsafe {
-                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glEnableClientStateIndexedEXT"))
-            },
-            glEnableClientStateiEXT: unsafe {
-                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glEnableClientStateiEXT"))
-            },
             glEnableVertexAttribArray: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glEnableVertexAttribArray"))
             },
@@ -3854,15 +3835,6 @@ impl Gl {
             glVertex4iv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const i32)>(load("glVertex4iv")) },
             glVertex4s: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i16, i16, i16, i16)>(load("glVertex4s")) },
             glVertex4sv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const i16)>(load("glVertex4sv")) },
-            glVertexArrayBindingDivisor: unsafe {
-                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32)>(load("glVertexArrayBindingDivisor"))
-            },
-            glVertexArrayElementBuffer: unsafe {
-                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glVertexArrayElementBuffer"))
-            },
-            glVertexArrayVertexBuffer: unsafe {
-                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i64, i32)>(load("glVertexArrayVertexBuffer"))
-            },
             glVertexAttrib1d: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, f64)>(load("glVertexAttrib1d")) },
             glVertexAttrib1dv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const f64)>(load("glVertexAttrib1dv"))

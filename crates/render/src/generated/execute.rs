@@ -683,9 +683,7 @@ impl Commands for Renderer {
         self.hand_gl_clear_tex_sub_image(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, data)
     }
     fn gl_client_active_texture(&mut self, texture: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glClientActiveTexture)(texture) };
-        Ok(())
+        self.hand_gl_client_active_texture(texture)
     }
     fn gl_client_attrib_default_ext(&mut self, mask: u32) -> Result<(), Fault> {
         self.needs_context()?;
@@ -1528,19 +1526,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_disable_client_state(&mut self, array: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glDisableClientState)(array) };
-        Ok(())
-    }
-    fn gl_disable_client_state_indexed_ext(&mut self, array: u32, index: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glDisableClientStateIndexedEXT)(array, index) };
-        Ok(())
-    }
-    fn gl_disable_client_statei_ext(&mut self, array: u32, index: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glDisableClientStateiEXT)(array, index) };
-        Ok(())
+        self.hand_gl_disable_client_state(array)
     }
     fn gl_disable_vertex_attrib_array(&mut self, index: u32) -> Result<(), Fault> {
         self.hand_gl_disable_vertex_attrib_array(index)
@@ -1666,28 +1652,16 @@ impl Commands for Renderer {
         self.hand_gl_draw_range_elements_base_vertex(mode, start, end, count, type_, indices, basevertex)
     }
     fn gl_draw_transform_feedback(&mut self, mode: u32, id: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        let id = self.name(Class::TransformFeedback, id);
-        unsafe { (self.gl.glDrawTransformFeedback)(mode, id) };
-        Ok(())
+        self.hand_gl_draw_transform_feedback(mode, id)
     }
     fn gl_draw_transform_feedback_instanced(&mut self, mode: u32, id: u32, instancecount: i32) -> Result<(), Fault> {
-        self.needs_context()?;
-        let id = self.name(Class::TransformFeedback, id);
-        unsafe { (self.gl.glDrawTransformFeedbackInstanced)(mode, id, instancecount) };
-        Ok(())
+        self.hand_gl_draw_transform_feedback_instanced(mode, id, instancecount)
     }
     fn gl_draw_transform_feedback_stream(&mut self, mode: u32, id: u32, stream: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        let id = self.name(Class::TransformFeedback, id);
-        unsafe { (self.gl.glDrawTransformFeedbackStream)(mode, id, stream) };
-        Ok(())
+        self.hand_gl_draw_transform_feedback_stream(mode, id, stream)
     }
     fn gl_draw_transform_feedback_stream_instanced(&mut self, mode: u32, id: u32, stream: u32, instancecount: i32) -> Result<(), Fault> {
-        self.needs_context()?;
-        let id = self.name(Class::TransformFeedback, id);
-        unsafe { (self.gl.glDrawTransformFeedbackStreamInstanced)(mode, id, stream, instancecount) };
-        Ok(())
+        self.hand_gl_draw_transform_feedback_stream_instanced(mode, id, stream, instancecount)
     }
     fn gl_edge_flag(&mut self, flag: u8) -> Result<(), Fault> {
         self.needs_context()?;
@@ -1712,19 +1686,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_enable_client_state(&mut self, array: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glEnableClientState)(array) };
-        Ok(())
-    }
-    fn gl_enable_client_state_indexed_ext(&mut self, array: u32, index: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glEnableClientStateIndexedEXT)(array, index) };
-        Ok(())
-    }
-    fn gl_enable_client_statei_ext(&mut self, array: u32, index: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glEnableClientStateiEXT)(array, index) };
-        Ok(())
+        self.hand_gl_enable_client_state(array)
     }
     fn gl_enable_vertex_attrib_array(&mut self, index: u32) -> Result<(), Fault> {
         self.hand_gl_enable_vertex_attrib_array(index)
@@ -8576,26 +8538,6 @@ impl Commands for Renderer {
         unsafe { (self.gl.glVertex4sv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
-    fn gl_vertex_array_binding_divisor(&mut self, vaobj: u32, bindingindex: u32, divisor: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        let vaobj = self.name(Class::VertexArray, vaobj);
-        unsafe { (self.gl.glVertexArrayBindingDivisor)(vaobj, bindingindex, divisor) };
-        Ok(())
-    }
-    fn gl_vertex_array_element_buffer(&mut self, vaobj: u32, buffer: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        let vaobj = self.name(Class::VertexArray, vaobj);
-        let buffer = self.name(Class::Buffer, buffer);
-        unsafe { (self.gl.glVertexArrayElementBuffer)(vaobj, buffer) };
-        Ok(())
-    }
-    fn gl_vertex_array_vertex_buffer(&mut self, vaobj: u32, bindingindex: u32, buffer: u32, offset: i64, stride: i32) -> Result<(), Fault> {
-        self.needs_context()?;
-        let vaobj = self.name(Class::VertexArray, vaobj);
-        let buffer = self.name(Class::Buffer, buffer);
-        unsafe { (self.gl.glVertexArrayVertexBuffer)(vaobj, bindingindex, buffer, offset, stride) };
-        Ok(())
-    }
     fn gl_vertex_attrib1d(&mut self, index: u32, x: f64) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glVertexAttrib1d)(index, x) };
@@ -8797,9 +8739,7 @@ impl Commands for Renderer {
         self.hand_gl_vertex_attrib_binding(attribindex, bindingindex)
     }
     fn gl_vertex_attrib_divisor(&mut self, index: u32, divisor: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glVertexAttribDivisor)(index, divisor) };
-        Ok(())
+        self.hand_gl_vertex_attrib_divisor(index, divisor)
     }
     fn gl_vertex_attrib_format(
         &mut self,

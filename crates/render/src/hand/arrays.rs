@@ -1,6 +1,7 @@
 //! Draws whose vertices travel with them. They are drawn where they lie, through the driver's vertex array object 0, which no program ever sees: to
 //! programs another object stands for it.
 
+use crate::generated::driver::Gl;
 use crate::names::Class;
 use crate::renderer::Renderer;
 use mgn_wire::draws::{self, attr, Array, Extent, Kind};
@@ -157,11 +158,11 @@ impl Renderer {
 
     /// An indexed draw from the bound vertex array object, with indices of the stream's or of its element buffer.
     fn draw_bound(&mut self, draw: &Draw, indices_here: bool, number: u32) -> Result<(), Fault> {
-        let has_buffer = self.has_element_buffer()?;
+        let has_buffer = self.has_element_buffer();
         if has_buffer == indices_here && number > 0 {
             return Err(Fault::refused("a draw whose indices are not where it says"));
         }
-        let hidden = self.hide_unbacked()?;
+        let hidden = self.hide_unbacked();
         // SAFETY: the arrays lie in buffer objects, where the driver keeps within the buffers; indices lie in one too, or in a private copy.
         unsafe { self.draw(draw) };
         self.show_unbacked(hidden);
@@ -170,7 +171,7 @@ impl Renderer {
 
     /// The driver's name of the element buffer of the program's vertex array object.
     fn bound_element_buffer(&mut self) -> Result<u32, Fault> {
-        match self.driver_integer(GL_ELEMENT_ARRAY_BUFFER_BINDING) as u32 {
+        match self.cx()?.vertex_arrays.element_buffer() {
             0 => Err(Fault::refused("a draw whose indices are not where it says")),
             buffer => Ok(buffer),
         }
@@ -236,6 +237,11 @@ impl Renderer {
         let Some(cx) = self.cx.as_deref_mut() else { return };
         let gl = &self.gl;
         let legacy = cx.api == crate::context::Api::Compat || cx.api == crate::context::Api::Es1;
+        let unit = cx.vertex_arrays.unit;
+        if cx.default_vertex_array == 0 {
+            // The program's arrays are in the same object.
+            cx.arrays.enabled = cx.vertex_arrays.enabled();
+        }
         let mut wanted = 0u32;
         let mut divided = 0u32;
         let mut bound = cx.array_buffer;
@@ -251,7 +257,7 @@ impl Renderer {
                     (gl.glBindBuffer)(GL_ARRAY_BUFFER, s.buffer);
                     bound = s.buffer;
                 }
-                point(gl, s, legacy);
+                point(gl, s, legacy, unit);
                 if s.divisor != 0 && s.attribute >= attr::GENERIC {
                     (gl.glVertexAttribDivisor)(u32::from(s.attribute - attr::GENERIC), s.divisor);
                     divided |= 1 << s.attribute;
@@ -261,10 +267,10 @@ impl Renderer {
                 (gl.glVertexAttribDivisor)(u32::from(attribute - attr::GENERIC), 0);
             }
             for attribute in bits(cx.arrays.enabled & !wanted) {
-                enable(gl, attribute, false);
+                enable(gl, attribute, false, unit);
             }
             for attribute in bits(wanted & !cx.arrays.enabled) {
-                enable(gl, attribute, true);
+                enable(gl, attribute, true, unit);
             }
             if bound != cx.array_buffer {
                 (gl.glBindBuffer)(GL_ARRAY_BUFFER, cx.array_buffer);
@@ -279,6 +285,8 @@ impl Renderer {
         if program != 0 {
             // SAFETY: the context is current.
             unsafe { (self.gl.glBindVertexArray)(program) };
+        } else if let Some(cx) = self.cx.as_deref() {
+            self.restore_only_arrays(cx.arrays.enabled);
         }
     }
 
@@ -324,7 +332,7 @@ impl Renderer {
 ///
 /// # Safety
 /// A context is current and the array's buffer is bound.
-unsafe fn point(gl: &crate::generated::driver::Gl, s: &Source, legacy: bool) {
+pub(crate) unsafe fn point(gl: &Gl, s: &Source, legacy: bool, program_unit: u32) {
     let Source { size, type_, stride, pointer, .. } = *s;
     // SAFETY: pointers are remembered, not read.
     unsafe {
@@ -338,12 +346,7 @@ unsafe fn point(gl: &crate::generated::driver::Gl, s: &Source, legacy: bool) {
             attr::EDGE_FLAG if legacy => (gl.glEdgeFlagPointer)(stride, pointer),
             unit @ attr::TEXCOORD..attr::GENERIC if legacy => {
                 let unit = u32::from(unit - attr::TEXCOORD);
-                if unit == 0 {
-                    return (gl.glTexCoordPointer)(size, type_, stride, pointer);
-                }
-                (gl.glClientActiveTexture)(GL_TEXTURE0 + unit);
-                (gl.glTexCoordPointer)(size, type_, stride, pointer);
-                (gl.glClientActiveTexture)(GL_TEXTURE0);
+                in_unit(gl, unit, program_unit, || (gl.glTexCoordPointer)(size, type_, stride, pointer));
             }
             generic => {
                 let index = u32::from(generic.wrapping_sub(attr::GENERIC));
@@ -363,7 +366,7 @@ unsafe fn point(gl: &crate::generated::driver::Gl, s: &Source, legacy: bool) {
 ///
 /// # Safety
 /// A context is current.
-unsafe fn enable(gl: &crate::generated::driver::Gl, attribute: u8, on: bool) {
+pub(crate) unsafe fn enable(gl: &Gl, attribute: u8, on: bool, program_unit: u32) {
     let array = match attribute {
         attr::POSITION => GL_VERTEX_ARRAY,
         attr::NORMAL => GL_NORMAL_ARRAY,
@@ -382,18 +385,32 @@ unsafe fn enable(gl: &crate::generated::driver::Gl, attribute: u8, on: bool) {
             return call(index);
         }
         let call = if on { gl.glEnableClientState } else { gl.glDisableClientState };
-        if attribute > attr::TEXCOORD {
-            (gl.glClientActiveTexture)(GL_TEXTURE0 + u32::from(attribute - attr::TEXCOORD));
-            call(array);
-            (gl.glClientActiveTexture)(GL_TEXTURE0);
+        if attribute >= attr::TEXCOORD {
+            in_unit(gl, u32::from(attribute - attr::TEXCOORD), program_unit, || call(array));
         } else {
             call(array);
         }
     }
 }
 
+/// Runs a command that is meant for the texture coordinates of `unit`, and leaves the program's unit selected.
+///
+/// # Safety
+/// A context is current.
+unsafe fn in_unit(gl: &Gl, unit: u32, program_unit: u32, command: impl FnOnce()) {
+    if unit == program_unit {
+        return command();
+    }
+    // SAFETY: the command takes no pointer.
+    unsafe {
+        (gl.glClientActiveTexture)(GL_TEXTURE0 + unit);
+        command();
+        (gl.glClientActiveTexture)(GL_TEXTURE0 + program_unit);
+    }
+}
+
 /// The numbers of the bits that are set.
-fn bits(mut mask: u32) -> impl Iterator<Item = u8> {
+pub(crate) fn bits(mut mask: u32) -> impl Iterator<Item = u8> {
     std::iter::from_fn(move || {
         let bit = mask.trailing_zeros();
         (bit < 32).then(|| {

@@ -1,7 +1,7 @@
 //! Buffer objects.
 
 use super::vertex_arrays::pointer;
-use crate::names::Class;
+use crate::names::{Class, UNKNOWN};
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, sizes, Data, Fault, Slice};
 
@@ -11,26 +11,25 @@ impl Renderer {
         let buffer = self.name(Class::Buffer, buffer);
         // SAFETY: the context is current.
         unsafe { (self.gl.glBindBuffer)(target, buffer) };
+        if buffer == UNKNOWN {
+            return Ok(());
+        }
+        let cx = self.cx()?;
         match target {
-            GL_ARRAY_BUFFER => self.array_buffer_changed(),
-            GL_ELEMENT_ARRAY_BUFFER => self.vertex_array_changed(),
+            GL_ARRAY_BUFFER => cx.array_buffer = buffer,
+            GL_ELEMENT_ARRAY_BUFFER => cx.vertex_arrays.set_element_buffer(buffer),
             _ => {}
         }
         Ok(())
     }
 
-    /// Asks the driver what is bound to GL_ARRAY_BUFFER now: it may have refused the name.
-    fn array_buffer_changed(&mut self) {
-        let bound = self.driver_integer(GL_ARRAY_BUFFER_BINDING) as u32;
-        if let Some(cx) = self.cx.as_deref_mut() {
-            cx.array_buffer = bound;
-        }
-    }
-
     /// Buffers were deleted, which unbinds them.
-    pub(crate) fn buffers_deleted(&mut self) {
-        self.array_buffer_changed();
-        self.vertex_array_changed();
+    pub(crate) fn buffers_deleted(&mut self, drivers: &[u32]) {
+        let Some(cx) = self.cx.as_deref_mut() else { return };
+        cx.vertex_arrays.buffers_deleted(drivers);
+        if drivers.contains(&cx.array_buffer) {
+            cx.array_buffer = 0;
+        }
     }
 
     pub(crate) fn hand_gl_bind_buffer_base(&mut self, target: u32, index: u32, buffer: u32) -> Result<(), Fault> {

@@ -1,5 +1,6 @@
 //! Draws from buffer objects.
 
+use crate::names::Class;
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault, Slice};
 use std::ffi::c_void;
@@ -21,7 +22,7 @@ impl Renderer {
     fn from_buffers(&mut self, reads: Reads, draw: impl FnOnce(&Renderer)) -> Result<(), Fault> {
         self.needs_context()?;
         let indices = matches!(reads, Reads::Indices | Reads::IndirectIndices | Reads::IndirectCountIndices);
-        if indices && !self.has_element_buffer()? {
+        if indices && !self.has_element_buffer() {
             return Err(Fault::refused("a draw with indices at an address of the server's"));
         }
         let counted = matches!(reads, Reads::IndirectCount | Reads::IndirectCountIndices);
@@ -32,7 +33,7 @@ impl Renderer {
         if counted && self.driver_integer(GL_PARAMETER_BUFFER_BINDING) == 0 {
             return Err(Fault::refused("an indirect draw with its count at an address of the server's"));
         }
-        let hidden = self.hide_unbacked()?;
+        let hidden = self.hide_unbacked();
         draw(self);
         self.show_unbacked(hidden);
         Ok(())
@@ -92,6 +93,38 @@ impl Renderer {
         // SAFETY: without a bound buffer the driver refuses this command, which never takes an address.
         unsafe { (self.gl.glDispatchComputeIndirect)(indirect) };
         Ok(())
+    }
+}
+
+impl Renderer {
+    pub(crate) fn hand_gl_draw_transform_feedback(&mut self, mode: u32, id: u32) -> Result<(), Fault> {
+        let id = self.name(Class::TransformFeedback, id);
+        // SAFETY: the context is current, and arrays that lie nowhere are hidden.
+        self.from_buffers(Reads::Nothing, |r| unsafe { (r.gl.glDrawTransformFeedback)(mode, id) })
+    }
+
+    pub(crate) fn hand_gl_draw_transform_feedback_instanced(&mut self, mode: u32, id: u32, instances: i32) -> Result<(), Fault> {
+        let id = self.name(Class::TransformFeedback, id);
+        // SAFETY: as above.
+        self.from_buffers(Reads::Nothing, |r| unsafe { (r.gl.glDrawTransformFeedbackInstanced)(mode, id, instances) })
+    }
+
+    pub(crate) fn hand_gl_draw_transform_feedback_stream(&mut self, mode: u32, id: u32, stream: u32) -> Result<(), Fault> {
+        let id = self.name(Class::TransformFeedback, id);
+        // SAFETY: as above.
+        self.from_buffers(Reads::Nothing, |r| unsafe { (r.gl.glDrawTransformFeedbackStream)(mode, id, stream) })
+    }
+
+    pub(crate) fn hand_gl_draw_transform_feedback_stream_instanced(
+        &mut self,
+        mode: u32,
+        id: u32,
+        stream: u32,
+        instances: i32,
+    ) -> Result<(), Fault> {
+        let id = self.name(Class::TransformFeedback, id);
+        // SAFETY: as above.
+        self.from_buffers(Reads::Nothing, |r| unsafe { (r.gl.glDrawTransformFeedbackStreamInstanced)(mode, id, stream, instances) })
     }
 }
 

@@ -65,7 +65,7 @@ impl Renderer {
         // SAFETY: the vector holds the names.
         unsafe { delete(drivers.len() as i32, drivers.as_ptr()) };
         match class {
-            Class::Buffer => self.buffers_deleted(),
+            Class::Buffer => self.buffers_deleted(&drivers),
             Class::VertexArray => self.vertex_arrays_deleted(&names),
             Class::Framebuffer => self.framebuffers_deleted(&names),
             _ => {}

@@ -1355,14 +1355,6 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
-    fn gl_disable_client_state_indexed_ext(&mut self, array: u32, index: u32) -> Result<(), Fault> {
-        self.commands += 1;
-        Ok(())
-    }
-    fn gl_disable_client_statei_ext(&mut self, array: u32, index: u32) -> Result<(), Fault> {
-        self.commands += 1;
-        Ok(())
-    }
     fn gl_disable_vertex_attrib_array(&mut self, index: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -1529,14 +1521,6 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_enable_client_state(&mut self, array: u32) -> Result<(), Fault> {
-        self.commands += 1;
-        Ok(())
-    }
-    fn gl_enable_client_state_indexed_ext(&mut self, array: u32, index: u32) -> Result<(), Fault> {
-        self.commands += 1;
-        Ok(())
-    }
-    fn gl_enable_client_statei_ext(&mut self, array: u32, index: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -6364,18 +6348,6 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_vertex4sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
-        self.commands += 1;
-        Ok(())
-    }
-    fn gl_vertex_array_binding_divisor(&mut self, vaobj: u32, bindingindex: u32, divisor: u32) -> Result<(), Fault> {
-        self.commands += 1;
-        Ok(())
-    }
-    fn gl_vertex_array_element_buffer(&mut self, vaobj: u32, buffer: u32) -> Result<(), Fault> {
-        self.commands += 1;
-        Ok(())
-    }
-    fn gl_vertex_array_vertex_buffer(&mut self, vaobj: u32, bindingindex: u32, buffer: u32, offset: i64, stride: i32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }

@@ -1951,14 +1951,6 @@ impl<W: Write> Commands for Print<W> {
         self.line("glDisableClientState", &[Show::Enum(array)]);
         self.next.gl_disable_client_state(array)
     }
-    fn gl_disable_client_state_indexed_ext(&mut self, array: u32, index: u32) -> Result<(), Fault> {
-        self.line("glDisableClientStateIndexedEXT", &[Show::Enum(array), Show::from(index as i64)]);
-        self.next.gl_disable_client_state_indexed_ext(array, index)
-    }
-    fn gl_disable_client_statei_ext(&mut self, array: u32, index: u32) -> Result<(), Fault> {
-        self.line("glDisableClientStateiEXT", &[Show::Enum(array), Show::from(index as i64)]);
-        self.next.gl_disable_client_statei_ext(array, index)
-    }
     fn gl_disable_vertex_attrib_array(&mut self, index: u32) -> Result<(), Fault> {
         self.line("glDisableVertexAttribArray", &[Show::from(index as i64)]);
         self.next.gl_disable_vertex_attrib_array(index)
@@ -2206,14 +2198,6 @@ impl<W: Write> Commands for Print<W> {
     fn gl_enable_client_state(&mut self, array: u32) -> Result<(), Fault> {
         self.line("glEnableClientState", &[Show::Enum(array)]);
         self.next.gl_enable_client_state(array)
-    }
-    fn gl_enable_client_state_indexed_ext(&mut self, array: u32, index: u32) -> Result<(), Fault> {
-        self.line("glEnableClientStateIndexedEXT", &[Show::Enum(array), Show::from(index as i64)]);
-        self.next.gl_enable_client_state_indexed_ext(array, index)
-    }
-    fn gl_enable_client_statei_ext(&mut self, array: u32, index: u32) -> Result<(), Fault> {
-        self.line("glEnableClientStateiEXT", &[Show::Enum(array), Show::from(index as i64)]);
-        self.next.gl_enable_client_statei_ext(array, index)
     }
     fn gl_enable_vertex_attrib_array(&mut self, index: u32) -> Result<(), Fault> {
         self.line("glEnableVertexAttribArray", &[Show::from(index as i64)]);
@@ -8734,30 +8718,6 @@ impl<W: Write> Commands for Print<W> {
     fn gl_vertex4sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.line("glVertex4sv", &[Show::Array(v.len())]);
         self.next.gl_vertex4sv(v)
-    }
-    fn gl_vertex_array_binding_divisor(&mut self, vaobj: u32, bindingindex: u32, divisor: u32) -> Result<(), Fault> {
-        self.line(
-            "glVertexArrayBindingDivisor",
-            &[Show::from(i64::from(vaobj)), Show::from(bindingindex as i64), Show::from(divisor as i64)],
-        );
-        self.next.gl_vertex_array_binding_divisor(vaobj, bindingindex, divisor)
-    }
-    fn gl_vertex_array_element_buffer(&mut self, vaobj: u32, buffer: u32) -> Result<(), Fault> {
-        self.line("glVertexArrayElementBuffer", &[Show::from(i64::from(vaobj)), Show::from(i64::from(buffer))]);
-        self.next.gl_vertex_array_element_buffer(vaobj, buffer)
-    }
-    fn gl_vertex_array_vertex_buffer(&mut self, vaobj: u32, bindingindex: u32, buffer: u32, offset: i64, stride: i32) -> Result<(), Fault> {
-        self.line(
-            "glVertexArrayVertexBuffer",
-            &[
-                Show::from(i64::from(vaobj)),
-                Show::from(bindingindex as i64),
-                Show::from(i64::from(buffer)),
-                Show::from(offset as i64),
-                Show::from(stride as i64),
-            ],
-        );
-        self.next.gl_vertex_array_vertex_buffer(vaobj, bindingindex, buffer, offset, stride)
     }
     fn gl_vertex_attrib1d(&mut self, index: u32, x: f64) -> Result<(), Fault> {
         self.line("glVertexAttrib1d", &[Show::from(index as i64), Show::from(x as f64)]);

@@ -1153,12 +1153,6 @@ pub trait Commands {
     fn gl_disable_client_state(&mut self, array: u32) -> Result<(), Fault> {
         self.next().gl_disable_client_state(array)
     }
-    fn gl_disable_client_state_indexed_ext(&mut self, array: u32, index: u32) -> Result<(), Fault> {
-        self.next().gl_disable_client_state_indexed_ext(array, index)
-    }
-    fn gl_disable_client_statei_ext(&mut self, array: u32, index: u32) -> Result<(), Fault> {
-        self.next().gl_disable_client_statei_ext(array, index)
-    }
     fn gl_disable_vertex_attrib_array(&mut self, index: u32) -> Result<(), Fault> {
         self.next().gl_disable_vertex_attrib_array(index)
     }
@@ -1303,12 +1297,6 @@ pub trait Commands {
     }
     fn gl_enable_client_state(&mut self, array: u32) -> Result<(), Fault> {
         self.next().gl_enable_client_state(array)
-    }
-    fn gl_enable_client_state_indexed_ext(&mut self, array: u32, index: u32) -> Result<(), Fault> {
-        self.next().gl_enable_client_state_indexed_ext(array, index)
-    }
-    fn gl_enable_client_statei_ext(&mut self, array: u32, index: u32) -> Result<(), Fault> {
-        self.next().gl_enable_client_statei_ext(array, index)
     }
     fn gl_enable_vertex_attrib_array(&mut self, index: u32) -> Result<(), Fault> {
         self.next().gl_enable_vertex_attrib_array(index)
@@ -5146,15 +5134,6 @@ pub trait Commands {
     }
     fn gl_vertex4sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.next().gl_vertex4sv(v)
-    }
-    fn gl_vertex_array_binding_divisor(&mut self, vaobj: u32, bindingindex: u32, divisor: u32) -> Result<(), Fault> {
-        self.next().gl_vertex_array_binding_divisor(vaobj, bindingindex, divisor)
-    }
-    fn gl_vertex_array_element_buffer(&mut self, vaobj: u32, buffer: u32) -> Result<(), Fault> {
-        self.next().gl_vertex_array_element_buffer(vaobj, buffer)
-    }
-    fn gl_vertex_array_vertex_buffer(&mut self, vaobj: u32, bindingindex: u32, buffer: u32, offset: i64, stride: i32) -> Result<(), Fault> {
-        self.next().gl_vertex_array_vertex_buffer(vaobj, bindingindex, buffer, offset, stride)
     }
     fn gl_vertex_attrib1d(&mut self, index: u32, x: f64) -> Result<(), Fault> {
         self.next().gl_vertex_attrib1d(index, x)

@@ -1729,18 +1729,6 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_disable_client_state(p0)
         }
-        ops::GL_DISABLE_CLIENT_STATE_INDEXED_EXT => {
-            let p0 = body.u32()?;
-            let p1 = body.u32()?;
-            body.end()?;
-            to.gl_disable_client_state_indexed_ext(p0, p1)
-        }
-        ops::GL_DISABLE_CLIENT_STATEI_EXT => {
-            let p0 = body.u32()?;
-            let p1 = body.u32()?;
-            body.end()?;
-            to.gl_disable_client_statei_ext(p0, p1)
-        }
         ops::GL_DISABLE_VERTEX_ATTRIB_ARRAY => {
             let p0 = body.u32()?;
             body.end()?;
@@ -1976,18 +1964,6 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p0 = body.u32()?;
             body.end()?;
             to.gl_enable_client_state(p0)
-        }
-        ops::GL_ENABLE_CLIENT_STATE_INDEXED_EXT => {
-            let p0 = body.u32()?;
-            let p1 = body.u32()?;
-            body.end()?;
-            to.gl_enable_client_state_indexed_ext(p0, p1)
-        }
-        ops::GL_ENABLE_CLIENT_STATEI_EXT => {
-            let p0 = body.u32()?;
-            let p1 = body.u32()?;
-            body.end()?;
-            to.gl_enable_client_statei_ext(p0, p1)
         }
         ops::GL_ENABLE_VERTEX_ATTRIB_ARRAY => {
             let p0 = body.u32()?;
@@ -8571,28 +8547,6 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             p0.holds(4)?;
             to.gl_vertex4sv(p0)
-        }
-        ops::GL_VERTEX_ARRAY_BINDING_DIVISOR => {
-            let p0 = body.u32()?;
-            let p1 = body.u32()?;
-            let p2 = body.u32()?;
-            body.end()?;
-            to.gl_vertex_array_binding_divisor(p0, p1, p2)
-        }
-        ops::GL_VERTEX_ARRAY_ELEMENT_BUFFER => {
-            let p0 = body.u32()?;
-            let p1 = body.u32()?;
-            body.end()?;
-            to.gl_vertex_array_element_buffer(p0, p1)
-        }
-        ops::GL_VERTEX_ARRAY_VERTEX_BUFFER => {
-            let p0 = body.u32()?;
-            let p1 = body.u32()?;
-            let p2 = body.u32()?;
-            let p3 = body.i64()?;
-            let p4 = body.i32()?;
-            body.end()?;
-            to.gl_vertex_array_vertex_buffer(p0, p1, p2, p3, p4)
         }
         ops::GL_VERTEX_ATTRIB1D => {
             let p0 = body.u32()?;

@@ -2908,26 +2908,6 @@ impl Encoder {
         }
     }
     #[inline(always)]
-    pub unsafe fn gl_disable_client_state_indexed_ext(&mut self, array: u32, index: u32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(12);
-            put(p, 0, u32::from(ops::GL_DISABLE_CLIENT_STATE_INDEXED_EXT) | 3 << 16);
-            put(p, 4, array);
-            put(p, 8, index);
-        }
-    }
-    #[inline(always)]
-    pub unsafe fn gl_disable_client_statei_ext(&mut self, array: u32, index: u32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(12);
-            put(p, 0, u32::from(ops::GL_DISABLE_CLIENT_STATEI_EXT) | 3 << 16);
-            put(p, 4, array);
-            put(p, 8, index);
-        }
-    }
-    #[inline(always)]
     pub unsafe fn gl_disable_vertex_attrib_array(&mut self, index: u32) {
         self.fallible = true;
         unsafe {
@@ -3325,26 +3305,6 @@ impl Encoder {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_ENABLE_CLIENT_STATE) | 2 << 16);
             put(p, 4, array);
-        }
-    }
-    #[inline(always)]
-    pub unsafe fn gl_enable_client_state_indexed_ext(&mut self, array: u32, index: u32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(12);
-            put(p, 0, u32::from(ops::GL_ENABLE_CLIENT_STATE_INDEXED_EXT) | 3 << 16);
-            put(p, 4, array);
-            put(p, 8, index);
-        }
-    }
-    #[inline(always)]
-    pub unsafe fn gl_enable_client_statei_ext(&mut self, array: u32, index: u32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(12);
-            put(p, 0, u32::from(ops::GL_ENABLE_CLIENT_STATEI_EXT) | 3 << 16);
-            put(p, 4, array);
-            put(p, 8, index);
         }
     }
     #[inline(always)]
@@ -13683,40 +13643,6 @@ impl Encoder {
             let mut r = self.record(ops::GL_VERTEX4SV, 8 + crate::encoder::padded(v.0 as usize, v.1 * 2));
             r.array(v.0.cast(), v.1 * 2);
             r.finish(self);
-        }
-    }
-    #[inline(always)]
-    pub unsafe fn gl_vertex_array_binding_divisor(&mut self, vaobj: u32, bindingindex: u32, divisor: u32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(16);
-            put(p, 0, u32::from(ops::GL_VERTEX_ARRAY_BINDING_DIVISOR) | 4 << 16);
-            put(p, 4, vaobj);
-            put(p, 8, bindingindex);
-            put(p, 12, divisor);
-        }
-    }
-    #[inline(always)]
-    pub unsafe fn gl_vertex_array_element_buffer(&mut self, vaobj: u32, buffer: u32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(12);
-            put(p, 0, u32::from(ops::GL_VERTEX_ARRAY_ELEMENT_BUFFER) | 3 << 16);
-            put(p, 4, vaobj);
-            put(p, 8, buffer);
-        }
-    }
-    #[inline(always)]
-    pub unsafe fn gl_vertex_array_vertex_buffer(&mut self, vaobj: u32, bindingindex: u32, buffer: u32, offset: i64, stride: i32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(28);
-            put(p, 0, u32::from(ops::GL_VERTEX_ARRAY_VERTEX_BUFFER) | 7 << 16);
-            put(p, 4, vaobj);
-            put(p, 8, bindingindex);
-            put(p, 12, buffer);
-            put(p, 16, offset);
-            put(p, 24, stride);
         }
     }
     #[inline(always)]
