@@ -13,7 +13,7 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 
 use args::{Cli, Command, Token};
 
@@ -38,18 +38,20 @@ fn main() -> ExitCode {
     }
 }
 
-/// Says on standard error what `MGN_LOG` asks for: by default what goes wrong, and of a server also
-/// who comes and goes. A server within a run leaves the word to the program's side, which is told
-/// why a session ends.
+/// Says on standard error what `MGN_LOG` (off, error, warn, info, debug or trace) asks for: by
+/// default what goes wrong, and of a server also who comes and goes. A server within a run leaves
+/// the word to the program's side, which is told why a session ends.
 fn log(command: &Command) {
     let default = match command {
-        Command::Server(server) if server.embedded => "off",
-        Command::Server(_) => "info",
-        _ => "warn",
+        Command::Server(server) if server.embedded => LevelFilter::OFF,
+        Command::Server(_) => LevelFilter::INFO,
+        _ => LevelFilter::WARN,
     };
-    let filter = EnvFilter::try_from_env("MGN_LOG").unwrap_or_else(|_| EnvFilter::new(default));
+    let wanted = std::env::var("MGN_LOG")
+        .ok()
+        .and_then(|level| level.parse().ok());
     tracing_subscriber::fmt()
-        .with_env_filter(filter)
+        .with_max_level(wanted.unwrap_or(default))
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
         .without_time()

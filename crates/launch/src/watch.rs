@@ -2,7 +2,8 @@
 //! the program's own, led its GL elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -155,6 +156,7 @@ impl Watch {
                 continue;
             }
             alive.any = true;
+            tracing::trace!(?process, "seen");
             let maps = fs::read(format!("/proc/{}/maps", process.pid)).unwrap_or_default();
             let mapped = Mapped::from_maps(&String::from_utf8_lossy(&maps));
             alive.ours |= mapped.ours;
@@ -274,8 +276,13 @@ fn processes() -> impl Iterator<Item = Process> {
 }
 
 fn read_stat(pid: u32) -> Option<Process> {
-    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    parse_stat(pid, &String::from_utf8_lossy(&stat))
+    // Longer than any; read at once, since there are many.
+    let mut stat = [0; 1024];
+    let length = File::open(format!("/proc/{pid}/stat"))
+        .ok()?
+        .read(&mut stat)
+        .ok()?;
+    parse_stat(pid, &String::from_utf8_lossy(&stat[..length]))
 }
 
 /// Reads `/proc/PID/stat` (proc_pid_stat(5)). The name stands in parentheses and may hold any

@@ -30,6 +30,13 @@ pub enum How {
     OnlyOurs,
 }
 
+impl Difference {
+    /// Whether only direct rendering left it.
+    pub fn is_missing(&self) -> bool {
+        self.how == How::OnlyDirect
+    }
+}
+
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.what)?;
