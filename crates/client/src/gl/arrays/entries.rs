@@ -26,8 +26,8 @@ fn point(cx: &mut Context, asked: Asked, pointer: Pointer) -> bool {
         cx.set_error(error);
         return false;
     }
+    let buffer = cx.gl.objects.bindings.array_buffer();
     let arrays = &mut cx.gl.arrays;
-    let buffer = arrays.array_buffer;
     if buffer == 0 && !pointer.is_null() && (arrays.name != 0 || cx.gl.api == mgn_wire::hello::api::CORE) {
         // Vertex array objects can't hold pointers into memory.
         cx.set_error(gl::GL_INVALID_OPERATION);

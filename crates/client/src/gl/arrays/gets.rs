@@ -24,7 +24,6 @@ impl Arrays {
         let texture = attr::TEXCOORD + (self.client_unit & 7) as u8;
         let (slot, of) = match pname {
             GL_VERTEX_ARRAY_BINDING => return Some(self.name().into()),
-            GL_ARRAY_BUFFER_BINDING => return Some(self.array_buffer.into()),
             GL_ELEMENT_ARRAY_BUFFER_BINDING => return Some(self.element_buffer().into()),
             GL_CLIENT_ACTIVE_TEXTURE => return Some((GL_TEXTURE0 + self.client_unit).into()),
             GL_CLIENT_ATTRIB_STACK_DEPTH => return Some(self.pushed.depth() as i64),

@@ -99,15 +99,13 @@ pub struct Arrays {
     others: HashMap<u32, Box<VertexArray>>,
     /// What glClientActiveTexture chose.
     pub client_unit: u32,
-    /// The buffer bound to GL_ARRAY_BUFFER.
-    pub array_buffer: u32,
     pushed: push::Stack,
 }
 
 impl Arrays {
     pub fn new() -> Arrays {
         let bound = Box::new(VertexArray { exists: true, ..VertexArray::default() });
-        Arrays { bound, name: 0, others: HashMap::new(), client_unit: 0, array_buffer: 0, pushed: push::Stack::default() }
+        Arrays { bound, name: 0, others: HashMap::new(), client_unit: 0, pushed: push::Stack::default() }
     }
 
     /// Whether a draw has to bring vertices along.
@@ -131,9 +129,6 @@ impl Arrays {
 
     /// A buffer object was deleted: the bound vertex array object lets go of it, others keep it (OpenGL 4.6, section 5.1.2).
     pub fn buffer_deleted(&mut self, name: u32) {
-        if self.array_buffer == name {
-            self.array_buffer = 0;
-        }
         if self.bound.element_buffer == name {
             self.bound.element_buffer = 0;
         }

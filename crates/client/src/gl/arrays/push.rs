@@ -41,12 +41,13 @@ pub unsafe extern "C" fn glPushClientAttrib(mask: u32) {
         return cx.set_error(gl::GL_STACK_OVERFLOW);
     }
     let pixels = (mask & gl::GL_CLIENT_PIXEL_STORE_BIT != 0).then(|| cx.save_pixels());
+    let array_buffer = cx.gl.objects.bindings.array_buffer();
     let arrays = &mut cx.gl.arrays;
     let saved = (mask & gl::GL_CLIENT_VERTEX_ARRAY_BIT != 0).then(|| SavedArrays {
         name: arrays.name,
         array: (*arrays.bound).clone(),
         client_unit: arrays.client_unit,
-        array_buffer: arrays.array_buffer,
+        array_buffer,
     });
     arrays.pushed.0.push(Saved { pixels, arrays: saved });
 }
@@ -86,7 +87,7 @@ impl Context {
         let element_buffer = saved.array.element_buffer;
         *self.gl.arrays.bound = saved.array;
         self.gl.arrays.client_unit = saved.client_unit;
-        self.gl.arrays.array_buffer = saved.array_buffer;
+        self.gl.objects.bindings.set_array_buffer(saved.array_buffer);
         // SAFETY: the context's own encoder.
         unsafe {
             self.enc.gl_bind_buffer(gl::GL_ARRAY_BUFFER, saved.array_buffer);

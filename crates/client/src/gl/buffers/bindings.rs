@@ -4,6 +4,9 @@ use crate::context::Context;
 use mgn_wire::gl::*;
 use mgn_wire::hello::api;
 
+/// The slot of GL_ARRAY_BUFFER.
+const ARRAY: usize = 0;
+
 /// Targets other than `GL_ELEMENT_ARRAY_BUFFER`, which belongs to the vertex array object.
 const TARGETS: [u32; 14] = [
     GL_ARRAY_BUFFER,
@@ -45,7 +48,7 @@ pub enum Place {
 #[inline]
 fn place(target: u32) -> Option<Place> {
     let slot = match target {
-        GL_ARRAY_BUFFER => 0,
+        GL_ARRAY_BUFFER => ARRAY,
         GL_ELEMENT_ARRAY_BUFFER => return Some(Place::Elements),
         GL_UNIFORM_BUFFER => 5,
         _ => TARGETS.iter().position(|t| *t == target)?,
@@ -81,6 +84,16 @@ impl Bindings {
     }
 
     #[inline]
+    /// The buffer that `glVertexPointer` and its like read from.
+    #[inline(always)]
+    pub fn array_buffer(&self) -> u32 {
+        self.name(ARRAY)
+    }
+
+    pub fn set_array_buffer(&mut self, name: u32) {
+        self.set(ARRAY, name);
+    }
+
     pub fn set(&mut self, slot: usize, name: u32) {
         self.names[slot] = name;
     }
