@@ -83,7 +83,6 @@ impl Bindings {
         })
     }
 
-    #[inline]
     /// The buffer that `glVertexPointer` and its like read from.
     #[inline(always)]
     pub fn array_buffer(&self) -> u32 {
@@ -94,6 +93,7 @@ impl Bindings {
         self.set(ARRAY, name);
     }
 
+    #[inline]
     pub fn set(&mut self, slot: usize, name: u32) {
         self.names[slot] = name;
     }
