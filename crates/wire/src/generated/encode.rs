@@ -9963,6 +9963,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_rectd(&mut self, x1: f64, y1: f64, x2: f64, y2: f64) {
+        self.fallible = true;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_RECTD) | 9 << 16);
@@ -9974,6 +9975,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_rectdv(&mut self, v1: (*const f64, usize), v2: (*const f64, usize)) {
+        self.fallible = true;
         unsafe {
             let mut r = self.record(
                 ops::GL_RECTDV,
@@ -9986,6 +9988,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_rectf(&mut self, x1: f32, y1: f32, x2: f32, y2: f32) {
+        self.fallible = true;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_RECTF) | 5 << 16);
@@ -9997,6 +10000,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_rectfv(&mut self, v1: (*const f32, usize), v2: (*const f32, usize)) {
+        self.fallible = true;
         unsafe {
             let mut r = self.record(
                 ops::GL_RECTFV,
@@ -10009,6 +10013,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_recti(&mut self, x1: i32, y1: i32, x2: i32, y2: i32) {
+        self.fallible = true;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_RECTI) | 5 << 16);
@@ -10020,6 +10025,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_rectiv(&mut self, v1: (*const i32, usize), v2: (*const i32, usize)) {
+        self.fallible = true;
         unsafe {
             let mut r = self.record(
                 ops::GL_RECTIV,
@@ -10032,6 +10038,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_rects(&mut self, x1: i16, y1: i16, x2: i16, y2: i16) {
+        self.fallible = true;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_RECTS) | 5 << 16);
@@ -10043,6 +10050,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_rectsv(&mut self, v1: (*const i16, usize), v2: (*const i16, usize)) {
+        self.fallible = true;
         unsafe {
             let mut r = self.record(
                 ops::GL_RECTSV,
