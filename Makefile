@@ -15,6 +15,8 @@ CARGO ?= $(shell command -v cargo || echo $(HOME)/.cargo/bin/cargo)
 export CARGO
 
 TARGET := target
+# The scripts and tests look there.
+export CARGO_TARGET_DIR := $(CURDIR)/$(TARGET)
 LIBRARY := libmgn_client.so
 
 .PHONY: all build demo test bench lint install clean programs deps-build deps-demo deps-test registry

@@ -16,7 +16,7 @@ use crate::outcome::{figures, Outcome};
 use crate::stage::{root, Stage};
 
 /// More than any program takes on a slow machine.
-const LIMIT: Duration = Duration::from_secs(180);
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// One program with its arguments.
 pub struct Case {
@@ -116,7 +116,8 @@ fn compare(stage: &Stage, case: &Case, transports: &[&str]) -> Verdict {
             .arg(&case.program)
             .args((case.arguments)(&ours));
         let outcome = Outcome::of(&mut command, LIMIT);
-        if !outcome.status.is_some_and(|s| case.statuses.contains(&s)) {
+        let ended_well = outcome.status.is_some_and(|s| case.statuses.contains(&s));
+        if !ended_well {
             verdict
                 .problems
                 .push(format!("over {transport}: {}", outcome.describe()));
