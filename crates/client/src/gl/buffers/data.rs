@@ -36,7 +36,10 @@ pub unsafe extern "C" fn glBufferData(target: u32, size: i64, data: *const c_voi
             return cx.set_error(GL_INVALID_ENUM);
         }
         let (data, len) = (data.cast::<u8>(), size as usize);
-        if data.is_null() || len > PIECE {
+        if !data.is_null() && len > PIECE && is_allocated(cx, buffer, size, usage) {
+            // New contents for the old storage look the same, and spare drivers that don't recycle memory to find as much again.
+            send(cx, target, 0, data, len);
+        } else if data.is_null() || len > PIECE {
             cx.enc.gl_buffer_data(target, size, Data::Null, usage);
             if size >= HUGE && !has_size(cx, target, size) {
                 return allocated(cx, buffer, 0, usage, std::ptr::null());
@@ -49,6 +52,12 @@ pub unsafe extern "C" fn glBufferData(target: u32, size: i64, data: *const c_voi
         }
         allocated(cx, buffer, size, usage, data);
     }
+}
+
+/// Whether the buffer has such storage already, and nothing is mapped.
+fn is_allocated(cx: &Context, buffer: u32, size: i64, usage: u32) -> bool {
+    let buffers = cx.gl.shared.buffers();
+    buffers.get(buffer).is_some_and(|o| o.size == size && o.usage == usage && o.mapping.is_none())
 }
 
 /// The server has allocated the buffer bound to `target`; says whether it could.

@@ -32,9 +32,22 @@ pub unsafe extern "C" fn glBindBuffer(target: u32, buffer: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        follow!(cx, gl_bind_buffer(target, buffer));
+        let known = buffer == 0 || cx.gl.objects.known(Class::Buffer, &cx.gl.shared, buffer);
+        match cx.gl.objects.bindings.place(target) {
+            Some(Place::Slot(slot)) if known && !is_written_through(target) => {
+                cx.gl.state.bind_known_buffer(target, buffer);
+                cx.gl.objects.bindings.set(slot, buffer);
+            }
+            Some(Place::Elements) if known => {
+                cx.gl.state.bind_known_buffer(target, buffer);
+                cx.gl.arrays.set_element_buffer(buffer);
+            }
+            _ => {
+                follow!(cx, gl_bind_buffer(target, buffer));
+                now_bound(cx, target, buffer);
+            }
+        }
         cx.enc.gl_bind_buffer(target, buffer);
-        now_bound(cx, target, buffer);
     }
 }
 
