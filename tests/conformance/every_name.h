@@ -1,0 +1,85 @@
+/*
+ * Asks for every name that glGet* and glIsEnabled know, in each type of value.
+ */
+#ifndef EVERY_NAME_H
+#define EVERY_NAME_H
+
+#include "conform.h"
+
+/* Behind this there are no names of state. */
+#define LAST_NAME 0x9400
+/* The longest list of values is that of compressed formats. */
+#define MOST_VALUES 1024
+
+/* Whether a name means the same on every way to the renderer, which versions and extensions do not, and is none of memory or time. */
+static bool is_comparable(GLenum name)
+{
+    bool memory = (name >= 0x9047 && name <= 0x904B) || (name >= 0x87FB && name <= 0x87FD);
+    return !memory && name != GL_MAJOR_VERSION && name != GL_MINOR_VERSION && name != GL_NUM_EXTENSIONS && name != GL_NUM_SHADING_LANGUAGE_VERSIONS &&
+           name != GL_TIMESTAMP;
+}
+
+static unsigned char values[MOST_VALUES * 8];
+
+/* Logs what was written over the filling. */
+static bool note_value(const char *command, GLenum name)
+{
+    char title[64];
+    size_t used = sizeof values;
+    if (glGetError() != GL_NO_ERROR)
+        return false;
+    while (used > 0 && values[used - 1] == 0xA5)
+        used--;
+    snprintf(title, sizeof title, "%s(%04x)", command, name);
+    note_bytes(title, values, used);
+    return true;
+}
+
+/* Mesa writes nothing when the stride of an array is asked for as a 64-bit integer. */
+static bool is_stride(GLenum name)
+{
+    static const GLenum strides[] = {GL_VERTEX_ARRAY_STRIDE,        GL_NORMAL_ARRAY_STRIDE,    GL_COLOR_ARRAY_STRIDE,
+                                     GL_INDEX_ARRAY_STRIDE,         GL_TEXTURE_COORD_ARRAY_STRIDE, GL_EDGE_FLAG_ARRAY_STRIDE,
+                                     GL_FOG_COORD_ARRAY_STRIDE,     GL_SECONDARY_COLOR_ARRAY_STRIDE};
+    for (size_t i = 0; i < sizeof strides / sizeof *strides; i++)
+        if (strides[i] == name)
+            return true;
+    return false;
+}
+
+static void fill(void)
+{
+    memset(values, 0xA5, sizeof values);
+}
+
+static void every_name(void)
+{
+    bool wide = has_version(3, 2);
+    for (GLenum name = 0; name < LAST_NAME; name++) {
+        if (!is_comparable(name))
+            continue;
+        fill();
+        glGetIntegerv(name, (GLint *)values);
+        if (!note_value("glGetIntegerv", name))
+            continue;
+        fill();
+        glGetFloatv(name, (GLfloat *)values);
+        note_value("glGetFloatv", name);
+        fill();
+        glGetDoublev(name, (GLdouble *)values);
+        note_value("glGetDoublev", name);
+        fill();
+        glGetBooleanv(name, values);
+        note_value("glGetBooleanv", name);
+        if (wide && !is_stride(name)) {
+            fill();
+            glGetInteger64v(name, (GLint64 *)values);
+            note_value("glGetInteger64v", name);
+        }
+        GLboolean enabled = glIsEnabled(name);
+        if (glGetError() == GL_NO_ERROR)
+            note("glIsEnabled(%04x) = %d", name, enabled);
+    }
+}
+
+#endif

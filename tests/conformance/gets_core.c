@@ -1,0 +1,49 @@
+/* Every name that glGet* knows in a core profile context: new, and after some state has changed. */
+#include "every_name.h"
+
+static void fresh(void)
+{
+    every_name();
+}
+
+static void changed(void)
+{
+    GLuint array, buffers[4], texture, framebuffer, renderbuffer, sampler;
+    glGenVertexArrays(1, &array);
+    glBindVertexArray(array);
+    glGenBuffers(4, buffers);
+    glBindBuffer(GL_ARRAY_BUFFER, buffers[0]);
+    glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, buffers[1]);
+    glBindBuffer(GL_COPY_READ_BUFFER, buffers[2]);
+    glBindBufferBase(GL_UNIFORM_BUFFER, 2, buffers[3]);
+    glGenTextures(1, &texture);
+    glActiveTexture(GL_TEXTURE5);
+    glBindTexture(GL_TEXTURE_2D_ARRAY, texture);
+    glGenSamplers(1, &sampler);
+    glBindSampler(5, sampler);
+    glGenFramebuffers(1, &framebuffer);
+    glGenRenderbuffers(1, &renderbuffer);
+    glBindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, 40, 30);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, framebuffer);
+    glFramebufferRenderbuffer(GL_DRAW_FRAMEBUFFER, GL_COLOR_ATTACHMENT1, GL_RENDERBUFFER, renderbuffer);
+    glDrawBuffers(2, (const GLenum[]){GL_NONE, GL_COLOR_ATTACHMENT1});
+    glEnablei(GL_BLEND, 1);
+    glColorMaski(0, GL_FALSE, GL_TRUE, GL_TRUE, GL_FALSE);
+    glClearColor(-1, 2, 0.5f, 1);
+    glEnable(GL_PRIMITIVE_RESTART);
+    glPrimitiveRestartIndex(0xFFFFFFFF);
+    glProvokingVertex(GL_FIRST_VERTEX_CONVENTION);
+    glEnable(GL_CLIP_DISTANCE3);
+    glEnable(GL_FRAMEBUFFER_SRGB);
+    glEnable(GL_DEPTH_CLAMP);
+    glEnable(GL_SAMPLE_MASK);
+    glSampleMaski(0, 0xF0F0F0F0);
+    glPointParameteri(GL_POINT_SPRITE_COORD_ORIGIN, GL_LOWER_LEFT);
+    glStencilMask(0x80000001);
+    errors("changes");
+    every_name();
+    no_picture();
+}
+
+CONFORM("gets_core", CORE, {"fresh", fresh}, {"changed", changed})
