@@ -67,6 +67,8 @@ impl Strings {
     /// `info` with the constants that follow from these strings.
     pub fn constants(&self, info: &ContextInfo) -> ContextInfo {
         let mut info = info.clone();
+        // Known by index only.
+        info.integers.retain(|(p, _)| !matches!(*p, gl::GL_MAX_COMPUTE_WORK_GROUP_COUNT | gl::GL_MAX_COMPUTE_WORK_GROUP_SIZE));
         for (pname, values) in &mut info.integers {
             let value = match *pname {
                 gl::GL_MAJOR_VERSION => i64::from(self.number.0),

@@ -61,7 +61,11 @@ impl Renderer {
             return Some(value);
         }
         let &(_, class) = NAMES.iter().find(|(p, _)| *p == pname)?;
+        self.error();
         let driver = self.driver_integer(pname);
+        if self.failed() {
+            return None;
+        }
         let name = match driver {
             0 => 0,
             driver => self.names.table(class).client(driver as u32).unwrap_or(0),
@@ -142,7 +146,9 @@ impl Renderer {
 
 /// State that is not the driver's at all: what a pbuffer would answer otherwise than a window.
 fn remembered(cx: &Context, pname: u32) -> Option<i64> {
-    if let Some(value) = cx.pixel_store.value(pname) {
+    // Which of the two names of inverted rows is known depends on the API.
+    let other = if cx.api.is_desktop() { GL_PACK_REVERSE_ROW_ORDER_ANGLE } else { GL_PACK_INVERT_MESA };
+    if let Some(value) = cx.pixel_store.value(pname).filter(|_| pname != other) {
         return Some(value.into());
     }
     let default_draw = cx.draw_framebuffer == 0 && cx.api.is_desktop();
