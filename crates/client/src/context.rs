@@ -83,6 +83,14 @@ impl Context {
 
     /// Sends what was written, and waits for the answer of the last command, `op`. All zeros where nobody answers.
     pub fn answer(&mut self, op: u16) -> Answer {
+        if self.gl.immediate.hides_room() {
+            // The question went nowhere: see `refill`.
+            return Answer::default();
+        }
+        if self.gl.immediate.hides_room() {
+            // The command isn't allowed between glBegin and glEnd and went nowhere.
+            return Answer::default();
+        }
         self.flush();
         let Some(session) = self.session else {
             self.enc.fallible = false;

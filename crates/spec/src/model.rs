@@ -388,7 +388,7 @@ fn wire_params(text: &str, raw: &[RawParam]) -> Result<Vec<Param>, String> {
     text.split_whitespace()
         .map(|item| {
             let (name, ty) = item.split_once(':').ok_or_else(|| format!("{item} is not name:type"))?;
-            let ty = ty.replace('_', " ");
+            let ty = if ty.contains('@') { ty.replace('_', " ") } else { ty.to_string() };
             let ty = WireType::parse(&ty, raw).ok_or_else(|| format!("{item}: no such type"))?;
             Ok(Param { name: ident(name), ty })
         })

@@ -28,3 +28,18 @@ pub fn map_values(_target: u32, query: u32) -> usize {
         _ => 2,
     }
 }
+
+/// glMap1: the values from the first control point to the last, `stride` apart; 0 for arguments that the driver refuses.
+pub fn map1_points(target: u32, stride: i32, order: i32) -> usize {
+    map2_points(target, stride, order, 0, 1)
+}
+
+/// glMap2, likewise.
+pub fn map2_points(target: u32, ustride: i32, uorder: i32, vstride: i32, vorder: i32) -> usize {
+    let Some(components) = sizes::image::map_components(target) else { return 0 };
+    let span = |stride: i32, order: i32| times(i64::from(order) - 1, usize::try_from(stride).unwrap_or(0));
+    if uorder < 1 || vorder < 1 || uorder > 64 || vorder > 64 {
+        return 0;
+    }
+    span(ustride, uorder) + span(vstride, vorder) + components
+}

@@ -3905,15 +3905,6 @@ pub unsafe extern "C" fn glIsFramebufferOES(framebuffer: u32) -> u8 {
         value
     }
 }
-pub unsafe extern "C" fn glIsList(list: u32) -> u8 {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_is_list(list);
-        let mut answer = cx.answer(ops::GL_IS_LIST);
-        let value = answer.value::<u8>();
-        value
-    }
-}
 pub unsafe extern "C" fn glIsMemoryObjectEXT(memory_object: u32) -> u8 {
     refused("glIsMemoryObjectEXT");
     0
@@ -4320,13 +4311,13 @@ pub unsafe extern "C" fn glLogicOp(opcode: u32) {
 pub unsafe extern "C" fn glMap1d(target: u32, u1: f64, u2: f64, stride: i32, order: i32, points: *const f64) {
     unsafe {
         let cx = context();
-        cx.enc.gl_map1d(target, u1, u2, stride, order, (points.cast::<f64>(), 0));
+        cx.enc.gl_map1d(target, u1, u2, stride, order, (points.cast::<f64>(), lens::map1_points(target, stride, order)));
     }
 }
 pub unsafe extern "C" fn glMap1f(target: u32, u1: f32, u2: f32, stride: i32, order: i32, points: *const f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_map1f(target, u1, u2, stride, order, (points.cast::<f32>(), 0));
+        cx.enc.gl_map1f(target, u1, u2, stride, order, (points.cast::<f32>(), lens::map1_points(target, stride, order)));
     }
 }
 pub unsafe extern "C" fn glMap1xOES(target: u32, u1: i32, u2: i32, stride: i32, order: i32, points: i32) {
@@ -4346,7 +4337,18 @@ pub unsafe extern "C" fn glMap2d(
 ) {
     unsafe {
         let cx = context();
-        cx.enc.gl_map2d(target, u1, u2, ustride, uorder, v1, v2, vstride, vorder, (points.cast::<f64>(), 0));
+        cx.enc.gl_map2d(
+            target,
+            u1,
+            u2,
+            ustride,
+            uorder,
+            v1,
+            v2,
+            vstride,
+            vorder,
+            (points.cast::<f64>(), lens::map2_points(target, ustride, uorder, vstride, vorder)),
+        );
     }
 }
 pub unsafe extern "C" fn glMap2f(
@@ -4363,7 +4365,18 @@ pub unsafe extern "C" fn glMap2f(
 ) {
     unsafe {
         let cx = context();
-        cx.enc.gl_map2f(target, u1, u2, ustride, uorder, v1, v2, vstride, vorder, (points.cast::<f32>(), 0));
+        cx.enc.gl_map2f(
+            target,
+            u1,
+            u2,
+            ustride,
+            uorder,
+            v1,
+            v2,
+            vstride,
+            vorder,
+            (points.cast::<f32>(), lens::map2_points(target, ustride, uorder, vstride, vorder)),
+        );
     }
 }
 pub unsafe extern "C" fn glMap2xOES(

@@ -932,7 +932,7 @@ pub static TABLE: [(&str, Entry); 2234] = [
     ("glIsFramebuffer", Entry(entries::glIsFramebuffer as *const ())),
     ("glIsFramebufferEXT", Entry(entries::glIsFramebuffer as *const ())),
     ("glIsFramebufferOES", Entry(entries::glIsFramebufferOES as *const ())),
-    ("glIsList", Entry(entries::glIsList as *const ())),
+    ("glIsList", Entry(hand::glIsList as *const ())),
     ("glIsMemoryObjectEXT", Entry(entries::glIsMemoryObjectEXT as *const ())),
     ("glIsNamedStringARB", Entry(entries::glIsNamedStringARB as *const ())),
     ("glIsProgram", Entry(entries::glIsProgram as *const ())),

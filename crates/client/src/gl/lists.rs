@@ -1,6 +1,7 @@
 //! Display lists. They are compiled by the server; while one is, immediate mode travels call by call.
 
 use super::context;
+use std::collections::HashMap;
 use mgn_wire::gl;
 use mgn_wire::sizes::image::call_lists_bytes;
 
@@ -10,11 +11,18 @@ pub struct Lists {
     /// Its name, 0 for none.
     open: u32,
     mode: u32,
+    /// Whether executing what is compiled so far leaves the program between glBegin and glEnd; none if it holds neither.
+    leaves_inside: Option<bool>,
 }
 
 impl Lists {
     pub fn is_open(&self) -> bool {
         self.open != 0
+    }
+
+    /// glBegin or glEnd was compiled, or a list that holds them.
+    pub fn leaves(&mut self, inside: bool) {
+        self.leaves_inside = Some(inside);
     }
 
     /// Whether commands are compiled without being executed, so that they change no state now.
@@ -39,7 +47,6 @@ pub unsafe extern "C" fn glGenLists(range: i32) -> u32 {
         }
         let first = cx.gl.shared.names().lists.take_range(range as u32);
         let _ = cx.gl.state.gl_gen_lists(first, range);
-        cx.enc.gl_gen_lists(first, range);
         first
     }
 }
@@ -71,7 +78,7 @@ pub unsafe extern "C" fn glNewList(list: u32, mode: u32) {
         if let Err(error) = cx.gl.state.gl_new_list(list, mode) {
             return cx.set_error(error.code());
         }
-        cx.gl.lists = Lists { open: list, mode };
+        cx.gl.lists = Lists { open: list, mode, leaves_inside: None };
         cx.gl.immediate.compiling = true;
         cx.gl.shared.names().lists.use_name(list);
         cx.enc.gl_new_list(list, mode);
@@ -82,13 +89,19 @@ pub unsafe extern "C" fn glEndList() {
     // SAFETY: the only reference in use.
     unsafe {
         let cx = context();
-        if cx.gl.in_begin() {
+        // A list may hold a glBegin whose glEnd is in another.
+        let only_compiles = cx.gl.lists.is_open() && cx.gl.lists.only_compiles();
+        if cx.gl.in_begin() && !only_compiles {
             return cx.illegal_in_begin();
         }
         if let Err(error) = cx.gl.state.gl_end_list() {
             return cx.set_error(error.code());
         }
-        cx.gl.lists = Lists::default();
+        if only_compiles {
+            cx.gl.immediate.be(false);
+        }
+        let list = std::mem::take(&mut cx.gl.lists);
+        cx.gl.shared.lists().define(list.open, list.leaves_inside);
         cx.gl.immediate.compiling = false;
         cx.enc.gl_end_list();
         cx.enc.fallible = true;
@@ -102,6 +115,7 @@ pub unsafe extern "C" fn glCallList(list: u32) {
         cx.go_verbatim();
         cx.enc.gl_call_list(list);
         let _ = cx.gl.state.gl_call_list(list);
+        cx.follow_list(list);
         cx.after_list();
     }
 }
@@ -118,12 +132,66 @@ pub unsafe extern "C" fn glCallLists(n: i32, kind: u32, lists: *const core::ffi:
             return cx.set_error(gl::GL_INVALID_ENUM);
         };
         cx.enc.gl_call_lists(n, kind, (lists.cast(), bytes));
-        let _ = cx.gl.state.gl_call_lists(n, kind, super::values(lists.cast(), bytes));
+        let names = super::values(lists.cast::<u8>(), bytes);
+        let _ = cx.gl.state.gl_call_lists(n, kind, names);
+        cx.follow_lists(kind, names);
         cx.after_list();
     }
 }
 
+pub unsafe extern "C" fn glIsList(list: u32) -> u8 {
+    // SAFETY: the only reference in use.
+    let cx = unsafe { context() };
+    if cx.gl.in_begin() {
+        return cx.illegal_in_begin();
+    }
+    u8::from(cx.gl.shared.names().lists.is_taken(list))
+}
+
+/// Lists that begin a primitive without ending it, or end one that they did not begin; few programs have any.
+#[derive(Default)]
+pub struct Unbalanced(HashMap<u32, bool>);
+
+impl Unbalanced {
+    fn define(&mut self, list: u32, leaves_inside: Option<bool>) {
+        match leaves_inside {
+            Some(inside) => self.0.insert(list, inside),
+            None => self.0.remove(&list),
+        };
+    }
+}
+
 impl crate::context::Context {
+    /// A list was called: the program may be between glBegin and glEnd now, or no longer.
+    fn follow_list(&mut self, list: u32) {
+        let found = self.gl.shared.lists().0.get(&list).copied();
+        let Some(inside) = found else { return };
+        if self.gl.lists.is_open() {
+            self.gl.lists.leaves(inside);
+        }
+        self.gl.immediate.be(inside);
+    }
+
+    fn follow_lists(&mut self, kind: u32, names: &[u8]) {
+        if self.gl.shared.lists().0.is_empty() {
+            return;
+        }
+        let base = self.gl.state.get(gl::GL_LIST_BASE).values().map_or(0, |v| v.int64(0) as u32);
+        let size = call_lists_bytes(1, kind).unwrap_or(1);
+        for name in names.chunks_exact(size) {
+            let big_endian = || name.iter().fold(0u32, |all, byte| all << 8 | u32::from(*byte));
+            let offset = match kind {
+                gl::GL_BYTE => i32::from(name[0] as i8) as u32,
+                gl::GL_SHORT => i32::from(i16::from_ne_bytes([name[0], name[1]])) as u32,
+                gl::GL_UNSIGNED_SHORT => u16::from_ne_bytes([name[0], name[1]]).into(),
+                gl::GL_INT | gl::GL_UNSIGNED_INT => u32::from_ne_bytes([name[0], name[1], name[2], name[3]]),
+                gl::GL_FLOAT => f32::from_ne_bytes([name[0], name[1], name[2], name[3]]) as i32 as u32,
+                _ => big_endian(),
+            };
+            self.follow_list(base.wrapping_add(offset));
+        }
+    }
+
     /// A list may have used another program, and may raise errors.
     fn after_list(&mut self) {
         self.enc.fallible = true;

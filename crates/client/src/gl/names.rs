@@ -83,6 +83,11 @@ impl Names {
 }
 
 impl Shared {
+    /// What is known of the group's display lists, locked.
+    pub fn lists(&self) -> std::sync::MutexGuard<'_, super::lists::Unbalanced> {
+        self.lists.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
     /// The group's names, locked.
     pub fn names(&self) -> std::sync::MutexGuard<'_, SharedNames> {
         self.names.lock().unwrap_or_else(|e| e.into_inner())
@@ -96,6 +101,9 @@ pub struct Shared {
     pub buffers: Mutex<super::buffers::Buffers>,
     pub programs: Mutex<super::objects::Programs>,
     pub notes: super::objects::Notes,
+    /// What the shadows of their states have in common.
+    pub state: std::sync::Arc<mgn_state::Shared>,
+    lists: Mutex<super::lists::Unbalanced>,
     pub textures: super::images::SharedTextures,
 }
 

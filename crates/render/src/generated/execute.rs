@@ -1990,9 +1990,6 @@ impl Commands for Renderer {
         reply.array(&framebuffers, if failed { 0 } else { framebuffers_count });
         Ok(())
     }
-    fn gl_gen_lists(&mut self, first: u32, range: i32) -> Result<(), Fault> {
-        self.hand_gl_gen_lists(first, range)
-    }
     fn gl_gen_program_pipelines(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.hand_gl_gen_program_pipelines(names)
     }
@@ -4217,12 +4214,6 @@ impl Commands for Renderer {
         self.needs_context()?;
         let framebuffer = self.name(Class::Framebuffer, framebuffer);
         let value = unsafe { (self.gl.glIsFramebufferOES)(framebuffer) };
-        reply.value(value);
-        Ok(())
-    }
-    fn gl_is_list(&mut self, list: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let value = unsafe { (self.gl.glIsList)(list) };
         reply.value(value);
         Ok(())
     }

@@ -11,24 +11,6 @@ const MOST_LISTS: i32 = 1 << 20;
 const LONGEST_MAP: usize = 1 << 16;
 
 impl Renderer {
-    /// Makes `range` empty lists from `first` on: the client has chosen the names, which the driver takes as they are.
-    pub(crate) fn hand_gl_gen_lists(&mut self, first: u32, range: i32) -> Result<(), Fault> {
-        self.needs_context()?;
-        if range > MOST_LISTS {
-            return Err(Fault::refused("more display lists than any program has"));
-        }
-        for list in (0..range.max(0) as u32).map(|i| first.wrapping_add(i)) {
-            // SAFETY: the context is current.
-            unsafe {
-                if (self.gl.glIsList)(list) == 0 {
-                    (self.gl.glNewList)(list, GL_COMPILE);
-                    (self.gl.glEndList)();
-                }
-            }
-        }
-        Ok(())
-    }
-
     pub(crate) fn hand_gl_delete_lists(&mut self, list: u32, range: i32) -> Result<(), Fault> {
         self.needs_context()?;
         // The driver walks the whole range, however few lists there are; deleting in steps lets others see that there is progress.

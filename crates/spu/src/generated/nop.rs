@@ -1765,10 +1765,6 @@ impl Commands for Nop {
         reply.empty();
         Ok(())
     }
-    fn gl_gen_lists(&mut self, first: u32, range: i32) -> Result<(), Fault> {
-        self.commands += 1;
-        Ok(())
-    }
     fn gl_gen_program_pipelines(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -3235,11 +3231,6 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_is_framebuffer_oes(&mut self, framebuffer: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.commands += 1;
-        reply.empty();
-        Ok(())
-    }
-    fn gl_is_list(&mut self, list: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
         Ok(())

@@ -2519,10 +2519,6 @@ impl<W: Write> Commands for Print<W> {
         self.line("glGenFramebuffersOES", &[Show::from(n as i64), Show::Out(framebuffers_count)]);
         self.next.gl_gen_framebuffers_oes(n, framebuffers_count, reply)
     }
-    fn gl_gen_lists(&mut self, first: u32, range: i32) -> Result<(), Fault> {
-        self.line("glGenLists", &[Show::from(first as i64), Show::from(range as i64)]);
-        self.next.gl_gen_lists(first, range)
-    }
     fn gl_gen_program_pipelines(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.line("glGenProgramPipelines", &[Show::Array(names.len())]);
         self.next.gl_gen_program_pipelines(names)
@@ -4169,10 +4165,6 @@ impl<W: Write> Commands for Print<W> {
     fn gl_is_framebuffer_oes(&mut self, framebuffer: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glIsFramebufferOES", &[Show::from(i64::from(framebuffer))]);
         self.next.gl_is_framebuffer_oes(framebuffer, reply)
-    }
-    fn gl_is_list(&mut self, list: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.line("glIsList", &[Show::from(list as i64)]);
-        self.next.gl_is_list(list, reply)
     }
     fn gl_is_program(&mut self, program: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glIsProgram", &[Show::from(i64::from(program))]);

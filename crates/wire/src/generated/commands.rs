@@ -37,7 +37,7 @@ pub trait Commands {
     fn mgn_create_surface(&mut self, id: u32, kind: u32, config: u32, width: u32, height: u32) -> Result<(), Fault> {
         self.next().mgn_create_surface(id, kind, config, width, height)
     }
-    /// Sets current vertex attributes, 4 floats each.
+    /// Sets current vertex attributes: (attribute, components) pairs, and 4 floats each.
     fn mgn_current(&mut self, layout: Slice<'_, u8>, values: Slice<'_, f32>) -> Result<(), Fault> {
         self.next().mgn_current(layout, values)
     }
@@ -1485,9 +1485,6 @@ pub trait Commands {
     fn gl_gen_framebuffers_oes(&mut self, n: i32, framebuffers_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_gen_framebuffers_oes(n, framebuffers_count, reply)
     }
-    fn gl_gen_lists(&mut self, first: u32, range: i32) -> Result<(), Fault> {
-        self.next().gl_gen_lists(first, range)
-    }
     fn gl_gen_program_pipelines(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.next().gl_gen_program_pipelines(names)
     }
@@ -2611,9 +2608,6 @@ pub trait Commands {
     }
     fn gl_is_framebuffer_oes(&mut self, framebuffer: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_is_framebuffer_oes(framebuffer, reply)
-    }
-    fn gl_is_list(&mut self, list: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.next().gl_is_list(list, reply)
     }
     fn gl_is_program(&mut self, program: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_is_program(program, reply)

@@ -2312,12 +2312,6 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_gen_framebuffers_oes(p0, p1, reply)
         }
-        ops::GL_GEN_LISTS => {
-            let p0 = body.u32()?;
-            let p1 = body.i32()?;
-            body.end()?;
-            to.gl_gen_lists(p0, p1)
-        }
         ops::GL_GEN_PROGRAM_PIPELINES => {
             let p0 = body.array::<u32>()?;
             body.end()?;
@@ -3802,11 +3796,6 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_is_framebuffer_oes(p0, reply)
         }
-        ops::GL_IS_LIST => {
-            let p0 = body.u32()?;
-            body.end()?;
-            to.gl_is_list(p0, reply)
-        }
         ops::GL_IS_PROGRAM => {
             let p0 = body.u32()?;
             body.end()?;
@@ -4005,6 +3994,7 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p4 = body.i32()?;
             let p5 = body.array::<f64>()?;
             body.end()?;
+            p5.holds(crate::lens::map1_points(p0, p3, p4))?;
             to.gl_map1d(p0, p1, p2, p3, p4, p5)
         }
         ops::GL_MAP1F => {
@@ -4015,6 +4005,7 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p4 = body.i32()?;
             let p5 = body.array::<f32>()?;
             body.end()?;
+            p5.holds(crate::lens::map1_points(p0, p3, p4))?;
             to.gl_map1f(p0, p1, p2, p3, p4, p5)
         }
         ops::GL_MAP2D => {
@@ -4029,6 +4020,7 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p8 = body.i32()?;
             let p9 = body.array::<f64>()?;
             body.end()?;
+            p9.holds(crate::lens::map2_points(p0, p3, p4, p7, p8))?;
             to.gl_map2d(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9)
         }
         ops::GL_MAP2F => {
@@ -4043,6 +4035,7 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p8 = body.i32()?;
             let p9 = body.array::<f32>()?;
             body.end()?;
+            p9.holds(crate::lens::map2_points(p0, p3, p4, p7, p8))?;
             to.gl_map2f(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9)
         }
         ops::GL_MAP_GRID1D => {

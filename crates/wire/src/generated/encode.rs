@@ -3858,16 +3858,6 @@ impl Encoder {
             put(p, 8, framebuffers);
         }
     }
-    #[inline(always)]
-    pub unsafe fn gl_gen_lists(&mut self, first: u32, range: i32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(12);
-            put(p, 0, u32::from(ops::GL_GEN_LISTS) | 3 << 16);
-            put(p, 4, first);
-            put(p, 8, range);
-        }
-    }
     #[inline]
     pub unsafe fn gl_gen_program_pipelines(&mut self, names: (*const u32, usize)) {
         self.fallible = true;
@@ -6251,15 +6241,6 @@ impl Encoder {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_IS_FRAMEBUFFER_OES) | 2 << 16);
             put(p, 4, framebuffer);
-        }
-    }
-    #[inline(always)]
-    pub unsafe fn gl_is_list(&mut self, list: u32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(8);
-            put(p, 0, u32::from(ops::GL_IS_LIST) | 2 << 16);
-            put(p, 4, list);
         }
     }
     #[inline(always)]

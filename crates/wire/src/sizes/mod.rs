@@ -7,6 +7,7 @@
 //! them is impossible by construction. Sizes are computed in checked arithmetic; `None` means
 //! that no size exists (an enum no command accepts, or an overflow).
 
+pub mod fresh;
 pub mod gets;
 pub mod image;
 pub mod pname;

@@ -101,6 +101,13 @@ impl Immediate {
         self.phase != Phase::Outside
     }
 
+    /// A display list left the program between glBegin and glEnd, or took it out.
+    pub fn be(&mut self, inside: bool) {
+        self.phase = if inside { Phase::Verbatim } else { Phase::Outside };
+        self.limit = [std::ptr::null_mut(); 5];
+        self.components = [0; ATTRIBUTES];
+    }
+
     /// Whether the encoder's room is hidden because a run is being written.
     pub fn hides_room(&self) -> bool {
         self.phase == Phase::Run
@@ -247,6 +254,7 @@ impl Context {
         self.enc.fallible = true;
         if im.compiling {
             im.phase = Phase::Verbatim;
+            self.gl.lists.leaves(true);
             // SAFETY: the context's own encoder.
             unsafe { self.enc.gl_begin(mode) };
             return;
@@ -298,7 +306,14 @@ impl Context {
     }
 
     fn end(&mut self) {
+        let compiling = self.gl.immediate.compiling;
+        if compiling {
+            self.gl.lists.leaves(false);
+        }
         match self.gl.immediate.phase {
+            // The end of a primitive that another list begins.
+            // SAFETY: the context's own encoder.
+            Phase::Outside if compiling => unsafe { self.enc.gl_end() },
             Phase::Outside => return self.set_error(gl::GL_INVALID_OPERATION),
             Phase::Run => self.end_run(),
             Phase::Verbatim => {
@@ -343,13 +358,13 @@ impl Context {
     /// Sends what was set of attributes when no vertex followed.
     fn send_layout_values(&mut self) {
         let im = &self.gl.immediate;
-        let set: Vec<u8> = im.layout.attributes().collect();
-        if set.is_empty() {
+        let layout: Vec<u8> = im.layout.attributes().flat_map(|a| [a, im.layout.components[usize::from(a)]]).collect();
+        if layout.is_empty() {
             return;
         }
-        let values: Vec<f32> = set.iter().flat_map(|&a| self.gl.state.current.values[usize::from(a)]).collect();
+        let values: Vec<f32> = im.layout.attributes().flat_map(|a| self.gl.state.current.values[usize::from(a)]).collect();
         // SAFETY: the context's own encoder; the arrays live until the call returns.
-        unsafe { self.enc.mgn_current((set.as_ptr(), set.len()), (values.as_ptr(), values.len())) };
+        unsafe { self.enc.mgn_current((layout.as_ptr(), layout.len()), (values.as_ptr(), values.len())) };
     }
 
     /// Ends the run where the primitive may be cut, and goes on with a layout in which `attribute` has so many components (or, without one, in a new
@@ -498,6 +513,7 @@ impl Context {
     fn slow_vertex(&mut self, components: u8, value: [f32; 4]) {
         let im = &mut self.gl.immediate;
         match im.phase {
+            Phase::Outside if im.compiling => return self.send_vertex(components, value),
             // Undefined by the specification, ignored by Mesa.
             Phase::Outside => return,
             Phase::Verbatim => return self.send_vertex(components, value),
