@@ -2197,22 +2197,6 @@ pub unsafe extern "C" fn glGetActiveUniformsiv(
         answer.array(params.cast::<i32>());
     }
 }
-pub unsafe extern "C" fn glGetBooleani_v(target: u32, index: u32, data: *mut u8) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_booleani_v(target, index, if data.is_null() { 0 } else { (lens::indexed_values(target)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_BOOLEANI_V);
-        answer.array(data.cast::<u8>());
-    }
-}
-pub unsafe extern "C" fn glGetClipPlane(plane: u32, equation: *mut f64) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_clip_plane(plane, if equation.is_null() { 0 } else { (4) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_CLIP_PLANE);
-        answer.array(equation.cast::<f64>());
-    }
-}
 pub unsafe extern "C" fn glGetClipPlanef(plane: u32, equation: *mut f32) {
     unsafe {
         let cx = context();
@@ -2274,14 +2258,6 @@ pub unsafe extern "C" fn glGetDebugMessageLog(
     refused("glGetDebugMessageLog");
     0
 }
-pub unsafe extern "C" fn glGetDoublei_v(target: u32, index: u32, data: *mut f64) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_doublei_v(target, index, if data.is_null() { 0 } else { (lens::indexed_values(target)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_DOUBLEI_V);
-        answer.array(data.cast::<f64>());
-    }
-}
 pub unsafe extern "C" fn glGetFixedv(pname: u32, params: *mut i32) {
     unsafe {
         let cx = context();
@@ -2296,14 +2272,6 @@ pub unsafe extern "C" fn glGetFixedvOES(pname: u32, params: *mut i32) {
         cx.enc.gl_get_fixedv_oes(pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_FIXEDV_OES);
         answer.array(params.cast::<i32>());
-    }
-}
-pub unsafe extern "C" fn glGetFloati_v(target: u32, index: u32, data: *mut f32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_floati_v(target, index, if data.is_null() { 0 } else { (lens::indexed_values(target)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_FLOATI_V);
-        answer.array(data.cast::<f32>());
     }
 }
 pub unsafe extern "C" fn glGetFragDataIndex(program: u32, name: *const u8) -> i32 {
@@ -2409,22 +2377,6 @@ pub unsafe extern "C" fn glGetInfoLogARB(obj: u32, max_length: i32, length: *mut
         answer.array(info_log.cast::<u8>());
     }
 }
-pub unsafe extern "C" fn glGetInteger64i_v(target: u32, index: u32, data: *mut i64) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_integer64i_v(target, index, if data.is_null() { 0 } else { (lens::indexed_values(target)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_INTEGER64I_V);
-        answer.array(data.cast::<i64>());
-    }
-}
-pub unsafe extern "C" fn glGetIntegeri_v(target: u32, index: u32, data: *mut i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_integeri_v(target, index, if data.is_null() { 0 } else { (lens::indexed_values(target)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_INTEGERI_V);
-        answer.array(data.cast::<i32>());
-    }
-}
 pub unsafe extern "C" fn glGetInternalformati64v(target: u32, internalformat: u32, pname: u32, count: i32, params: *mut i64) {
     unsafe {
         let cx = context();
@@ -2453,22 +2405,6 @@ pub unsafe extern "C" fn glGetInternalformativ(target: u32, internalformat: u32,
         answer.array(params.cast::<i32>());
     }
 }
-pub unsafe extern "C" fn glGetLightfv(light: u32, pname: u32, params: *mut f32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_lightfv(light, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_LIGHTFV);
-        answer.array(params.cast::<f32>());
-    }
-}
-pub unsafe extern "C" fn glGetLightiv(light: u32, pname: u32, params: *mut i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_lightiv(light, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_LIGHTIV);
-        answer.array(params.cast::<i32>());
-    }
-}
 pub unsafe extern "C" fn glGetLightxOES(light: u32, pname: u32, params: *mut i32) {
     refused("glGetLightxOES");
 }
@@ -2480,22 +2416,6 @@ pub unsafe extern "C" fn glGetLightxvOES(light: u32, pname: u32, params: *mut i3
 }
 pub unsafe extern "C" fn glGetMapxvOES(target: u32, query: u32, v: *mut i32) {
     refused("glGetMapxvOES");
-}
-pub unsafe extern "C" fn glGetMaterialfv(face: u32, pname: u32, params: *mut f32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_materialfv(face, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_MATERIALFV);
-        answer.array(params.cast::<f32>());
-    }
-}
-pub unsafe extern "C" fn glGetMaterialiv(face: u32, pname: u32, params: *mut i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_materialiv(face, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_MATERIALIV);
-        answer.array(params.cast::<i32>());
-    }
 }
 pub unsafe extern "C" fn glGetMaterialxOES(face: u32, pname: u32, param: i32) {
     refused("glGetMaterialxOES");
@@ -3077,43 +2997,11 @@ pub unsafe extern "C" fn glGetSynciv(sync: *mut c_void, pname: u32, count: i32, 
         answer.array(values.cast::<i32>());
     }
 }
-pub unsafe extern "C" fn glGetTexEnvfv(target: u32, pname: u32, params: *mut f32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_tex_envfv(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_TEX_ENVFV);
-        answer.array(params.cast::<f32>());
-    }
-}
-pub unsafe extern "C" fn glGetTexEnviv(target: u32, pname: u32, params: *mut i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_tex_enviv(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_TEX_ENVIV);
-        answer.array(params.cast::<i32>());
-    }
-}
 pub unsafe extern "C" fn glGetTexEnvxv(target: u32, pname: u32, params: *mut i32) {
     refused("glGetTexEnvxv");
 }
 pub unsafe extern "C" fn glGetTexEnvxvOES(target: u32, pname: u32, params: *mut i32) {
     refused("glGetTexEnvxvOES");
-}
-pub unsafe extern "C" fn glGetTexGendv(coord: u32, pname: u32, params: *mut f64) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_tex_gendv(coord, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_TEX_GENDV);
-        answer.array(params.cast::<f64>());
-    }
-}
-pub unsafe extern "C" fn glGetTexGenfv(coord: u32, pname: u32, params: *mut f32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_tex_genfv(coord, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_TEX_GENFV);
-        answer.array(params.cast::<f32>());
-    }
 }
 pub unsafe extern "C" fn glGetTexGenfvOES(coord: u32, pname: u32, params: *mut f32) {
     unsafe {
@@ -3121,14 +3009,6 @@ pub unsafe extern "C" fn glGetTexGenfvOES(coord: u32, pname: u32, params: *mut f
         cx.enc.gl_get_tex_genfv_oes(coord, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TEX_GENFV_OES);
         answer.array(params.cast::<f32>());
-    }
-}
-pub unsafe extern "C" fn glGetTexGeniv(coord: u32, pname: u32, params: *mut i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_tex_geniv(coord, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_TEX_GENIV);
-        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetTexGenivOES(coord: u32, pname: u32, params: *mut i32) {
@@ -3175,22 +3055,6 @@ pub unsafe extern "C" fn glGetTexParameterIuiv(target: u32, pname: u32, params: 
         cx.enc.gl_get_tex_parameter_iuiv(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TEX_PARAMETER_IUIV);
         answer.array(params.cast::<u32>());
-    }
-}
-pub unsafe extern "C" fn glGetTexParameterfv(target: u32, pname: u32, params: *mut f32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_tex_parameterfv(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_TEX_PARAMETERFV);
-        answer.array(params.cast::<f32>());
-    }
-}
-pub unsafe extern "C" fn glGetTexParameteriv(target: u32, pname: u32, params: *mut i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_tex_parameteriv(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_TEX_PARAMETERIV);
-        answer.array(params.cast::<i32>());
     }
 }
 pub unsafe extern "C" fn glGetTexParameterxv(target: u32, pname: u32, params: *mut i32) {
@@ -3874,15 +3738,6 @@ pub unsafe extern "C" fn glIsBuffer(buffer: u32) -> u8 {
         let cx = context();
         cx.enc.gl_is_buffer(buffer);
         let mut answer = cx.answer(ops::GL_IS_BUFFER);
-        let value = answer.value::<u8>();
-        value
-    }
-}
-pub unsafe extern "C" fn glIsEnabledi(target: u32, index: u32) -> u8 {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_is_enabledi(target, index);
-        let mut answer = cx.answer(ops::GL_IS_ENABLEDI);
         let value = answer.value::<u8>();
         value
     }

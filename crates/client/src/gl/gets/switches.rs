@@ -1,0 +1,109 @@
+//! glIsEnabled, and commands that change what gets show and little else: the attribute stack, and the buffers that are drawn to and read.
+
+use crate::gl::{context, values, Tracked};
+use mgn_wire::gl::*;
+use mgn_wire::ops;
+
+pub unsafe extern "C" fn glIsEnabled(cap: u32) -> u8 {
+    // SAFETY: the only reference in use, to the thread's own context.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(on) = cx.gl.state.is_enabled(cap) {
+            return on.into();
+        }
+        if let Some(on) = is_client_state(cap).then(|| cx.gl.arrays.get(cap)).flatten().filter(|_| cx.gl.has_fixed_function()) {
+            return u8::from(on != 0);
+        }
+        cx.enc.gl_is_enabled(cap);
+        cx.answer(ops::GL_IS_ENABLED).value()
+    }
+}
+
+/// Whether a capability is an array of the fixed functions.
+fn is_client_state(cap: u32) -> bool {
+    matches!(
+        cap,
+        GL_VERTEX_ARRAY
+            | GL_NORMAL_ARRAY
+            | GL_COLOR_ARRAY
+            | GL_INDEX_ARRAY
+            | GL_TEXTURE_COORD_ARRAY
+            | GL_EDGE_FLAG_ARRAY
+            | GL_FOG_COORD_ARRAY
+            | GL_SECONDARY_COLOR_ARRAY
+    )
+}
+
+pub unsafe extern "C" fn glPushAttrib(mask: u32) {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_push_attrib(mask).refusal() {
+            return cx.set_error(error);
+        }
+        cx.enc.gl_push_attrib(mask);
+    }
+}
+
+pub unsafe extern "C" fn glPopAttrib() {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_pop_attrib().refusal() {
+            return cx.set_error(error);
+        }
+        cx.enc.gl_pop_attrib();
+    }
+}
+
+pub unsafe extern "C" fn glDrawBuffer(buffer: u32) {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_draw_buffer(buffer).refusal() {
+            return cx.set_error(error);
+        }
+        cx.enc.gl_draw_buffer(buffer);
+    }
+}
+
+pub unsafe extern "C" fn glDrawBuffers(n: i32, buffers: *const u32) {
+    // SAFETY: as above; the program gives `n` buffers.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let buffers = values(buffers, mgn_wire::lens::times(n.into(), 1));
+        if let Some(error) = cx.gl.state.gl_draw_buffers(n, buffers).refusal() {
+            return cx.set_error(error);
+        }
+        cx.enc.gl_draw_buffers(n, (buffers.as_ptr(), buffers.len()));
+    }
+}
+
+pub unsafe extern "C" fn glReadBuffer(buffer: u32) {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_read_buffer(buffer).refusal() {
+            return cx.set_error(error);
+        }
+        cx.enc.gl_read_buffer(buffer);
+    }
+}
