@@ -79,7 +79,7 @@ impl GlState {
             errors: ErrorState::default(),
             arrays: Arrays::new(),
             objects: objects::ObjectState::new(info, api),
-            state: State::new(info, api),
+            state: State::sharing(info, api, shared.state.clone()),
             strings,
             pixels: images::PixelState::new(info),
             lists: lists::Lists::default(),
