@@ -1,20 +1,6 @@
 //! The library as the loader sees it: what it exports, how much thread-local storage it takes, what it needs.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-/// Builds the library if it is not there yet, and returns its path.
-fn library() -> PathBuf {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-    let status = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--package", "mgn-client"])
-        .env("CARGO_TARGET_DIR", target)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .status()
-        .expect("cargo runs");
-    assert!(status.success());
-    target.join("debug/libmgn_client.so")
-}
+mod common;
 
 /// A 64-bit little-endian ELF file, read no further than these tests need.
 struct Elf(Vec<u8>);
@@ -86,7 +72,7 @@ impl Elf {
 
 #[test]
 fn the_loader_finds_what_it_should() {
-    let elf = Elf(std::fs::read(library()).unwrap());
+    let elf = Elf(std::fs::read(common::library()).unwrap());
 
     let mut exports = elf.exports();
     exports.sort();
