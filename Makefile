@@ -51,6 +51,8 @@ test: deps-test registry programs
 	scripts/test.sh
 
 bench: deps-demo build
+	mkdir -p $(TARGET)/bench
+	$(CC) -O2 -Wall -Wextra -o $(TARGET)/bench/calls crates/bench/programs/calls.c -lGL -lX11
 	"$(CARGO)" run --release --locked -p mgn-bench
 
 lint:
