@@ -114,9 +114,10 @@ static void many_small(void)
 
 static void from_front(void)
 {
-    background();
-    glXSwapBuffers(display, main_window.id);
+    glDrawBuffer(GL_FRONT);
     glClear(GL_COLOR_BUFFER_BIT);
+    background();
+    glDrawBuffer(GL_BACK);
     glReadBuffer(GL_FRONT);
     INTS(GL_READ_BUFFER, 1);
     read("front", 0, 0, 64, 64, GL_RGB, GL_UNSIGNED_BYTE, 64 * 64 * 3);
