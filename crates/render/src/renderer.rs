@@ -195,12 +195,13 @@ impl Renderer {
     /// A name that was never generated: outside the core profile that makes an object of some classes; elsewhere the driver is to refuse it.
     #[cold]
     fn unnamed(&mut self, class: Class, name: u32) -> u32 {
-        let lenient = self.cx.as_ref().is_some_and(|cx| cx.api != Api::Core);
-        let made_by_use = matches!(
-            class,
-            Class::Buffer | Class::Texture | Class::Framebuffer | Class::Renderbuffer | Class::Query
-        );
-        if !(lenient && made_by_use) {
+        let api = self.cx.as_ref().map_or(Api::Core, |cx| cx.api);
+        let made_by_use = match class {
+            Class::Buffer | Class::Texture | Class::Framebuffer | Class::Renderbuffer => api != Api::Core,
+            Class::Query => api == Api::Compat,
+            _ => false,
+        };
+        if !made_by_use {
             return UNKNOWN;
         }
         let mut driver = [0];

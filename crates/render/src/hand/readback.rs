@@ -139,8 +139,19 @@ impl Renderer {
         };
         self.error();
         let to = reply.room(bytes).as_mut_ptr();
-        // SAFETY: there is room for `size` bytes.
-        unsafe { (self.gl.glGetBufferSubData)(target, offset, size, to.cast()) };
+        if self.cx.as_ref().is_some_and(|cx| cx.api.is_desktop()) {
+            // SAFETY: there is room for `size` bytes.
+            unsafe { (self.gl.glGetBufferSubData)(target, offset, size, to.cast()) };
+        } else {
+            // SAFETY: as above. OpenGL ES reads by mapping; a mapping that succeeds has `size` bytes.
+            unsafe {
+                let from = (self.gl.glMapBufferRange)(target, offset, size, GL_MAP_READ_BIT);
+                if !from.is_null() {
+                    to.copy_from_nonoverlapping(from.cast(), bytes);
+                    (self.gl.glUnmapBuffer)(target);
+                }
+            }
+        }
         // SAFETY: no arguments.
         let error = unsafe { (self.gl.glGetError)() };
         if error != GL_NO_ERROR {
