@@ -48,7 +48,7 @@ impl Known<'_> {
 
 /// Commands named after the type that they return.
 macro_rules! get_commands {
-    ($($name:ident: $type:ty, $value:ident, $ask:ident, $op:ident, $learn:ident;)*) => {$(
+    ($($name:ident: $type:ty, $value:ident, $ask:ident, $op:ident, $learn:ident, $most:expr;)*) => {$(
         pub unsafe extern "C" fn $name(pname: u32, data: *mut $type) {
             // SAFETY: the only reference in use, to the thread's own context; the program has room for the values of `pname`.
             unsafe {
@@ -56,7 +56,7 @@ macro_rules! get_commands {
                 if cx.gl.in_begin() {
                     return cx.illegal_in_begin();
                 }
-                if let Some(known) = cx.known(pname) {
+                if let Some(known) = cx.known(pname).filter(|known| known.len() <= $most) {
                     for i in 0..known.len() {
                         data.add(i).write(known.$value(i));
                     }
@@ -71,12 +71,13 @@ macro_rules! get_commands {
     )*};
 }
 
+// Each of these ends with how many values are answered here. Drivers scale matrices to 64-bit integers as they like.
 get_commands! {
-    glGetIntegerv: i32, int, gl_get_integerv, GL_GET_INTEGERV, learn_integers;
-    glGetInteger64v: i64, int64, gl_get_integer64v, GL_GET_INTEGER64V, learn_nothing;
-    glGetFloatv: f32, float, gl_get_floatv, GL_GET_FLOATV, learn_floats;
-    glGetDoublev: f64, double, gl_get_doublev, GL_GET_DOUBLEV, learn_doubles;
-    glGetBooleanv: u8, boolean, gl_get_booleanv, GL_GET_BOOLEANV, learn_nothing;
+    glGetIntegerv: i32, int, gl_get_integerv, GL_GET_INTEGERV, learn_integers, gets::VALUES_MAX;
+    glGetInteger64v: i64, int64, gl_get_integer64v, GL_GET_INTEGER64V, learn_nothing, 8;
+    glGetFloatv: f32, float, gl_get_floatv, GL_GET_FLOATV, learn_floats, gets::VALUES_MAX;
+    glGetDoublev: f64, double, gl_get_doublev, GL_GET_DOUBLEV, learn_doubles, gets::VALUES_MAX;
+    glGetBooleanv: u8, boolean, gl_get_booleanv, GL_GET_BOOLEANV, learn_nothing, gets::VALUES_MAX;
 }
 
 fn learn_integers(cx: &mut Context, pname: u32, values: &[i32]) {
