@@ -11,8 +11,10 @@ pub struct Lists {
     /// Its name, 0 for none.
     open: u32,
     mode: u32,
-    /// Whether executing what is compiled so far leaves the program between glBegin and glEnd; none if it holds neither.
+    /// Whether executing what is compiled so far leaves the program between glBegin and glEnd; none if it leaves that as it was.
     leaves_inside: Option<bool>,
+    /// Whether it ends a primitive that it did not begin.
+    ends_another: bool,
 }
 
 impl Lists {
@@ -20,9 +22,14 @@ impl Lists {
         self.open != 0
     }
 
-    /// glBegin or glEnd was compiled, or a list that holds them.
+    /// glBegin (`inside`) or glEnd was compiled, or a list that leaves the program so.
     pub fn leaves(&mut self, inside: bool) {
-        self.leaves_inside = Some(inside);
+        if inside {
+            self.leaves_inside = Some(true);
+            return;
+        }
+        self.ends_another |= self.leaves_inside != Some(true);
+        self.leaves_inside = self.ends_another.then_some(false);
     }
 
     /// Whether commands are compiled without being executed, so that they change no state now.
@@ -78,7 +85,7 @@ pub unsafe extern "C" fn glNewList(list: u32, mode: u32) {
         if let Err(error) = cx.gl.state.gl_new_list(list, mode) {
             return cx.set_error(error.code());
         }
-        cx.gl.lists = Lists { open: list, mode, leaves_inside: None };
+        cx.gl.lists = Lists { open: list, mode, ..Lists::default() };
         cx.gl.immediate.compiling = true;
         cx.gl.shared.names().lists.use_name(list);
         cx.enc.gl_new_list(list, mode);

@@ -116,8 +116,14 @@ impl Renderer {
 
     pub(crate) fn hand_gl_pop_attrib(&mut self) -> Result<(), Fault> {
         self.needs_context()?;
-        // SAFETY: the context is current.
-        unsafe { (self.gl.glPopAttrib)() };
+        // Mesa loses a current value that is set between an array draw and glPopAttrib unless it is asked for one. A program that used immediate mode
+        // does not get to see that, so neither may it here, where its primitives are drawn as arrays.
+        let mut color = [0.0f32; 4];
+        // SAFETY: the context is current; the colour has room for its four values.
+        unsafe {
+            (self.gl.glGetFloatv)(GL_CURRENT_COLOR, color.as_mut_ptr());
+            (self.gl.glPopAttrib)();
+        }
         self.draw_buffers_restored()
     }
 

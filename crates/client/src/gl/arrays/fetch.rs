@@ -2,19 +2,17 @@
 
 use super::Arrays;
 use crate::context::Context;
-use crate::gl::context;
+use crate::gl::{buffers, context};
 use mgn_wire::draws::attr;
 use mgn_wire::gl::*;
 
 impl Arrays {
-    /// Element `index` of an array in the program's memory, as floats.
+    /// An element of a slot's format as floats.
     ///
     /// # Safety
-    /// The program's array has that element.
-    unsafe fn element(&self, slot: usize, index: i32) -> [f32; 4] {
+    /// It lies at `at`.
+    unsafe fn element(&self, slot: usize, at: *const u8) -> [f32; 4] {
         let format = &self.bound.formats[slot];
-        let binding = self.bound.binding(slot);
-        let at = binding.offset.wrapping_add_signed(index as isize * binding.stride as isize) as *const u8;
         let normal = format.normalized;
         let mut value = [0.0, 0.0, 0.0, 1.0];
         let bgra = format.size == GL_BGRA;
@@ -72,19 +70,32 @@ unsafe fn element(cx: &mut Context, index: i32) {
     let zero = usize::from(attr::GENERIC);
     let slots: Vec<usize> = cx.gl.arrays.bound.enabled_slots().filter(|&s| s != usize::from(attr::POSITION) && s != zero).collect();
     for slot in slots {
-        let binding = cx.gl.arrays.bound.binding(slot);
-        if binding.buffer != 0 || binding.offset == 0 {
-            continue;
-        }
         // SAFETY: the caller's promise.
-        let value = unsafe { cx.gl.arrays.element(slot, index) };
-        cx.set_attribute(slot as u8, value);
+        if let Some(value) = unsafe { find(cx, slot, index) } {
+            cx.set_attribute(slot as u8, value);
+        }
     }
     let enabled = cx.gl.arrays.bound.enabled;
     let position = if enabled & 1 << zero != 0 { zero } else { usize::from(attr::POSITION) };
     if enabled & 1 << position != 0 {
         // SAFETY: the caller's promise.
-        let value = unsafe { cx.gl.arrays.element(position, index) };
-        cx.make_vertex(cx.gl.arrays.bound.formats[position].size.clamp(2, 4) as u8, value);
+        if let Some(value) = unsafe { find(cx, position, index) } {
+            cx.make_vertex(cx.gl.arrays.bound.formats[position].size.clamp(2, 4) as u8, value);
+        }
     }
+}
+
+/// Element `index` of an array, wherever it lies; none if it has none.
+unsafe fn find(cx: &mut Context, slot: usize, index: i32) -> Option<[f32; 4]> {
+    let array = &cx.gl.arrays.bound;
+    let binding = *array.binding(slot);
+    let start = binding.offset.wrapping_add(array.formats[slot].relative_offset as usize);
+    let at = start.wrapping_add_signed(index as isize * binding.stride as isize);
+    if binding.buffer != 0 {
+        let bytes = buffers::element_bytes(cx, binding.buffer, at as i64, cx.gl.arrays.bound.formats[slot].element_bytes())?;
+        // SAFETY: an element's bytes.
+        return Some(unsafe { cx.gl.arrays.element(slot, bytes.as_ptr()) });
+    }
+    // SAFETY: the caller's promise.
+    (start != 0).then(|| unsafe { cx.gl.arrays.element(slot, at as *const u8) })
 }

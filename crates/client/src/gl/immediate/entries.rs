@@ -279,6 +279,7 @@ vectors_only! {
 /// Which current value a command changes in a way that isn't computed here.
 enum Changes {
     Nothing,
+    All,
     Generic(u32),
     One(u8),
 }
@@ -290,6 +291,7 @@ impl Context {
         match changes {
             Changes::Generic(index) if index < 16 => self.gl.state.forget_current(usize::from(attr::GENERIC) + index as usize),
             Changes::One(attribute) => self.gl.state.forget_current(attribute.into()),
+            Changes::All => (0..attr::COUNT).for_each(|a| self.gl.state.forget_current(a.into())),
             Changes::Nothing | Changes::Generic(_) => {}
         }
     }
@@ -311,12 +313,12 @@ macro_rules! by_itself {
 
 by_itself! {
     Changes::One(attr::EDGE_FLAG) => glEdgeFlag(flag: u8) gl_edge_flag;
-    Changes::Nothing => glEvalCoord1d(u: f64) gl_eval_coord1d;
-    Changes::Nothing => glEvalCoord1f(u: f32) gl_eval_coord1f;
-    Changes::Nothing => glEvalCoord2d(u: f64, v: f64) gl_eval_coord2d;
-    Changes::Nothing => glEvalCoord2f(u: f32, v: f32) gl_eval_coord2f;
-    Changes::Nothing => glEvalPoint1(i: i32) gl_eval_point1;
-    Changes::Nothing => glEvalPoint2(i: i32, j: i32) gl_eval_point2;
+    Changes::All => glEvalCoord1d(u: f64) gl_eval_coord1d;
+    Changes::All => glEvalCoord1f(u: f32) gl_eval_coord1f;
+    Changes::All => glEvalCoord2d(u: f64, v: f64) gl_eval_coord2d;
+    Changes::All => glEvalCoord2f(u: f32, v: f32) gl_eval_coord2f;
+    Changes::All => glEvalPoint1(i: i32) gl_eval_point1;
+    Changes::All => glEvalPoint2(i: i32, j: i32) gl_eval_point2;
     Changes::Generic(index) => glVertexAttribI1i(index: u32, x: i32) gl_vertex_attrib_i1i;
     Changes::Generic(index) => glVertexAttribI2i(index: u32, x: i32, y: i32) gl_vertex_attrib_i2i;
     Changes::Generic(index) => glVertexAttribI3i(index: u32, x: i32, y: i32, z: i32) gl_vertex_attrib_i3i;
@@ -431,12 +433,20 @@ rectangles! {
 
 pub unsafe extern "C" fn glEvalMesh1(mode: u32, i1: i32, i2: i32) {
     // SAFETY: the only reference in use.
-    unsafe { context().enc.gl_eval_mesh1(mode, i1, i2) };
+    unsafe {
+        let cx = context();
+        cx.by_itself(Changes::All);
+        cx.enc.gl_eval_mesh1(mode, i1, i2);
+    }
 }
 
 pub unsafe extern "C" fn glEvalMesh2(mode: u32, i1: i32, i2: i32, j1: i32, j2: i32) {
     // SAFETY: the only reference in use.
-    unsafe { context().enc.gl_eval_mesh2(mode, i1, i2, j1, j2) };
+    unsafe {
+        let cx = context();
+        cx.by_itself(Changes::All);
+        cx.enc.gl_eval_mesh2(mode, i1, i2, j1, j2);
+    }
 }
 
 pub unsafe extern "C" fn glMaterialf(face: u32, pname: u32, param: f32) {

@@ -339,6 +339,10 @@ impl Context {
         if im.count() == 0 {
             im.phase = Phase::Outside;
             self.enc.end = im.chunk_end;
+            let mode = im.mode;
+            // Nothing is drawn, but glBegin itself may be an error.
+            // SAFETY: the context's own encoder.
+            unsafe { self.enc.gl_draw_arrays(mode, 0, 0) };
             return self.send_layout_values();
         }
         if let Some(first) = im.loop_first.take() {
