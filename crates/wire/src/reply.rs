@@ -83,14 +83,15 @@ impl Answer {
         value
     }
 
-    /// Copies the next array to `to`, if that isn't null, and gives its length in elements.
+    /// Copies the next array to `to`, if that isn't null, and gives its length in elements: `most` at most, whatever the server sends.
     ///
     /// # Safety
-    /// `to` is null or has room for as many elements as were asked for.
-    pub unsafe fn array<T: Plain>(&mut self, to: *mut T) -> usize {
+    /// `to` is null or has room for `most` elements.
+    pub unsafe fn array<T: Plain>(&mut self, to: *mut T, most: usize) -> usize {
         let bytes = self.next_array(size_of::<T>());
+        let bytes = &bytes[..bytes.len().min(most.saturating_mul(size_of::<T>()))];
         if !to.is_null() {
-            // SAFETY: the server never sends more elements than were asked for (checked where the answer is received), and there is room for them.
+            // SAFETY: the caller has room for as many.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to.cast(), bytes.len()) };
         }
         bytes.len() / size_of::<T>()

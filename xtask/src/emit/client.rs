@@ -70,7 +70,7 @@ fn entry(c: &Command, tracked: bool) -> String {
         }
         for p in &c.params {
             if let WireType::Array { elem, direction: Direction::Out, .. } = &p.ty {
-                body += &format!("answer.array({}.cast::<{}>());\n", p.name, elem.rust());
+                body += &format!("answer.array({}.cast::<{}>(), {});\n", p.name, elem.rust(), out_length(c, p));
             }
         }
         if c.returns.is_some() {

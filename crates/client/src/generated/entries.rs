@@ -128,7 +128,7 @@ pub unsafe extern "C" fn glAreTexturesResident(n: i32, textures: *const u32, res
         );
         let mut answer = cx.answer(ops::GL_ARE_TEXTURES_RESIDENT);
         let value = answer.value::<u8>();
-        answer.array(residences.cast::<u8>());
+        answer.array(residences.cast::<u8>(), lens::times(n as i64, 1));
         value
     }
 }
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn glAreTexturesResidentEXT(n: i32, textures: *const u32, 
         );
         let mut answer = cx.answer(ops::GL_ARE_TEXTURES_RESIDENT_EXT);
         let value = answer.value::<u8>();
-        answer.array(residences.cast::<u8>());
+        answer.array(residences.cast::<u8>(), lens::times(n as i64, 1));
         value
     }
 }
@@ -2024,7 +2024,7 @@ pub unsafe extern "C" fn glGetActiveAtomicCounterBufferiv(program: u32, buffer_i
             if params.is_null() { 0 } else { (lens::values(pname)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_ACTIVE_ATOMIC_COUNTER_BUFFERIV);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetActiveAttrib(
@@ -2048,10 +2048,10 @@ pub unsafe extern "C" fn glGetActiveAttrib(
             if name.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_ACTIVE_ATTRIB);
-        answer.array(length.cast::<i32>());
-        answer.array(size.cast::<i32>());
-        answer.array(type_.cast::<u32>());
-        answer.array(name.cast::<u8>());
+        answer.array(length.cast::<i32>(), 1);
+        answer.array(size.cast::<i32>(), 1);
+        answer.array(type_.cast::<u32>(), 1);
+        answer.array(name.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetActiveSubroutineName(
@@ -2073,8 +2073,8 @@ pub unsafe extern "C" fn glGetActiveSubroutineName(
             if name.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_ACTIVE_SUBROUTINE_NAME);
-        answer.array(length.cast::<i32>());
-        answer.array(name.cast::<u8>());
+        answer.array(length.cast::<i32>(), 1);
+        answer.array(name.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetActiveSubroutineUniformName(
@@ -2096,8 +2096,8 @@ pub unsafe extern "C" fn glGetActiveSubroutineUniformName(
             if name.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_ACTIVE_SUBROUTINE_UNIFORM_NAME);
-        answer.array(length.cast::<i32>());
-        answer.array(name.cast::<u8>());
+        answer.array(length.cast::<i32>(), 1);
+        answer.array(name.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetActiveSubroutineUniformiv(program: u32, shadertype: u32, index: u32, pname: u32, values: *mut i32) {
@@ -2111,7 +2111,7 @@ pub unsafe extern "C" fn glGetActiveSubroutineUniformiv(program: u32, shadertype
             if values.is_null() { 0 } else { (lens::values(pname)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_ACTIVE_SUBROUTINE_UNIFORMIV);
-        answer.array(values.cast::<i32>());
+        answer.array(values.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetActiveUniform(
@@ -2135,10 +2135,10 @@ pub unsafe extern "C" fn glGetActiveUniform(
             if name.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_ACTIVE_UNIFORM);
-        answer.array(length.cast::<i32>());
-        answer.array(size.cast::<i32>());
-        answer.array(type_.cast::<u32>());
-        answer.array(name.cast::<u8>());
+        answer.array(length.cast::<i32>(), 1);
+        answer.array(size.cast::<i32>(), 1);
+        answer.array(type_.cast::<u32>(), 1);
+        answer.array(name.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetActiveUniformBlockName(
@@ -2158,8 +2158,8 @@ pub unsafe extern "C" fn glGetActiveUniformBlockName(
             if uniform_block_name.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_ACTIVE_UNIFORM_BLOCK_NAME);
-        answer.array(length.cast::<i32>());
-        answer.array(uniform_block_name.cast::<u8>());
+        answer.array(length.cast::<i32>(), 1);
+        answer.array(uniform_block_name.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetActiveUniformName(program: u32, uniform_index: u32, buf_size: i32, length: *mut i32, uniform_name: *mut u8) {
@@ -2173,8 +2173,8 @@ pub unsafe extern "C" fn glGetActiveUniformName(program: u32, uniform_index: u32
             if uniform_name.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_ACTIVE_UNIFORM_NAME);
-        answer.array(length.cast::<i32>());
-        answer.array(uniform_name.cast::<u8>());
+        answer.array(length.cast::<i32>(), 1);
+        answer.array(uniform_name.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetActiveUniformsiv(
@@ -2194,7 +2194,7 @@ pub unsafe extern "C" fn glGetActiveUniformsiv(
             if params.is_null() { 0 } else { (lens::times(uniform_count as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_ACTIVE_UNIFORMSIV);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::times(uniform_count as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetClipPlanef(plane: u32, equation: *mut f32) {
@@ -2202,7 +2202,7 @@ pub unsafe extern "C" fn glGetClipPlanef(plane: u32, equation: *mut f32) {
         let cx = context();
         cx.enc.gl_get_clip_planef(plane, if equation.is_null() { 0 } else { (4) as u32 });
         let mut answer = cx.answer(ops::GL_GET_CLIP_PLANEF);
-        answer.array(equation.cast::<f32>());
+        answer.array(equation.cast::<f32>(), 4);
     }
 }
 pub unsafe extern "C" fn glGetClipPlanefOES(plane: u32, equation: *mut f32) {
@@ -2210,7 +2210,7 @@ pub unsafe extern "C" fn glGetClipPlanefOES(plane: u32, equation: *mut f32) {
         let cx = context();
         cx.enc.gl_get_clip_planef_oes(plane, if equation.is_null() { 0 } else { (4) as u32 });
         let mut answer = cx.answer(ops::GL_GET_CLIP_PLANEF_OES);
-        answer.array(equation.cast::<f32>());
+        answer.array(equation.cast::<f32>(), 4);
     }
 }
 pub unsafe extern "C" fn glGetClipPlanex(plane: u32, equation: *mut i32) {
@@ -2263,7 +2263,7 @@ pub unsafe extern "C" fn glGetFixedv(pname: u32, params: *mut i32) {
         let cx = context();
         cx.enc.gl_get_fixedv(pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_FIXEDV);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetFixedvOES(pname: u32, params: *mut i32) {
@@ -2271,7 +2271,7 @@ pub unsafe extern "C" fn glGetFixedvOES(pname: u32, params: *mut i32) {
         let cx = context();
         cx.enc.gl_get_fixedv_oes(pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_FIXEDV_OES);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetFragDataIndex(program: u32, name: *const u8) -> i32 {
@@ -2302,7 +2302,7 @@ pub unsafe extern "C" fn glGetFramebufferAttachmentParameteriv(target: u32, atta
             if params.is_null() { 0 } else { (lens::values(pname)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetFramebufferAttachmentParameterivOES(target: u32, attachment: u32, pname: u32, params: *mut i32) {
@@ -2315,7 +2315,7 @@ pub unsafe extern "C" fn glGetFramebufferAttachmentParameterivOES(target: u32, a
             if params.is_null() { 0 } else { (lens::values(pname)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetFramebufferParameteriv(target: u32, pname: u32, params: *mut i32) {
@@ -2323,7 +2323,7 @@ pub unsafe extern "C" fn glGetFramebufferParameteriv(target: u32, pname: u32, pa
         let cx = context();
         cx.enc.gl_get_framebuffer_parameteriv(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_FRAMEBUFFER_PARAMETERIV);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetFramebufferParameterivEXT(framebuffer: u32, pname: u32, params: *mut i32) {
@@ -2331,7 +2331,7 @@ pub unsafe extern "C" fn glGetFramebufferParameterivEXT(framebuffer: u32, pname:
         let cx = context();
         cx.enc.gl_get_framebuffer_parameteriv_ext(framebuffer, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_FRAMEBUFFER_PARAMETERIV_EXT);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetFramebufferParameterivMESA(target: u32, pname: u32, params: *mut i32) {
@@ -2339,7 +2339,7 @@ pub unsafe extern "C" fn glGetFramebufferParameterivMESA(target: u32, pname: u32
         let cx = context();
         cx.enc.gl_get_framebuffer_parameteriv_mesa(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_FRAMEBUFFER_PARAMETERIV_MESA);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetGraphicsResetStatus() -> u32 {
@@ -2373,8 +2373,8 @@ pub unsafe extern "C" fn glGetInfoLogARB(obj: u32, max_length: i32, length: *mut
             if info_log.is_null() { 0 } else { (lens::times(max_length as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_INFO_LOG_ARB);
-        answer.array(length.cast::<i32>());
-        answer.array(info_log.cast::<u8>());
+        answer.array(length.cast::<i32>(), 1);
+        answer.array(info_log.cast::<u8>(), lens::times(max_length as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetInternalformati64v(target: u32, internalformat: u32, pname: u32, count: i32, params: *mut i64) {
@@ -2388,7 +2388,7 @@ pub unsafe extern "C" fn glGetInternalformati64v(target: u32, internalformat: u3
             if params.is_null() { 0 } else { (lens::times(count as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_INTERNALFORMATI64V);
-        answer.array(params.cast::<i64>());
+        answer.array(params.cast::<i64>(), lens::times(count as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetInternalformativ(target: u32, internalformat: u32, pname: u32, count: i32, params: *mut i32) {
@@ -2402,7 +2402,7 @@ pub unsafe extern "C" fn glGetInternalformativ(target: u32, internalformat: u32,
             if params.is_null() { 0 } else { (lens::times(count as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_INTERNALFORMATIV);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::times(count as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetLightxOES(light: u32, pname: u32, params: *mut i32) {
@@ -2470,7 +2470,7 @@ pub unsafe extern "C" fn glGetMultisamplefv(pname: u32, index: u32, val: *mut f3
         let cx = context();
         cx.enc.gl_get_multisamplefv(pname, index, if val.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_MULTISAMPLEFV);
-        answer.array(val.cast::<f32>());
+        answer.array(val.cast::<f32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetNamedBufferParameteri64v(buffer: u32, pname: u32, params: *mut i64) {
@@ -2547,7 +2547,7 @@ pub unsafe extern "C" fn glGetObjectParameterfvARB(obj: u32, pname: u32, params:
         let cx = context();
         cx.enc.gl_get_object_parameterfv_arb(obj, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_OBJECT_PARAMETERFV_ARB);
-        answer.array(params.cast::<f32>());
+        answer.array(params.cast::<f32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetObjectPtrLabel(ptr: *const c_void, buf_size: i32, length: *mut i32, label: *mut u8) {
@@ -2573,9 +2573,9 @@ pub unsafe extern "C" fn glGetProgramBinary(program: u32, buf_size: i32, length:
             if binary.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_BINARY);
-        answer.array(length.cast::<i32>());
-        answer.array(binary_format.cast::<u32>());
-        answer.array(binary.cast::<u8>());
+        answer.array(length.cast::<i32>(), 1);
+        answer.array(binary_format.cast::<u32>(), 1);
+        answer.array(binary.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetProgramEnvParameterdvARB(target: u32, index: u32, params: *mut f64) {
@@ -2583,7 +2583,7 @@ pub unsafe extern "C" fn glGetProgramEnvParameterdvARB(target: u32, index: u32, 
         let cx = context();
         cx.enc.gl_get_program_env_parameterdv_arb(target, index, if params.is_null() { 0 } else { (4) as u32 });
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_ENV_PARAMETERDV_ARB);
-        answer.array(params.cast::<f64>());
+        answer.array(params.cast::<f64>(), 4);
     }
 }
 pub unsafe extern "C" fn glGetProgramEnvParameterfvARB(target: u32, index: u32, params: *mut f32) {
@@ -2591,7 +2591,7 @@ pub unsafe extern "C" fn glGetProgramEnvParameterfvARB(target: u32, index: u32, 
         let cx = context();
         cx.enc.gl_get_program_env_parameterfv_arb(target, index, if params.is_null() { 0 } else { (4) as u32 });
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_ENV_PARAMETERFV_ARB);
-        answer.array(params.cast::<f32>());
+        answer.array(params.cast::<f32>(), 4);
     }
 }
 pub unsafe extern "C" fn glGetProgramInfoLog(program: u32, buf_size: i32, length: *mut i32, info_log: *mut u8) {
@@ -2604,8 +2604,8 @@ pub unsafe extern "C" fn glGetProgramInfoLog(program: u32, buf_size: i32, length
             if info_log.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_INFO_LOG);
-        answer.array(length.cast::<i32>());
-        answer.array(info_log.cast::<u8>());
+        answer.array(length.cast::<i32>(), 1);
+        answer.array(info_log.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetProgramInterfaceiv(program: u32, program_interface: u32, pname: u32, params: *mut i32) {
@@ -2618,7 +2618,7 @@ pub unsafe extern "C" fn glGetProgramInterfaceiv(program: u32, program_interface
             if params.is_null() { 0 } else { (lens::values(pname)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_INTERFACEIV);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetProgramLocalParameterdvARB(target: u32, index: u32, params: *mut f64) {
@@ -2626,7 +2626,7 @@ pub unsafe extern "C" fn glGetProgramLocalParameterdvARB(target: u32, index: u32
         let cx = context();
         cx.enc.gl_get_program_local_parameterdv_arb(target, index, if params.is_null() { 0 } else { (4) as u32 });
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_LOCAL_PARAMETERDV_ARB);
-        answer.array(params.cast::<f64>());
+        answer.array(params.cast::<f64>(), 4);
     }
 }
 pub unsafe extern "C" fn glGetProgramLocalParameterfvARB(target: u32, index: u32, params: *mut f32) {
@@ -2634,7 +2634,7 @@ pub unsafe extern "C" fn glGetProgramLocalParameterfvARB(target: u32, index: u32
         let cx = context();
         cx.enc.gl_get_program_local_parameterfv_arb(target, index, if params.is_null() { 0 } else { (4) as u32 });
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_LOCAL_PARAMETERFV_ARB);
-        answer.array(params.cast::<f32>());
+        answer.array(params.cast::<f32>(), 4);
     }
 }
 pub unsafe extern "C" fn glGetProgramPipelineInfoLog(pipeline: u32, buf_size: i32, length: *mut i32, info_log: *mut u8) {
@@ -2647,8 +2647,8 @@ pub unsafe extern "C" fn glGetProgramPipelineInfoLog(pipeline: u32, buf_size: i3
             if info_log.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_PIPELINE_INFO_LOG);
-        answer.array(length.cast::<i32>());
-        answer.array(info_log.cast::<u8>());
+        answer.array(length.cast::<i32>(), 1);
+        answer.array(info_log.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetProgramPipelineInfoLogEXT(pipeline: u32, buf_size: i32, length: *mut i32, info_log: *mut u8) {
@@ -2661,8 +2661,8 @@ pub unsafe extern "C" fn glGetProgramPipelineInfoLogEXT(pipeline: u32, buf_size:
             if info_log.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT);
-        answer.array(length.cast::<i32>());
-        answer.array(info_log.cast::<u8>());
+        answer.array(length.cast::<i32>(), 1);
+        answer.array(info_log.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetProgramPipelineiv(pipeline: u32, pname: u32, params: *mut i32) {
@@ -2670,7 +2670,7 @@ pub unsafe extern "C" fn glGetProgramPipelineiv(pipeline: u32, pname: u32, param
         let cx = context();
         cx.enc.gl_get_program_pipelineiv(pipeline, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_PIPELINEIV);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetProgramPipelineivEXT(pipeline: u32, pname: u32, params: *mut i32) {
@@ -2678,7 +2678,7 @@ pub unsafe extern "C" fn glGetProgramPipelineivEXT(pipeline: u32, pname: u32, pa
         let cx = context();
         cx.enc.gl_get_program_pipelineiv_ext(pipeline, pname, if params.is_null() { 0 } else { (1) as u32 });
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_PIPELINEIV_EXT);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), 1);
     }
 }
 pub unsafe extern "C" fn glGetProgramResourceIndex(program: u32, program_interface: u32, name: *const u8) -> u32 {
@@ -2736,8 +2736,8 @@ pub unsafe extern "C" fn glGetProgramResourceName(
             if name.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_RESOURCE_NAME);
-        answer.array(length.cast::<i32>());
-        answer.array(name.cast::<u8>());
+        answer.array(length.cast::<i32>(), 1);
+        answer.array(name.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetProgramResourceiv(
@@ -2763,8 +2763,8 @@ pub unsafe extern "C" fn glGetProgramResourceiv(
             if params.is_null() { 0 } else { (lens::times(count as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_RESOURCEIV);
-        answer.array(length.cast::<i32>());
-        answer.array(params.cast::<i32>());
+        answer.array(length.cast::<i32>(), 1);
+        answer.array(params.cast::<i32>(), lens::times(count as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetProgramStageiv(program: u32, shadertype: u32, pname: u32, values: *mut i32) {
@@ -2772,7 +2772,7 @@ pub unsafe extern "C" fn glGetProgramStageiv(program: u32, shadertype: u32, pnam
         let cx = context();
         cx.enc.gl_get_program_stageiv(program, shadertype, pname, if values.is_null() { 0 } else { (1) as u32 });
         let mut answer = cx.answer(ops::GL_GET_PROGRAM_STAGEIV);
-        answer.array(values.cast::<i32>());
+        answer.array(values.cast::<i32>(), 1);
     }
 }
 pub unsafe extern "C" fn glGetProgramStringARB(target: u32, pname: u32, string: *mut c_void) {
@@ -2783,7 +2783,7 @@ pub unsafe extern "C" fn glGetProgramivARB(target: u32, pname: u32, params: *mut
         let cx = context();
         cx.enc.gl_get_programiv_arb(target, pname, if params.is_null() { 0 } else { (1) as u32 });
         let mut answer = cx.answer(ops::GL_GET_PROGRAMIV_ARB);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), 1);
     }
 }
 pub unsafe extern "C" fn glGetQueryBufferObjecti64v(id: u32, buffer: u32, pname: u32, offset: i64) {
@@ -2815,7 +2815,7 @@ pub unsafe extern "C" fn glGetQueryIndexediv(target: u32, index: u32, pname: u32
         let cx = context();
         cx.enc.gl_get_query_indexediv(target, index, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_QUERY_INDEXEDIV);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetQueryObjecti64v(id: u32, pname: u32, params: *mut i64) {
@@ -2823,7 +2823,7 @@ pub unsafe extern "C" fn glGetQueryObjecti64v(id: u32, pname: u32, params: *mut 
         let cx = context();
         cx.enc.gl_get_query_objecti64v(id, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_QUERY_OBJECTI64V);
-        answer.array(params.cast::<i64>());
+        answer.array(params.cast::<i64>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetQueryObjectiv(id: u32, pname: u32, params: *mut i32) {
@@ -2831,7 +2831,7 @@ pub unsafe extern "C" fn glGetQueryObjectiv(id: u32, pname: u32, params: *mut i3
         let cx = context();
         cx.enc.gl_get_query_objectiv(id, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_QUERY_OBJECTIV);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetQueryObjectui64v(id: u32, pname: u32, params: *mut u64) {
@@ -2839,7 +2839,7 @@ pub unsafe extern "C" fn glGetQueryObjectui64v(id: u32, pname: u32, params: *mut
         let cx = context();
         cx.enc.gl_get_query_objectui64v(id, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_QUERY_OBJECTUI64V);
-        answer.array(params.cast::<u64>());
+        answer.array(params.cast::<u64>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetQueryObjectuiv(id: u32, pname: u32, params: *mut u32) {
@@ -2847,7 +2847,7 @@ pub unsafe extern "C" fn glGetQueryObjectuiv(id: u32, pname: u32, params: *mut u
         let cx = context();
         cx.enc.gl_get_query_objectuiv(id, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_QUERY_OBJECTUIV);
-        answer.array(params.cast::<u32>());
+        answer.array(params.cast::<u32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetQueryObjectuivEXT(id: u32, pname: u32, params: *mut u32) {
@@ -2855,7 +2855,7 @@ pub unsafe extern "C" fn glGetQueryObjectuivEXT(id: u32, pname: u32, params: *mu
         let cx = context();
         cx.enc.gl_get_query_objectuiv_ext(id, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_QUERY_OBJECTUIV_EXT);
-        answer.array(params.cast::<u32>());
+        answer.array(params.cast::<u32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetQueryiv(target: u32, pname: u32, params: *mut i32) {
@@ -2863,7 +2863,7 @@ pub unsafe extern "C" fn glGetQueryiv(target: u32, pname: u32, params: *mut i32)
         let cx = context();
         cx.enc.gl_get_queryiv(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_QUERYIV);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetQueryivEXT(target: u32, pname: u32, params: *mut i32) {
@@ -2871,7 +2871,7 @@ pub unsafe extern "C" fn glGetQueryivEXT(target: u32, pname: u32, params: *mut i
         let cx = context();
         cx.enc.gl_get_queryiv_ext(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_QUERYIV_EXT);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetRenderbufferParameteriv(target: u32, pname: u32, params: *mut i32) {
@@ -2879,7 +2879,7 @@ pub unsafe extern "C" fn glGetRenderbufferParameteriv(target: u32, pname: u32, p
         let cx = context();
         cx.enc.gl_get_renderbuffer_parameteriv(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_RENDERBUFFER_PARAMETERIV);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetRenderbufferParameterivOES(target: u32, pname: u32, params: *mut i32) {
@@ -2887,7 +2887,7 @@ pub unsafe extern "C" fn glGetRenderbufferParameterivOES(target: u32, pname: u32
         let cx = context();
         cx.enc.gl_get_renderbuffer_parameteriv_oes(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_RENDERBUFFER_PARAMETERIV_OES);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetSamplerParameterIiv(sampler: u32, pname: u32, params: *mut i32) {
@@ -2895,7 +2895,7 @@ pub unsafe extern "C" fn glGetSamplerParameterIiv(sampler: u32, pname: u32, para
         let cx = context();
         cx.enc.gl_get_sampler_parameter_iiv(sampler, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_SAMPLER_PARAMETER_IIV);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetSamplerParameterIuiv(sampler: u32, pname: u32, params: *mut u32) {
@@ -2903,7 +2903,7 @@ pub unsafe extern "C" fn glGetSamplerParameterIuiv(sampler: u32, pname: u32, par
         let cx = context();
         cx.enc.gl_get_sampler_parameter_iuiv(sampler, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_SAMPLER_PARAMETER_IUIV);
-        answer.array(params.cast::<u32>());
+        answer.array(params.cast::<u32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetSamplerParameterfv(sampler: u32, pname: u32, params: *mut f32) {
@@ -2911,7 +2911,7 @@ pub unsafe extern "C" fn glGetSamplerParameterfv(sampler: u32, pname: u32, param
         let cx = context();
         cx.enc.gl_get_sampler_parameterfv(sampler, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_SAMPLER_PARAMETERFV);
-        answer.array(params.cast::<f32>());
+        answer.array(params.cast::<f32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetSamplerParameteriv(sampler: u32, pname: u32, params: *mut i32) {
@@ -2919,7 +2919,7 @@ pub unsafe extern "C" fn glGetSamplerParameteriv(sampler: u32, pname: u32, param
         let cx = context();
         cx.enc.gl_get_sampler_parameteriv(sampler, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_SAMPLER_PARAMETERIV);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetShaderInfoLog(shader: u32, buf_size: i32, length: *mut i32, info_log: *mut u8) {
@@ -2932,8 +2932,8 @@ pub unsafe extern "C" fn glGetShaderInfoLog(shader: u32, buf_size: i32, length: 
             if info_log.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_SHADER_INFO_LOG);
-        answer.array(length.cast::<i32>());
-        answer.array(info_log.cast::<u8>());
+        answer.array(length.cast::<i32>(), 1);
+        answer.array(info_log.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetShaderPrecisionFormat(shadertype: u32, precisiontype: u32, range: *mut i32, precision: *mut i32) {
@@ -2946,8 +2946,8 @@ pub unsafe extern "C" fn glGetShaderPrecisionFormat(shadertype: u32, precisionty
             if precision.is_null() { 0 } else { (1) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_SHADER_PRECISION_FORMAT);
-        answer.array(range.cast::<i32>());
-        answer.array(precision.cast::<i32>());
+        answer.array(range.cast::<i32>(), 2);
+        answer.array(precision.cast::<i32>(), 1);
     }
 }
 pub unsafe extern "C" fn glGetShaderSource(shader: u32, buf_size: i32, length: *mut i32, source: *mut u8) {
@@ -2960,8 +2960,8 @@ pub unsafe extern "C" fn glGetShaderSource(shader: u32, buf_size: i32, length: *
             if source.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_SHADER_SOURCE);
-        answer.array(length.cast::<i32>());
-        answer.array(source.cast::<u8>());
+        answer.array(length.cast::<i32>(), 1);
+        answer.array(source.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetSubroutineIndex(program: u32, shadertype: u32, name: *const u8) -> u32 {
@@ -2993,8 +2993,8 @@ pub unsafe extern "C" fn glGetSynciv(sync: *mut c_void, pname: u32, count: i32, 
             if values.is_null() { 0 } else { (lens::times(count as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_SYNCIV);
-        answer.array(length.cast::<i32>());
-        answer.array(values.cast::<i32>());
+        answer.array(length.cast::<i32>(), 1);
+        answer.array(values.cast::<i32>(), lens::times(count as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetTexEnvxv(target: u32, pname: u32, params: *mut i32) {
@@ -3008,7 +3008,7 @@ pub unsafe extern "C" fn glGetTexGenfvOES(coord: u32, pname: u32, params: *mut f
         let cx = context();
         cx.enc.gl_get_tex_genfv_oes(coord, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TEX_GENFV_OES);
-        answer.array(params.cast::<f32>());
+        answer.array(params.cast::<f32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetTexGenivOES(coord: u32, pname: u32, params: *mut i32) {
@@ -3016,7 +3016,7 @@ pub unsafe extern "C" fn glGetTexGenivOES(coord: u32, pname: u32, params: *mut i
         let cx = context();
         cx.enc.gl_get_tex_geniv_oes(coord, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TEX_GENIV_OES);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetTexGenxvOES(coord: u32, pname: u32, params: *mut i32) {
@@ -3027,7 +3027,7 @@ pub unsafe extern "C" fn glGetTexLevelParameterfv(target: u32, level: i32, pname
         let cx = context();
         cx.enc.gl_get_tex_level_parameterfv(target, level, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TEX_LEVEL_PARAMETERFV);
-        answer.array(params.cast::<f32>());
+        answer.array(params.cast::<f32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetTexLevelParameteriv(target: u32, level: i32, pname: u32, params: *mut i32) {
@@ -3035,7 +3035,7 @@ pub unsafe extern "C" fn glGetTexLevelParameteriv(target: u32, level: i32, pname
         let cx = context();
         cx.enc.gl_get_tex_level_parameteriv(target, level, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TEX_LEVEL_PARAMETERIV);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetTexLevelParameterxvOES(target: u32, level: i32, pname: u32, params: *mut i32) {
@@ -3046,7 +3046,7 @@ pub unsafe extern "C" fn glGetTexParameterIiv(target: u32, pname: u32, params: *
         let cx = context();
         cx.enc.gl_get_tex_parameter_iiv(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TEX_PARAMETER_IIV);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetTexParameterIuiv(target: u32, pname: u32, params: *mut u32) {
@@ -3054,7 +3054,7 @@ pub unsafe extern "C" fn glGetTexParameterIuiv(target: u32, pname: u32, params: 
         let cx = context();
         cx.enc.gl_get_tex_parameter_iuiv(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TEX_PARAMETER_IUIV);
-        answer.array(params.cast::<u32>());
+        answer.array(params.cast::<u32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetTexParameterxv(target: u32, pname: u32, params: *mut i32) {
@@ -3142,10 +3142,10 @@ pub unsafe extern "C" fn glGetTransformFeedbackVarying(
             if name.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GET_TRANSFORM_FEEDBACK_VARYING);
-        answer.array(length.cast::<i32>());
-        answer.array(size.cast::<i32>());
-        answer.array(type_.cast::<u32>());
-        answer.array(name.cast::<u8>());
+        answer.array(length.cast::<i32>(), 1);
+        answer.array(size.cast::<i32>(), 1);
+        answer.array(type_.cast::<u32>(), 1);
+        answer.array(name.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetTransformFeedbacki64_v(xfb: u32, pname: u32, index: u32, param: *mut i64) {
@@ -3153,7 +3153,7 @@ pub unsafe extern "C" fn glGetTransformFeedbacki64_v(xfb: u32, pname: u32, index
         let cx = context();
         cx.enc.gl_get_transform_feedbacki64_v(xfb, pname, index, if param.is_null() { 0 } else { (1) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TRANSFORM_FEEDBACKI64_V);
-        answer.array(param.cast::<i64>());
+        answer.array(param.cast::<i64>(), 1);
     }
 }
 pub unsafe extern "C" fn glGetTransformFeedbacki_v(xfb: u32, pname: u32, index: u32, param: *mut i32) {
@@ -3161,7 +3161,7 @@ pub unsafe extern "C" fn glGetTransformFeedbacki_v(xfb: u32, pname: u32, index: 
         let cx = context();
         cx.enc.gl_get_transform_feedbacki_v(xfb, pname, index, if param.is_null() { 0 } else { (1) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TRANSFORM_FEEDBACKI_V);
-        answer.array(param.cast::<i32>());
+        answer.array(param.cast::<i32>(), 1);
     }
 }
 pub unsafe extern "C" fn glGetTransformFeedbackiv(xfb: u32, pname: u32, param: *mut i32) {
@@ -3169,7 +3169,7 @@ pub unsafe extern "C" fn glGetTransformFeedbackiv(xfb: u32, pname: u32, param: *
         let cx = context();
         cx.enc.gl_get_transform_feedbackiv(xfb, pname, if param.is_null() { 0 } else { (1) as u32 });
         let mut answer = cx.answer(ops::GL_GET_TRANSFORM_FEEDBACKIV);
-        answer.array(param.cast::<i32>());
+        answer.array(param.cast::<i32>(), 1);
     }
 }
 pub unsafe extern "C" fn glGetUniformBlockIndex(program: u32, uniform_block_name: *const u8) -> u32 {
@@ -3186,7 +3186,7 @@ pub unsafe extern "C" fn glGetUniformSubroutineuiv(shadertype: u32, location: i3
         let cx = context();
         cx.enc.gl_get_uniform_subroutineuiv(shadertype, location, if params.is_null() { 0 } else { (1) as u32 });
         let mut answer = cx.answer(ops::GL_GET_UNIFORM_SUBROUTINEUIV);
-        answer.array(params.cast::<u32>());
+        answer.array(params.cast::<u32>(), 1);
     }
 }
 pub unsafe extern "C" fn glGetUniformdv(program: u32, location: i32, params: *mut f64) {
@@ -3194,7 +3194,7 @@ pub unsafe extern "C" fn glGetUniformdv(program: u32, location: i32, params: *mu
         let cx = context();
         cx.enc.gl_get_uniformdv(program, location, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GET_UNIFORMDV);
-        answer.array(params.cast::<f64>());
+        answer.array(params.cast::<f64>(), 16);
     }
 }
 pub unsafe extern "C" fn glGetUniformfv(program: u32, location: i32, params: *mut f32) {
@@ -3202,7 +3202,7 @@ pub unsafe extern "C" fn glGetUniformfv(program: u32, location: i32, params: *mu
         let cx = context();
         cx.enc.gl_get_uniformfv(program, location, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GET_UNIFORMFV);
-        answer.array(params.cast::<f32>());
+        answer.array(params.cast::<f32>(), 16);
     }
 }
 pub unsafe extern "C" fn glGetUniformi64vARB(program: u32, location: i32, params: *mut i64) {
@@ -3216,7 +3216,7 @@ pub unsafe extern "C" fn glGetUniformiv(program: u32, location: i32, params: *mu
         let cx = context();
         cx.enc.gl_get_uniformiv(program, location, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GET_UNIFORMIV);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), 16);
     }
 }
 pub unsafe extern "C" fn glGetUniformui64vARB(program: u32, location: i32, params: *mut u64) {
@@ -3230,7 +3230,7 @@ pub unsafe extern "C" fn glGetUniformuiv(program: u32, location: i32, params: *m
         let cx = context();
         cx.enc.gl_get_uniformuiv(program, location, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GET_UNIFORMUIV);
-        answer.array(params.cast::<u32>());
+        answer.array(params.cast::<u32>(), 16);
     }
 }
 pub unsafe extern "C" fn glGetUnsignedBytei_vEXT(target: u32, index: u32, data: *mut u8) {
@@ -3241,7 +3241,7 @@ pub unsafe extern "C" fn glGetUnsignedBytevEXT(pname: u32, data: *mut u8) {
         let cx = context();
         cx.enc.gl_get_unsigned_bytev_ext(pname, if data.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_UNSIGNED_BYTEV_EXT);
-        answer.array(data.cast::<u8>());
+        answer.array(data.cast::<u8>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetVertexArrayIndexed64iv(vaobj: u32, index: u32, pname: u32, param: *mut i64) {
@@ -3270,7 +3270,7 @@ pub unsafe extern "C" fn glGetVertexAttribLdv(index: u32, pname: u32, params: *m
         let cx = context();
         cx.enc.gl_get_vertex_attrib_ldv(index, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_VERTEX_ATTRIB_LDV);
-        answer.array(params.cast::<f64>());
+        answer.array(params.cast::<f64>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetnColorTable(target: u32, format: u32, type_: u32, buf_size: i32, table: *mut c_void) {
@@ -3284,7 +3284,7 @@ pub unsafe extern "C" fn glGetnColorTable(target: u32, format: u32, type_: u32, 
             if table.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_COLOR_TABLE);
-        answer.array(table.cast::<u8>());
+        answer.array(table.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetnColorTableARB(target: u32, format: u32, type_: u32, buf_size: i32, table: *mut c_void) {
@@ -3298,7 +3298,7 @@ pub unsafe extern "C" fn glGetnColorTableARB(target: u32, format: u32, type_: u3
             if table.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_COLOR_TABLE_ARB);
-        answer.array(table.cast::<u8>());
+        answer.array(table.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetnCompressedTexImage(target: u32, lod: i32, buf_size: i32, pixels: *mut c_void) {
@@ -3314,7 +3314,7 @@ pub unsafe extern "C" fn glGetnCompressedTexImageARB(target: u32, lod: i32, buf_
             if img.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_COMPRESSED_TEX_IMAGE_ARB);
-        answer.array(img.cast::<u8>());
+        answer.array(img.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetnConvolutionFilter(target: u32, format: u32, type_: u32, buf_size: i32, image: *mut c_void) {
@@ -3328,7 +3328,7 @@ pub unsafe extern "C" fn glGetnConvolutionFilter(target: u32, format: u32, type_
             if image.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_CONVOLUTION_FILTER);
-        answer.array(image.cast::<u8>());
+        answer.array(image.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetnConvolutionFilterARB(target: u32, format: u32, type_: u32, buf_size: i32, image: *mut c_void) {
@@ -3342,7 +3342,7 @@ pub unsafe extern "C" fn glGetnConvolutionFilterARB(target: u32, format: u32, ty
             if image.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_CONVOLUTION_FILTER_ARB);
-        answer.array(image.cast::<u8>());
+        answer.array(image.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetnHistogram(target: u32, reset: u8, format: u32, type_: u32, buf_size: i32, values: *mut c_void) {
@@ -3357,7 +3357,7 @@ pub unsafe extern "C" fn glGetnHistogram(target: u32, reset: u8, format: u32, ty
             if values.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_HISTOGRAM);
-        answer.array(values.cast::<u8>());
+        answer.array(values.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetnHistogramARB(target: u32, reset: u8, format: u32, type_: u32, buf_size: i32, values: *mut c_void) {
@@ -3372,7 +3372,7 @@ pub unsafe extern "C" fn glGetnHistogramARB(target: u32, reset: u8, format: u32,
             if values.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_HISTOGRAM_ARB);
-        answer.array(values.cast::<u8>());
+        answer.array(values.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetnMapdv(target: u32, query: u32, buf_size: i32, v: *mut f64) {
@@ -3389,7 +3389,7 @@ pub unsafe extern "C" fn glGetnMapfvARB(target: u32, query: u32, buf_size: i32, 
         let cx = context();
         cx.enc.gl_getn_mapfv_arb(target, query, buf_size, if v.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_MAPFV_ARB);
-        answer.array(v.cast::<f32>());
+        answer.array(v.cast::<f32>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetnMapiv(target: u32, query: u32, buf_size: i32, v: *mut i32) {
@@ -3400,7 +3400,7 @@ pub unsafe extern "C" fn glGetnMapivARB(target: u32, query: u32, buf_size: i32, 
         let cx = context();
         cx.enc.gl_getn_mapiv_arb(target, query, buf_size, if v.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_MAPIV_ARB);
-        answer.array(v.cast::<i32>());
+        answer.array(v.cast::<i32>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetnMinmax(target: u32, reset: u8, format: u32, type_: u32, buf_size: i32, values: *mut c_void) {
@@ -3415,7 +3415,7 @@ pub unsafe extern "C" fn glGetnMinmax(target: u32, reset: u8, format: u32, type_
             if values.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_MINMAX);
-        answer.array(values.cast::<u8>());
+        answer.array(values.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetnMinmaxARB(target: u32, reset: u8, format: u32, type_: u32, buf_size: i32, values: *mut c_void) {
@@ -3430,7 +3430,7 @@ pub unsafe extern "C" fn glGetnMinmaxARB(target: u32, reset: u8, format: u32, ty
             if values.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_MINMAX_ARB);
-        answer.array(values.cast::<u8>());
+        answer.array(values.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetnPixelMapfv(map: u32, buf_size: i32, values: *mut f32) {
@@ -3447,7 +3447,7 @@ pub unsafe extern "C" fn glGetnPixelMapuivARB(map: u32, buf_size: i32, values: *
         let cx = context();
         cx.enc.gl_getn_pixel_mapuiv_arb(map, buf_size, if values.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_PIXEL_MAPUIV_ARB);
-        answer.array(values.cast::<u32>());
+        answer.array(values.cast::<u32>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetnPixelMapusv(map: u32, buf_size: i32, values: *mut u16) {
@@ -3458,7 +3458,7 @@ pub unsafe extern "C" fn glGetnPixelMapusvARB(map: u32, buf_size: i32, values: *
         let cx = context();
         cx.enc.gl_getn_pixel_mapusv_arb(map, buf_size, if values.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_PIXEL_MAPUSV_ARB);
-        answer.array(values.cast::<u16>());
+        answer.array(values.cast::<u16>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetnPolygonStipple(buf_size: i32, pattern: *mut u8) {
@@ -3466,7 +3466,7 @@ pub unsafe extern "C" fn glGetnPolygonStipple(buf_size: i32, pattern: *mut u8) {
         let cx = context();
         cx.enc.gl_getn_polygon_stipple(buf_size, if pattern.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_POLYGON_STIPPLE);
-        answer.array(pattern.cast::<u8>());
+        answer.array(pattern.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetnPolygonStippleARB(buf_size: i32, pattern: *mut u8) {
@@ -3474,7 +3474,7 @@ pub unsafe extern "C" fn glGetnPolygonStippleARB(buf_size: i32, pattern: *mut u8
         let cx = context();
         cx.enc.gl_getn_polygon_stipple_arb(buf_size, if pattern.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_POLYGON_STIPPLE_ARB);
-        answer.array(pattern.cast::<u8>());
+        answer.array(pattern.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetnSeparableFilter(
@@ -3500,9 +3500,9 @@ pub unsafe extern "C" fn glGetnSeparableFilter(
             if span.is_null() { 0 } else { (0) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_SEPARABLE_FILTER);
-        answer.array(row.cast::<u8>());
-        answer.array(column.cast::<u8>());
-        answer.array(span.cast::<u8>());
+        answer.array(row.cast::<u8>(), lens::times(row_buf_size as i64, 1));
+        answer.array(column.cast::<u8>(), lens::times(column_buf_size as i64, 1));
+        answer.array(span.cast::<u8>(), 0);
     }
 }
 pub unsafe extern "C" fn glGetnSeparableFilterARB(
@@ -3528,9 +3528,9 @@ pub unsafe extern "C" fn glGetnSeparableFilterARB(
             if span.is_null() { 0 } else { (0) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_SEPARABLE_FILTER_ARB);
-        answer.array(row.cast::<u8>());
-        answer.array(column.cast::<u8>());
-        answer.array(span.cast::<u8>());
+        answer.array(row.cast::<u8>(), lens::times(row_buf_size as i64, 1));
+        answer.array(column.cast::<u8>(), lens::times(column_buf_size as i64, 1));
+        answer.array(span.cast::<u8>(), 0);
     }
 }
 pub unsafe extern "C" fn glGetnTexImage(target: u32, level: i32, format: u32, type_: u32, buf_size: i32, pixels: *mut c_void) {
@@ -3548,7 +3548,7 @@ pub unsafe extern "C" fn glGetnTexImageARB(target: u32, level: i32, format: u32,
             if img.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
         );
         let mut answer = cx.answer(ops::GL_GETN_TEX_IMAGE_ARB);
-        answer.array(img.cast::<u8>());
+        answer.array(img.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetnUniformdv(program: u32, location: i32, buf_size: i32, params: *mut f64) {
@@ -3556,7 +3556,7 @@ pub unsafe extern "C" fn glGetnUniformdv(program: u32, location: i32, buf_size: 
         let cx = context();
         cx.enc.gl_getn_uniformdv(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_UNIFORMDV);
-        answer.array(params.cast::<f64>());
+        answer.array(params.cast::<f64>(), 16);
     }
 }
 pub unsafe extern "C" fn glGetnUniformdvARB(program: u32, location: i32, buf_size: i32, params: *mut f64) {
@@ -3564,7 +3564,7 @@ pub unsafe extern "C" fn glGetnUniformdvARB(program: u32, location: i32, buf_siz
         let cx = context();
         cx.enc.gl_getn_uniformdv_arb(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_UNIFORMDV_ARB);
-        answer.array(params.cast::<f64>());
+        answer.array(params.cast::<f64>(), 16);
     }
 }
 pub unsafe extern "C" fn glGetnUniformfv(program: u32, location: i32, buf_size: i32, params: *mut f32) {
@@ -3572,7 +3572,7 @@ pub unsafe extern "C" fn glGetnUniformfv(program: u32, location: i32, buf_size: 
         let cx = context();
         cx.enc.gl_getn_uniformfv(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_UNIFORMFV);
-        answer.array(params.cast::<f32>());
+        answer.array(params.cast::<f32>(), 16);
     }
 }
 pub unsafe extern "C" fn glGetnUniformfvARB(program: u32, location: i32, buf_size: i32, params: *mut f32) {
@@ -3580,7 +3580,7 @@ pub unsafe extern "C" fn glGetnUniformfvARB(program: u32, location: i32, buf_siz
         let cx = context();
         cx.enc.gl_getn_uniformfv_arb(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_UNIFORMFV_ARB);
-        answer.array(params.cast::<f32>());
+        answer.array(params.cast::<f32>(), 16);
     }
 }
 pub unsafe extern "C" fn glGetnUniformi64vARB(program: u32, location: i32, buf_size: i32, params: *mut i64) {
@@ -3588,7 +3588,7 @@ pub unsafe extern "C" fn glGetnUniformi64vARB(program: u32, location: i32, buf_s
         let cx = context();
         cx.enc.gl_getn_uniformi64v_arb(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_UNIFORMI64V_ARB);
-        answer.array(params.cast::<i64>());
+        answer.array(params.cast::<i64>(), 16);
     }
 }
 pub unsafe extern "C" fn glGetnUniformiv(program: u32, location: i32, buf_size: i32, params: *mut i32) {
@@ -3596,7 +3596,7 @@ pub unsafe extern "C" fn glGetnUniformiv(program: u32, location: i32, buf_size: 
         let cx = context();
         cx.enc.gl_getn_uniformiv(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_UNIFORMIV);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), 16);
     }
 }
 pub unsafe extern "C" fn glGetnUniformivARB(program: u32, location: i32, buf_size: i32, params: *mut i32) {
@@ -3604,7 +3604,7 @@ pub unsafe extern "C" fn glGetnUniformivARB(program: u32, location: i32, buf_siz
         let cx = context();
         cx.enc.gl_getn_uniformiv_arb(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_UNIFORMIV_ARB);
-        answer.array(params.cast::<i32>());
+        answer.array(params.cast::<i32>(), 16);
     }
 }
 pub unsafe extern "C" fn glGetnUniformui64vARB(program: u32, location: i32, buf_size: i32, params: *mut u64) {
@@ -3612,7 +3612,7 @@ pub unsafe extern "C" fn glGetnUniformui64vARB(program: u32, location: i32, buf_
         let cx = context();
         cx.enc.gl_getn_uniformui64v_arb(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_UNIFORMUI64V_ARB);
-        answer.array(params.cast::<u64>());
+        answer.array(params.cast::<u64>(), 16);
     }
 }
 pub unsafe extern "C" fn glGetnUniformuiv(program: u32, location: i32, buf_size: i32, params: *mut u32) {
@@ -3620,7 +3620,7 @@ pub unsafe extern "C" fn glGetnUniformuiv(program: u32, location: i32, buf_size:
         let cx = context();
         cx.enc.gl_getn_uniformuiv(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_UNIFORMUIV);
-        answer.array(params.cast::<u32>());
+        answer.array(params.cast::<u32>(), 16);
     }
 }
 pub unsafe extern "C" fn glGetnUniformuivARB(program: u32, location: i32, buf_size: i32, params: *mut u32) {
@@ -3628,7 +3628,7 @@ pub unsafe extern "C" fn glGetnUniformuivARB(program: u32, location: i32, buf_si
         let cx = context();
         cx.enc.gl_getn_uniformuiv_arb(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_UNIFORMUIV_ARB);
-        answer.array(params.cast::<u32>());
+        answer.array(params.cast::<u32>(), 16);
     }
 }
 pub unsafe extern "C" fn glHint(target: u32, mode: u32) {

@@ -65,7 +65,7 @@ pub unsafe extern "C" fn glGetError() -> u32 {
             cx.enc.mgn_get_error(1);
             let mut answer = cx.answer(ops::MGN_GET_ERROR);
             let mut code = 0;
-            answer.array(&raw mut code);
+            answer.array(&raw mut code, 1);
             cx.gl.errors.reported = 0;
             cx.enc.fallible = false;
             return code;

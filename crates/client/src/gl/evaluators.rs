@@ -16,7 +16,7 @@ fn values_of(cx: &mut Context, target: u32, query: u32) -> u32 {
             // SAFETY: the context's own encoder; there is room for the values.
             unsafe {
                 cx.enc.gl_get_mapiv(target, GL_ORDER, dimensions);
-                cx.answer(ops::GL_GET_MAPIV).array(order.as_mut_ptr());
+                cx.answer(ops::GL_GET_MAPIV).array(order.as_mut_ptr(), dimensions as usize);
             }
             let [u, v] = order;
             let v = if dimensions == 2 { v } else { 1 };
@@ -37,7 +37,7 @@ macro_rules! map_queries {
                 }
                 let count = if v.is_null() { 0 } else { values_of(cx, target, query) };
                 cx.enc.$send(target, query, count);
-                cx.answer(ops::$op).array(v);
+                cx.answer(ops::$op).array(v, count as usize);
             }
         })*
     };

@@ -161,7 +161,7 @@ macro_rules! gets {
                     params.write(value as $type);
                 } else if pname == gl::GL_CURRENT_VERTEX_ATTRIB && index < 16 {
                     cx.enc.$encode(index, pname, 4);
-                    cx.answer(ops::$op).array(params);
+                    cx.answer(ops::$op).array(params, 4);
                 }
             }
         })*

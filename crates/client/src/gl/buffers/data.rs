@@ -66,7 +66,7 @@ unsafe fn has_size(cx: &mut Context, target: u32, size: i64) -> bool {
     // SAFETY: the context's own encoder; one value is asked for.
     let answered = unsafe {
         cx.enc.gl_get_buffer_parameteriv(target, GL_BUFFER_SIZE, 1);
-        cx.answer(ops::GL_GET_BUFFER_PARAMETERIV).array(&raw mut there)
+        cx.answer(ops::GL_GET_BUFFER_PARAMETERIV).array(&raw mut there, 1)
     };
     answered == 0 || there == size as i32
 }
@@ -168,7 +168,7 @@ pub(super) unsafe fn fetch(cx: &mut Context, target: u32, offset: i64, to: *mut 
         // SAFETY: the caller's promise; the answer has at most `n` bytes.
         unsafe {
             cx.enc.gl_get_buffer_sub_data(target, offset + at as i64, n as i64, n as u32);
-            cx.answer(ops::GL_GET_BUFFER_SUB_DATA).array(to.add(at));
+            cx.answer(ops::GL_GET_BUFFER_SUB_DATA).array(to.add(at), n);
         }
         at += n;
     }

@@ -192,7 +192,7 @@ pub unsafe extern "C" fn glGetBufferParameteriv(target: u32, pname: u32, params:
             return;
         }
         cx.enc.gl_get_buffer_parameteriv(target, pname, u32::from(!params.is_null()));
-        cx.answer(ops::GL_GET_BUFFER_PARAMETERIV).array(params);
+        cx.answer(ops::GL_GET_BUFFER_PARAMETERIV).array(params, 1);
     }
 }
 
@@ -208,7 +208,7 @@ pub unsafe extern "C" fn glGetBufferParameteri64v(target: u32, pname: u32, param
             return;
         }
         cx.enc.gl_get_buffer_parameteri64v(target, pname, u32::from(!params.is_null()));
-        cx.answer(ops::GL_GET_BUFFER_PARAMETERI64V).array(params);
+        cx.answer(ops::GL_GET_BUFFER_PARAMETERI64V).array(params, 1);
     }
 }
 

@@ -48,7 +48,7 @@ pub unsafe extern "C" fn glGetProgramiv(program: u32, pname: u32, params: *mut i
         }
         let links = cx.gl.shared.programs().links(program);
         cx.enc.gl_get_programiv(program, pname, lens::values(pname) as u32);
-        let answered = cx.answer(ops::GL_GET_PROGRAMIV).array(params);
+        let answered = cx.answer(ops::GL_GET_PROGRAMIV).array(params, lens::values(pname));
         assume(cx, answered, pname, params);
         if OF_LINKING.contains(&pname) && !cx.gl.errors.is_reported() {
             cx.gl.shared.programs().learn_parameter(program, links, pname, params.read());
@@ -63,7 +63,7 @@ pub(super) fn program_parameter(cx: &mut Context, program: u32, pname: u32) -> i
     // SAFETY: the context's own encoder; one value is asked for.
     unsafe {
         cx.enc.gl_get_programiv(program, pname, 1);
-        let answered = cx.answer(ops::GL_GET_PROGRAMIV).array(&raw mut value);
+        let answered = cx.answer(ops::GL_GET_PROGRAMIV).array(&raw mut value, 1);
         assume(cx, answered, pname, &raw mut value);
     }
     cx.gl.shared.programs().learn_parameter(program, links, pname, value);
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn glGetShaderiv(shader: u32, pname: u32, params: *mut i32
             return;
         }
         cx.enc.gl_get_shaderiv(shader, pname, lens::values(pname) as u32);
-        let answered = cx.answer(ops::GL_GET_SHADERIV).array(params);
+        let answered = cx.answer(ops::GL_GET_SHADERIV).array(params, lens::values(pname));
         assume(cx, answered, pname, params);
     }
 }
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn glGetObjectParameterivARB(object: u32, pname: u32, para
             return;
         }
         cx.enc.gl_get_object_parameteriv_arb(object, pname, lens::values(pname) as u32);
-        let answered = cx.answer(ops::GL_GET_OBJECT_PARAMETERIV_ARB).array(params);
+        let answered = cx.answer(ops::GL_GET_OBJECT_PARAMETERIV_ARB).array(params, lens::values(pname));
         assume(cx, answered, pname, params);
     }
 }
@@ -136,11 +136,11 @@ unsafe fn location(cx: &mut Context, program: u32, variable: Variable, name: *co
         match variable {
             Variable::Uniform => {
                 cx.enc.gl_get_uniform_location(program, (text, len), 1);
-                cx.answer(ops::GL_GET_UNIFORM_LOCATION).array(&raw mut location);
+                cx.answer(ops::GL_GET_UNIFORM_LOCATION).array(&raw mut location, 1);
             }
             Variable::Attribute => {
                 cx.enc.gl_get_attrib_location(program, (text, len), 1);
-                cx.answer(ops::GL_GET_ATTRIB_LOCATION).array(&raw mut location);
+                cx.answer(ops::GL_GET_ATTRIB_LOCATION).array(&raw mut location, 1);
             }
         }
     }
@@ -162,11 +162,11 @@ pub unsafe extern "C" fn glGetActiveUniformBlockiv(program: u32, block: u32, pna
             // A list, which the program has made room for after it had asked how long it is.
             let mut members = 0i32;
             cx.enc.gl_get_active_uniform_blockiv(program, block, GL_UNIFORM_BLOCK_ACTIVE_UNIFORMS, 1);
-            cx.answer(ops::GL_GET_ACTIVE_UNIFORM_BLOCKIV).array(&raw mut members);
+            cx.answer(ops::GL_GET_ACTIVE_UNIFORM_BLOCKIV).array(&raw mut members, 1);
             count = u32::try_from(members).unwrap_or(0);
         }
         cx.enc.gl_get_active_uniform_blockiv(program, block, pname, count);
-        cx.answer(ops::GL_GET_ACTIVE_UNIFORM_BLOCKIV).array(params);
+        cx.answer(ops::GL_GET_ACTIVE_UNIFORM_BLOCKIV).array(params, count as usize);
     }
 }
 
@@ -179,7 +179,7 @@ pub unsafe extern "C" fn glGetAttachedShaders(program: u32, max_count: i32, coun
         }
         let room = if shaders.is_null() { 0 } else { lens::times(max_count.into(), 1) as u32 };
         cx.enc.gl_get_attached_shaders(program, max_count, room);
-        let n = cx.answer(ops::GL_GET_ATTACHED_SHADERS).array(shaders);
+        let n = cx.answer(ops::GL_GET_ATTACHED_SHADERS).array(shaders, room as usize);
         if !count.is_null() && !cx.gl.errors.is_reported() {
             count.write(n as i32);
         }

@@ -231,7 +231,7 @@ pub unsafe extern "C" fn glGetUniformIndices(program: u32, count: i32, names: *c
         let n = lens::times(count.into(), 1);
         let names = terminated(values(names, n));
         cx.enc.gl_get_uniform_indices(program, count, (names.as_ptr(), names.len()), n as u32);
-        cx.answer(ops::GL_GET_UNIFORM_INDICES).array(indices);
+        cx.answer(ops::GL_GET_UNIFORM_INDICES).array(indices, n);
     }
 }
 

@@ -97,7 +97,7 @@ fn current_program(cx: &mut Context) -> u32 {
     // SAFETY: the context's own encoder; one value is asked for.
     unsafe {
         cx.enc.gl_get_integerv(GL_CURRENT_PROGRAM, 1);
-        cx.answer(ops::GL_GET_INTEGERV).array(&raw mut program);
+        cx.answer(ops::GL_GET_INTEGERV).array(&raw mut program, 1);
     }
     program as u32
 }
