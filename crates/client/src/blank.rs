@@ -38,10 +38,7 @@ pub fn context_info(api: u32, major: u32, minor: u32) -> ContextInfo {
             "OpenGL ES 3.2 Manganese".to_owned(),
             "OpenGL ES GLSL ES 3.20".to_owned(),
         ),
-        CORE => (
-            "4.5 (Core Profile) Manganese".to_owned(),
-            "4.50".to_owned(),
-        ),
+        CORE => ("4.5 (Core Profile) Manganese".to_owned(), "4.50".to_owned()),
         _ => (
             "4.5 (Compatibility Profile) Manganese".to_owned(),
             "4.50".to_owned(),

@@ -119,7 +119,9 @@ impl Context {
         let Some(surface) = self.draw.clone() else {
             return;
         };
-        if matches!(surface.kind, Kind::Pbuffer) || (surface.format.double && !self.gl.state.draws_front()) {
+        if matches!(surface.kind, Kind::Pbuffer)
+            || (surface.format.double && !self.gl.state.draws_front())
+        {
             return;
         }
         let Some(session) = self.session else { return };
@@ -142,7 +144,10 @@ impl Context {
             // SAFETY: the context's own encoder.
             unsafe { self.enc.mgn_make_current(id(&draw), id(&read)) };
             // The old ones go after the command that lets go of them is on its way.
-            let old = (std::mem::replace(&mut self.draw, draw), std::mem::replace(&mut self.read, read));
+            let old = (
+                std::mem::replace(&mut self.draw, draw),
+                std::mem::replace(&mut self.read, read),
+            );
             self.send();
             drop(old);
             if let Some(surface) = &self.draw {
@@ -191,7 +196,12 @@ impl Context {
         }
     }
 
-    pub fn new(session: Option<&'static Session>, id: u32, request: Request, gl: GlState) -> Box<Context> {
+    pub fn new(
+        session: Option<&'static Session>,
+        id: u32,
+        request: Request,
+        gl: GlState,
+    ) -> Box<Context> {
         Box::new(Context {
             enc: Encoder::new(refill),
             room_end: null_mut(),

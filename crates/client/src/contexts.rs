@@ -44,7 +44,10 @@ impl Contexts {
     ) -> Result<*mut Context, Refused> {
         let most = highest(&session.info, request.api);
         if most == (0, 0) || (request.major, request.minor) > (most.0.into(), most.1.into()) {
-            let why = format!("version {}.{} of this API is not offered", request.major, request.minor);
+            let why = format!(
+                "version {}.{} of this API is not offered",
+                request.major, request.minor
+            );
             return Err(Refused::Server(why));
         }
         let shared = {

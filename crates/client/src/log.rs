@@ -63,7 +63,12 @@ impl Subscriber for Lines {
 
     fn event(&self, event: &Event<'_>) {
         let about = event.metadata();
-        let mut text = Text(format!("mgn[{}] {} {}:", std::process::id(), about.level(), about.target()));
+        let mut text = Text(format!(
+            "mgn[{}] {} {}:",
+            std::process::id(),
+            about.level(),
+            about.target()
+        ));
         event.record(&mut text);
         text.0.push('\n');
         let _ = std::io::stderr().write_all(text.0.as_bytes());

@@ -34,9 +34,7 @@ impl Options {
     /// One sentence that names the variable and what it should be.
     pub fn read(var: impl Fn(&str) -> Option<String>) -> Result<Options, String> {
         let server = var("MGN_SERVER")
-            .map(|text| {
-                Address::from_str(&text).map_err(|e| format!("MGN_SERVER={text}: {e}"))
-            })
+            .map(|text| Address::from_str(&text).map_err(|e| format!("MGN_SERVER={text}: {e}")))
             .transpose()?;
         let transport = match var("MGN_TRANSPORT").as_deref() {
             None | Some("") => server.as_ref().map_or(Transport::Shm, default_transport),

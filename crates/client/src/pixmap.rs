@@ -29,7 +29,9 @@ impl PixmapTarget {
         let created = connection.create_gc(gc, self.pixmap, &CreateGCAux::new());
         created.ok()?.check().ok()?;
         let row = picture.width as usize * 4;
-        let most = connection.maximum_request_bytes().saturating_sub(PUT_IMAGE_HEADER);
+        let most = connection
+            .maximum_request_bytes()
+            .saturating_sub(PUT_IMAGE_HEADER);
         let rows = (most.min(1 << 20) / row.max(1)).max(1);
         let mut pixels = Vec::new();
         for first in (0..picture.height as usize).step_by(rows) {

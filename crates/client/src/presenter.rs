@@ -124,8 +124,7 @@ impl Presenter {
         message.copy_range(HEADER, header.payload as usize, &mut bytes);
         let mut pixels = std::mem::take(&mut self.unpacked);
         let length = header.stride as usize * header.height as usize;
-        encoding::unpack(Encoding::Lz4, &bytes, length, &mut pixels)
-            .map_err(|e| e.to_string())?;
+        encoding::unpack(Encoding::Lz4, &bytes, length, &mut pixels).map_err(|e| e.to_string())?;
         Ok(pixels)
     }
 

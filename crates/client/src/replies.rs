@@ -25,6 +25,8 @@ struct State {
     receiver: Option<Receiver>,
     /// Whole and partial answers by context.
     answers: HashMap<u32, Partial>,
+    /// Threads that wait for the one that reads. Waking nobody is a system call, too.
+    waiting: usize,
 }
 
 #[derive(Default)]
@@ -57,6 +59,7 @@ impl Replies {
             state: Mutex::new(State {
                 receiver: Some(receiver),
                 answers: HashMap::new(),
+                waiting: 0,
             }),
             changed: Condvar::new(),
         }
@@ -77,8 +80,10 @@ impl Replies {
                 return Err(NoAnswer::GivenUp);
             }
             let Some(mut receiver) = state.receiver.take() else {
+                state.waiting += 1;
                 let waited = self.changed.wait_timeout(state, PATIENCE);
                 state = waited.unwrap_or_else(|e| e.into_inner()).0;
+                state.waiting -= 1;
                 continue;
             };
             drop(state);
@@ -90,18 +95,17 @@ impl Replies {
             };
             state = self.state();
             state.receiver = Some(receiver);
-            if let Some(answer) = mine {
-                if !state.answers.contains_key(&context) {
-                    self.changed.notify_all();
-                    return Ok(answer);
-                }
+            if state.waiting > 0 {
+                self.changed.notify_all();
+            }
+            if let Some(answer) = mine.filter(|_| !state.answers.contains_key(&context)) {
+                return Ok(answer);
             }
             let taken = match received {
                 Ok(Some(message)) => state.take(&message.to_vec()),
                 Ok(None) => Ok(()),
                 Err(error) => Err(NoAnswer::Broken(error)),
             };
-            self.changed.notify_all();
             taken?;
         }
     }
@@ -173,7 +177,9 @@ impl State {
             ..Partial::default()
         });
         if answer.total != total || part.len() > total - answer.bytes.len() {
-            return Err(NoAnswer::Nonsense("parts of an answer that do not fit together"));
+            return Err(NoAnswer::Nonsense(
+                "parts of an answer that do not fit together",
+            ));
         }
         answer.error = head.error;
         answer.bytes.extend_from_slice(part);
@@ -189,6 +195,7 @@ mod tests {
         State {
             receiver: None,
             answers: HashMap::new(),
+            waiting: 0,
         }
     }
 
@@ -210,7 +217,10 @@ mod tests {
         assert!(state.answers[&2].is_whole());
         state.take(&message(1, 6, 7, b"def")).unwrap();
         assert!(state.answers[&1].is_whole());
-        assert_eq!((&state.answers[&1].bytes[..], state.answers[&1].error), (&b"abcdef"[..], 7));
+        assert_eq!(
+            (&state.answers[&1].bytes[..], state.answers[&1].error),
+            (&b"abcdef"[..], 7)
+        );
         state.take(&message(3, 0, 0, b"")).unwrap();
         assert!(state.answers[&3].is_whole());
     }

@@ -144,8 +144,9 @@ fn answered(options: &Options) -> Result<Opened, String> {
         program: program_name(),
         pid: std::process::id(),
     })?;
-    let welcome: Welcome = postcard::from_bytes(&welcome)
-        .map_err(|_| format!("the render server at {server} answered with something else than a welcome"))?;
+    let welcome: Welcome = postcard::from_bytes(&welcome).map_err(|_| {
+        format!("the render server at {server} answered with something else than a welcome")
+    })?;
     let (frames, _) = open(Role::Frames {
         session: welcome.session,
         key: welcome.key,
@@ -288,10 +289,14 @@ impl Session {
             return;
         }
         if self.options.continue_on_loss {
-            line(format_args!("the render server is lost: {why}; the program goes on without pictures"));
+            line(format_args!(
+                "the render server is lost: {why}; the program goes on without pictures"
+            ));
             self.frames.open_gates();
         } else {
-            line(format_args!("the render server is lost: {why}; the program ends"));
+            line(format_args!(
+                "the render server is lost: {why}; the program ends"
+            ));
             ending::end_process(1);
         }
     }

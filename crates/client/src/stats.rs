@@ -73,7 +73,9 @@ impl Stats {
         let now = now();
         stats.set(Word::Start, now);
         stats.set(Word::Now, now);
-        stats.at(Word::Magic as usize).store(MAGIC, Ordering::Release);
+        stats
+            .at(Word::Magic as usize)
+            .store(MAGIC, Ordering::Release);
         stats
     }
 

@@ -59,7 +59,14 @@ impl Surface {
     ) -> Arc<Surface> {
         let size = window.size();
         let watch = watch.clone();
-        Surface::create(session, Kind::Window { watch, window }, xid, format, config_id, size)
+        Surface::create(
+            session,
+            Kind::Window { watch, window },
+            xid,
+            format,
+            config_id,
+            size,
+        )
     }
 
     pub fn pixmap(
@@ -77,7 +84,14 @@ impl Surface {
             double: false,
             ..format
         };
-        Surface::create(session, Kind::Pixmap { watch, pixmap }, xid, format, config_id, size)
+        Surface::create(
+            session,
+            Kind::Pixmap { watch, pixmap },
+            xid,
+            format,
+            config_id,
+            size,
+        )
     }
 
     pub fn pbuffer(

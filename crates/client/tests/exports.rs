@@ -81,13 +81,28 @@ fn the_loader_finds_what_it_should() {
     const TLS: usize = 7;
     let tls = elf.segments().find(|(kind, _)| *kind == TLS);
     let bytes = tls.map_or(0, |(_, at)| elf.long(at + 0x28));
-    assert!(bytes <= 192, "{bytes} bytes of initial-exec TLS: dlopen may fail");
+    assert!(
+        bytes <= 192,
+        "{bytes} bytes of initial-exec TLS: dlopen may fail"
+    );
 
     let (needed, flags) = elf.dynamic();
     for library in &needed {
-        let expected = ["libc.so.6", "libgcc_s.so.1", "libm.so.6", "ld-linux-x86-64.so.2"];
-        assert!(expected.contains(&library.as_str()), "{library} must be there to load us");
+        let expected = [
+            "libc.so.6",
+            "libgcc_s.so.1",
+            "libm.so.6",
+            "ld-linux-x86-64.so.2",
+        ];
+        assert!(
+            expected.contains(&library.as_str()),
+            "{library} must be there to load us"
+        );
     }
     const NODELETE: usize = 8;
-    assert_ne!(flags & NODELETE, 0, "the library could be unloaded under its threads");
+    assert_ne!(
+        flags & NODELETE,
+        0,
+        "the library could be unloaded under its threads"
+    );
 }

@@ -18,7 +18,15 @@ fn programs_get_what_glx_and_egl_promise() {
         return;
     };
     let vendor = common::VendorDir::new(&library);
-    for case in ["contexts", "errors", "configs", "drawables", "threads", "forks", "egl"] {
+    for case in [
+        "contexts",
+        "errors",
+        "configs",
+        "drawables",
+        "threads",
+        "forks",
+        "egl",
+    ] {
         let output = vendor
             .run(&program)
             .arg(case)
@@ -41,7 +49,11 @@ fn a_missing_server_is_one_line_and_no_crash() {
     };
     let vendor = common::VendorDir::new(&library);
     for (name, value, told) in [
-        ("MGN_SERVER", "unix:/nonexistent/server", "/nonexistent/server"),
+        (
+            "MGN_SERVER",
+            "unix:/nonexistent/server",
+            "/nonexistent/server",
+        ),
         ("MGN_SERVER", "carrier pigeon", "MGN_SERVER"),
         ("MGN_TRANSPORT", "pigeon", "MGN_TRANSPORT"),
         ("MGN_UNRELATED", "1", "no render server is named"),
@@ -77,8 +89,16 @@ fn frames_end_a_program_that_would_go_on() {
         .env("MGN_FRAMES", "25")
         .output()
         .expect("the program runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let said = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(said.matches("frame").count(), 25, "what was printed is written out: {said}");
+    assert_eq!(
+        said.matches("frame").count(),
+        25,
+        "what was printed is written out: {said}"
+    );
     assert!(!said.contains("exit handler"), "{said}");
 }

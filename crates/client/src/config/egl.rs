@@ -185,9 +185,7 @@ fn valid(name: i32, value: i32) -> bool {
         CONFIG_CAVEAT => [NONE, 0x3050, 0x3051].contains(&value),
         COLOR_BUFFER_TYPE => [RGB_BUFFER, 0x308F].contains(&value),
         TRANSPARENT_TYPE => [NONE, 0x3052].contains(&value),
-        NATIVE_RENDERABLE | BIND_TO_TEXTURE_RGB | BIND_TO_TEXTURE_RGBA => {
-            [0, 1].contains(&value)
-        }
+        NATIVE_RENDERABLE | BIND_TO_TEXTURE_RGB | BIND_TO_TEXTURE_RGBA => [0, 1].contains(&value),
         SAMPLE_BUFFERS => [0, 1].contains(&value),
         CONFIG_ID => value > 0,
         LEVEL | NATIVE_VISUAL_TYPE | NATIVE_VISUAL_ID => true,
@@ -234,7 +232,12 @@ mod tests {
     fn less_depth_and_stencil_come_first() {
         let f = chosen(&[])[0].format;
         assert_eq!((f.alpha, f.depth, f.stencil, f.samples), (0, 0, 0, 0));
-        let gears = [(RED_SIZE, 1), (GREEN_SIZE, 1), (BLUE_SIZE, 1), (DEPTH_SIZE, 1)];
+        let gears = [
+            (RED_SIZE, 1),
+            (GREEN_SIZE, 1),
+            (BLUE_SIZE, 1),
+            (DEPTH_SIZE, 1),
+        ];
         let f = chosen(&gears)[0].format;
         assert_eq!((f.alpha, f.depth, f.stencil, f.samples), (0, 24, 0, 0));
         let f = chosen(&[(ALPHA_SIZE, 1), (STENCIL_SIZE, 1)])[0].format;

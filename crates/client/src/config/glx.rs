@@ -347,9 +347,19 @@ mod tests {
         assert_eq!((one.len(), one[0].id as i32), (1, id));
         let configs = fb_configs(&formats(), 0);
         let visuals = vec![None; configs.len()];
-        assert_eq!(choose(&configs, &visuals, &[(0x7777, 1)]), Err(BadAttribute));
-        assert_eq!(choose(&configs, &visuals, &[(DEPTH_SIZE, -2)]), Err(BadAttribute));
-        assert_eq!(choose(&configs, &visuals, &[]), Ok(vec![]), "no visual, no window");
+        assert_eq!(
+            choose(&configs, &visuals, &[(0x7777, 1)]),
+            Err(BadAttribute)
+        );
+        assert_eq!(
+            choose(&configs, &visuals, &[(DEPTH_SIZE, -2)]),
+            Err(BadAttribute)
+        );
+        assert_eq!(
+            choose(&configs, &visuals, &[]),
+            Ok(vec![]),
+            "no visual, no window"
+        );
         let pbuffers = choose(&configs, &visuals, &[(DRAWABLE_TYPE, PBUFFER_BIT)]).unwrap();
         assert_eq!(pbuffers.len(), configs.len());
     }
@@ -357,9 +367,23 @@ mod tests {
     #[test]
     fn visuals_as_common_programs_ask() {
         let many = many_visuals();
-        let gears = [RGBA, RED_SIZE, 1, GREEN_SIZE, 1, BLUE_SIZE, 1, DOUBLEBUFFER, DEPTH_SIZE, 1];
+        let gears = [
+            RGBA,
+            RED_SIZE,
+            1,
+            GREEN_SIZE,
+            1,
+            BLUE_SIZE,
+            1,
+            DOUBLEBUFFER,
+            DEPTH_SIZE,
+            1,
+        ];
         let f = visual_for(&gears, &many).unwrap();
-        assert_eq!((f.alpha, f.depth, f.stencil, f.samples, f.double), (0, 24, 0, 0, true));
+        assert_eq!(
+            (f.alpha, f.depth, f.stencil, f.samples, f.double),
+            (0, 24, 0, 0, true)
+        );
         let f = visual_for(&[RGBA, ALPHA_SIZE, 8, STENCIL_SIZE, 1], &many).unwrap();
         assert_eq!((f.alpha, f.stencil, f.double), (8, 8, false));
         let f = visual_for(&[RGBA], &many).unwrap();
@@ -373,7 +397,10 @@ mod tests {
 
     #[test]
     fn an_x_server_with_one_visual_serves_the_common_case() {
-        let one = [VisualOf { id: 0x21, depth: 24 }];
+        let one = [VisualOf {
+            id: 0x21,
+            depth: 24,
+        }];
         let f = visual_for(&[RGBA, DOUBLEBUFFER, DEPTH_SIZE, 16], &one).unwrap();
         assert_eq!((f.depth, f.stencil), (24, 8));
         assert_eq!(visual_for(&[RGBA], &one), None, "single buffered");

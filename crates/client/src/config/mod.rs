@@ -145,10 +145,7 @@ pub(crate) mod tests {
         let assigned = assign_visuals(&configs, &many_visuals());
         let mut seen: Vec<u32> = assigned.iter().map(|v| v.unwrap()).collect();
         for (index, visual) in seen.iter().enumerate() {
-            assert_eq!(
-                config_of_visual(&configs, &assigned, *visual),
-                Some(index)
-            );
+            assert_eq!(config_of_visual(&configs, &assigned, *visual), Some(index));
         }
         seen.sort_unstable();
         seen.dedup();

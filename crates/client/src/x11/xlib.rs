@@ -155,8 +155,7 @@ impl Xlib {
         // SAFETY: Xlib returned `count` entries at `list`.
         let infos = unsafe { std::slice::from_raw_parts(list, count.max(0) as usize) };
         // SAFETY: `screen` exists, or the list would have been empty.
-        let default =
-            unsafe { (self.visual_id)((self.default_visual)(display, screen)) as u32 };
+        let default = unsafe { (self.visual_id)((self.default_visual)(display, screen)) as u32 };
         let mut found: Vec<VisualOf> = infos
             .iter()
             .filter(|v| {
@@ -214,4 +213,3 @@ impl Xlib {
         unsafe { self.error_function.read_volatile() }
     }
 }
-

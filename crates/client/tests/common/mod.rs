@@ -98,7 +98,16 @@ impl Xvfb {
     pub fn start() -> Option<Xvfb> {
         // The X server picks a free number and writes it to its standard output.
         let mut child = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-noreset", "-nolisten", "tcp", "-screen", "0", "800x600x24"])
+            .args([
+                "-displayfd",
+                "1",
+                "-noreset",
+                "-nolisten",
+                "tcp",
+                "-screen",
+                "0",
+                "800x600x24",
+            ])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

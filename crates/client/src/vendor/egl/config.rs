@@ -57,7 +57,10 @@ unsafe fn give(
         given = given.min(size.max(0) as usize);
         for (n, config) in configs[..given].iter().enumerate() {
             // SAFETY: the program's array holds `size` handles.
-            unsafe { out.add(n).write(std::ptr::from_ref(*config).cast_mut().cast()) };
+            unsafe {
+                out.add(n)
+                    .write(std::ptr::from_ref(*config).cast_mut().cast())
+            };
         }
     }
     // SAFETY: the program's counter.

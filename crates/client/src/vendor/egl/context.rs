@@ -71,7 +71,11 @@ fn requested(
     let (mut major, mut minor, mut flags, mut profile) = (1u32, 0u32, 0u32, 1i64);
     for (name, value) in attributes {
         let number = u32::try_from(*value).map_err(|_| EglError::BadAttribute);
-        let only_gl = if is_gl { Ok(()) } else { Err(EglError::BadAttribute) };
+        let only_gl = if is_gl {
+            Ok(())
+        } else {
+            Err(EglError::BadAttribute)
+        };
         let mut set = |bit: u32| match value {
             0 => flags &= !bit,
             _ => flags |= bit,
@@ -211,7 +215,10 @@ pub unsafe extern "C" fn query_context(
     call(0, || {
         with_display(display, |open| {
             let handle = open.context(context)?;
-            let request = process().contexts.request(handle).ok_or(EglError::BadContext)?;
+            let request = process()
+                .contexts
+                .request(handle)
+                .ok_or(EglError::BadContext)?;
             let is_es = matches!(request.api, api::ES | api::ES1);
             let value = match attribute {
                 CONFIG_ID => request.config_id as c_int,
@@ -256,7 +263,10 @@ mod tests {
     use super::*;
     use crate::config::tests::formats;
 
-    fn ask(client_api: c_uint, attributes: &[(c_int, i64)]) -> Result<(u32, u32, u32, u32), EglError> {
+    fn ask(
+        client_api: c_uint,
+        attributes: &[(c_int, i64)],
+    ) -> Result<(u32, u32, u32, u32), EglError> {
         let config = Config {
             id: 1,
             format: formats()[0],
@@ -270,8 +280,15 @@ mod tests {
     #[test]
     fn apis_and_versions() {
         assert_eq!(ask(OPENGL_ES_API, &[(0x3098, 2)]), Ok((api::ES, 2, 0, 0)));
-        assert_eq!(ask(OPENGL_ES_API, &[(0x3098, 3), (0x30FB, 1)]), Ok((api::ES, 3, 1, 0)));
-        assert_eq!(ask(OPENGL_ES_API, &[]), Err(EglError::BadMatch), "no ES 1 in this config");
+        assert_eq!(
+            ask(OPENGL_ES_API, &[(0x3098, 3), (0x30FB, 1)]),
+            Ok((api::ES, 3, 1, 0))
+        );
+        assert_eq!(
+            ask(OPENGL_ES_API, &[]),
+            Err(EglError::BadMatch),
+            "no ES 1 in this config"
+        );
         assert_eq!(ask(OPENGL_API, &[]), Ok((api::COMPAT, 1, 0, 0)));
         let gl33 = [(0x3098, 3), (0x30FB, 3)];
         assert_eq!(ask(OPENGL_API, &gl33), Ok((api::CORE, 3, 3, 0)));
@@ -282,10 +299,19 @@ mod tests {
     #[test]
     fn mistakes_have_their_errors() {
         assert_eq!(ask(OPENGL_ES_API, &[(0x3098, 7)]), Err(EglError::BadMatch));
-        assert_eq!(ask(OPENGL_ES_API, &[(0x30FD, 1)]), Err(EglError::BadAttribute));
+        assert_eq!(
+            ask(OPENGL_ES_API, &[(0x30FD, 1)]),
+            Err(EglError::BadAttribute)
+        );
         assert_eq!(ask(OPENGL_API, &[(0x1111, 1)]), Err(EglError::BadAttribute));
         assert_eq!(ask(OPENGL_API, &[(0x31B2, 1)]), Err(EglError::BadMatch));
-        assert_eq!(ask(OPENGL_API, &[(0x3098, 3), (0x30FB, 2), (0x30FD, 3)]), Err(EglError::BadMatch));
-        assert_eq!(ask(OPENGL_API, &[(0x3098, 2), (0x31B1, 1)]), Err(EglError::BadMatch));
+        assert_eq!(
+            ask(OPENGL_API, &[(0x3098, 3), (0x30FB, 2), (0x30FD, 3)]),
+            Err(EglError::BadMatch)
+        );
+        assert_eq!(
+            ask(OPENGL_API, &[(0x3098, 2), (0x31B1, 1)]),
+            Err(EglError::BadMatch)
+        );
     }
 }

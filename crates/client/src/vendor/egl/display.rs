@@ -65,7 +65,11 @@ pub fn with_display<T>(
 }
 
 fn find(handle: Handle) -> Result<&'static EglDisplay, EglError> {
-    let known = process().displays.known.lock().unwrap_or_else(|e| e.into_inner());
+    let known = process()
+        .displays
+        .known
+        .lock()
+        .unwrap_or_else(|e| e.into_inner());
     known
         .iter()
         .copied()
@@ -125,7 +129,11 @@ pub unsafe extern "C" fn get_platform_display(
                 _ => return Err(EglError::BadAttribute),
             }
         }
-        let mut known = process().displays.known.lock().unwrap_or_else(|e| e.into_inner());
+        let mut known = process()
+            .displays
+            .known
+            .lock()
+            .unwrap_or_else(|e| e.into_inner());
         let same = |d: &&&'static EglDisplay| d.platform == platform && d.screen == screen;
         let display = match known.iter().find(same) {
             Some(display) => *display,
@@ -194,7 +202,12 @@ fn configs(session: &Session, watch: Option<&Watch>, screen: Option<usize>) -> V
         renderable |= if there { bit } else { 0 };
     }
     let visuals = watch.map_or(Vec::new(), |w| w.visuals(screen));
-    let double: Vec<_> = session.formats.iter().filter(|f| f.double).copied().collect();
+    let double: Vec<_> = session
+        .formats
+        .iter()
+        .filter(|f| f.double)
+        .copied()
+        .collect();
     let mut configs = Vec::new();
     for config in fb_configs(&double, 0) {
         let visual = visuals.iter().find(|v| v.depth == config.visual_depth);

@@ -153,12 +153,33 @@ mod tests {
     #[test]
     fn nothing_mandatory_is_missing() {
         for name in [
-            "Initialize", "ChooseConfig", "CopyBuffers", "CreateContext", "CreatePbufferSurface",
-            "CreatePixmapSurface", "CreateWindowSurface", "DestroyContext", "DestroySurface",
-            "GetConfigAttrib", "GetConfigs", "MakeCurrent", "QueryContext", "QueryString",
-            "QuerySurface", "SwapBuffers", "Terminate", "WaitGL", "WaitNative", "BindTexImage",
-            "ReleaseTexImage", "SurfaceAttrib", "SwapInterval", "CreatePbufferFromClientBuffer",
-            "ReleaseThread", "WaitClient", "GetError",
+            "Initialize",
+            "ChooseConfig",
+            "CopyBuffers",
+            "CreateContext",
+            "CreatePbufferSurface",
+            "CreatePixmapSurface",
+            "CreateWindowSurface",
+            "DestroyContext",
+            "DestroySurface",
+            "GetConfigAttrib",
+            "GetConfigs",
+            "MakeCurrent",
+            "QueryContext",
+            "QueryString",
+            "QuerySurface",
+            "SwapBuffers",
+            "Terminate",
+            "WaitGL",
+            "WaitNative",
+            "BindTexImage",
+            "ReleaseTexImage",
+            "SurfaceAttrib",
+            "SwapInterval",
+            "CreatePbufferFromClientBuffer",
+            "ReleaseThread",
+            "WaitClient",
+            "GetError",
         ] {
             let name = format!("egl{name}");
             assert!(implementation(name.as_bytes()).is_some(), "{name}");
@@ -168,8 +189,11 @@ mod tests {
     #[test]
     fn extension_functions_have_stubs() {
         for name in [
-            "eglCreateSyncKHR", "eglDestroySyncKHR", "eglClientWaitSyncKHR",
-            "eglGetSyncAttribKHR", "eglWaitSyncKHR",
+            "eglCreateSyncKHR",
+            "eglDestroySyncKHR",
+            "eglClientWaitSyncKHR",
+            "eglGetSyncAttribKHR",
+            "eglWaitSyncKHR",
         ] {
             assert!(dispatch::stub(name.as_bytes()).is_some(), "{name}");
             assert!(implementation(name.as_bytes()).is_some(), "{name}");

@@ -55,7 +55,8 @@ impl Platform {
                     unsafe {
                         let connection = connection as *mut c_void;
                         let cookie = (xcb.get_input_focus)(connection);
-                        let reply = (xcb.get_input_focus_reply)(connection, cookie, std::ptr::null_mut());
+                        let reply =
+                            (xcb.get_input_focus_reply)(connection, cookie, std::ptr::null_mut());
                         libc::free(reply);
                     }
                 }
@@ -68,7 +69,8 @@ impl Platform {
 struct Xcb {
     get_file_descriptor: unsafe extern "C" fn(*mut c_void) -> c_int,
     get_input_focus: unsafe extern "C" fn(*mut c_void) -> c_uint,
-    get_input_focus_reply: unsafe extern "C" fn(*mut c_void, c_uint, *mut *mut c_void) -> *mut c_void,
+    get_input_focus_reply:
+        unsafe extern "C" fn(*mut c_void, c_uint, *mut *mut c_void) -> *mut c_void,
 }
 
 /// libxcb, which a program with a connection has loaded.
@@ -87,11 +89,18 @@ fn xcb() -> Option<&'static Xcb> {
             };
             type Descriptor = unsafe extern "C" fn(*mut c_void) -> c_int;
             type Ask = unsafe extern "C" fn(*mut c_void) -> c_uint;
-            type Answer = unsafe extern "C" fn(*mut c_void, c_uint, *mut *mut c_void) -> *mut c_void;
+            type Answer =
+                unsafe extern "C" fn(*mut c_void, c_uint, *mut *mut c_void) -> *mut c_void;
             Some(Xcb {
-                get_file_descriptor: std::mem::transmute::<*mut c_void, Descriptor>(find(c"xcb_get_file_descriptor")?),
-                get_input_focus: std::mem::transmute::<*mut c_void, Ask>(find(c"xcb_get_input_focus")?),
-                get_input_focus_reply: std::mem::transmute::<*mut c_void, Answer>(find(c"xcb_get_input_focus_reply")?),
+                get_file_descriptor: std::mem::transmute::<*mut c_void, Descriptor>(find(
+                    c"xcb_get_file_descriptor",
+                )?),
+                get_input_focus: std::mem::transmute::<*mut c_void, Ask>(find(
+                    c"xcb_get_input_focus",
+                )?),
+                get_input_focus_reply: std::mem::transmute::<*mut c_void, Answer>(find(
+                    c"xcb_get_input_focus_reply",
+                )?),
             })
         }
     })
@@ -109,7 +118,12 @@ fn peer_display(socket: RawFd) -> Option<String> {
             return None;
         }
         let used = (length as usize).saturating_sub(size_of::<libc::sa_family_t>());
-        let path: Vec<u8> = address.sun_path.iter().take(used).map(|c| *c as u8).collect();
+        let path: Vec<u8> = address
+            .sun_path
+            .iter()
+            .take(used)
+            .map(|c| *c as u8)
+            .collect();
         display_of_path(&path)
     }
 }
@@ -128,7 +142,10 @@ mod tests {
 
     #[test]
     fn socket_paths_name_displays() {
-        assert_eq!(display_of_path(b"/tmp/.X11-unix/X92\0\0"), Some(":92".into()));
+        assert_eq!(
+            display_of_path(b"/tmp/.X11-unix/X92\0\0"),
+            Some(":92".into())
+        );
         assert_eq!(display_of_path(b"\0/tmp/.X11-unix/X0"), Some(":0".into()));
         assert_eq!(display_of_path(b"/run/other"), None);
         assert_eq!(display_of_path(b""), None);

@@ -5,11 +5,11 @@ use super::dispatch::{pairs, wide_pairs};
 use super::display::{with_display, EglSurface, Open};
 use super::error::{call, EglError};
 use super::native::Platform;
-use crate::config::egl::{MAX_INTERVAL, MAX_PBUFFER, WINDOW_BIT};
 use crate::config::egl::{attrib::SURFACE_TYPE, value};
+use crate::config::egl::{MAX_INTERVAL, MAX_PBUFFER, WINDOW_BIT};
 use crate::idle::current;
-use crate::swap::swap_buffers as swap;
 use crate::surface::{Kind, Surface};
+use crate::swap::swap_buffers as swap;
 use std::ffi::{c_int, c_uint, c_ulong, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
@@ -203,14 +203,18 @@ pub unsafe extern "C" fn create_pbuffer_from_client_buffer(
     _config: Handle,
     _attributes: *const c_int,
 ) -> Handle {
-    call(null_mut(), || with_display(display, |_| Err(EglError::BadParameter)))
+    call(null_mut(), || {
+        with_display(display, |_| Err(EglError::BadParameter))
+    })
 }
 
 pub unsafe extern "C" fn destroy_surface(display: Handle, surface: Handle) -> EglBoolean {
     call(0, || {
         // Dropped outside the lock: it lives on while a context draws to it.
         let gone = with_display(display, |open| {
-            open.surfaces.remove(&(surface as usize)).ok_or(EglError::BadSurface)
+            open.surfaces
+                .remove(&(surface as usize))
+                .ok_or(EglError::BadSurface)
         })?;
         drop(gone);
         Ok(1)
@@ -229,7 +233,11 @@ pub unsafe extern "C" fn query_surface(
     const UNKNOWN: c_int = -1;
     call(0, || {
         with_display(display, |open| {
-            let EglSurface { surface, window, mipmap_level } = open.surface(surface)?;
+            let EglSurface {
+                surface,
+                window,
+                mipmap_level,
+            } = open.surface(surface)?;
             let (width, height) = match &surface.kind {
                 Kind::Window { watch, window } => {
                     watch.poll();
@@ -321,9 +329,8 @@ pub unsafe extern "C" fn swap_buffers(display: Handle, surface: Handle) -> EglBo
             let session = open.session;
             Ok((session, open.surface(surface)?.surface.clone()))
         })?;
-        let is_mine = current().is_some_and(|cx| {
-            cx.draw.as_ref().is_some_and(|s| Arc::ptr_eq(s, &surface))
-        });
+        let is_mine =
+            current().is_some_and(|cx| cx.draw.as_ref().is_some_and(|s| Arc::ptr_eq(s, &surface)));
         if !is_mine {
             return Err(EglError::BadSurface);
         }
@@ -337,7 +344,9 @@ pub unsafe extern "C" fn swap_interval(display: Handle, interval: c_int) -> EglB
         with_display(display, |_| Ok(()))?;
         let context = current().ok_or(EglError::BadContext)?;
         let surface = context.draw.as_ref().ok_or(EglError::BadSurface)?;
-        surface.swap_interval.store(interval.clamp(0, MAX_INTERVAL), Ordering::Relaxed);
+        surface
+            .swap_interval
+            .store(interval.clamp(0, MAX_INTERVAL), Ordering::Relaxed);
         Ok(1)
     })
 }

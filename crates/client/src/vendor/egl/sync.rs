@@ -146,7 +146,9 @@ pub unsafe extern "C" fn create_image(
     _buffer: Handle,
     _attributes: *const Attrib,
 ) -> Handle {
-    call(null_mut(), || with_display(display, |_| Err(EglError::BadParameter)))
+    call(null_mut(), || {
+        with_display(display, |_| Err(EglError::BadParameter))
+    })
 }
 
 pub unsafe extern "C" fn destroy_image(display: Handle, _image: Handle) -> EglBoolean {

@@ -22,9 +22,11 @@ impl Screens {
     fn table(&self, screen: c_int) -> Option<&'static [FbConfig]> {
         let session = session()?;
         let mut tables = self.tables.lock().unwrap_or_else(|e| e.into_inner());
-        Some(tables.entry(screen).or_insert_with(|| {
-            Vec::leak(fb_configs(&session.formats, screen))
-        }))
+        Some(
+            tables
+                .entry(screen)
+                .or_insert_with(|| Vec::leak(fb_configs(&session.formats, screen))),
+        )
     }
 
     /// The config with this address.

@@ -131,7 +131,11 @@ fn requested(config: &FbConfig, attributes: &[(c_int, c_int)]) -> Result<Request
             _ => return Err(GlxError::BadFbConfig),
         };
         let there = matches!(version, (1, 0..=1) | (2, 0) | (3, 0..=2));
-        return if there { Ok(request) } else { Err(GlxError::BadFbConfig) };
+        return if there {
+            Ok(request)
+        } else {
+            Err(GlxError::BadFbConfig)
+        };
     }
     let there = matches!(version, (1, 0..=5) | (2, 0..=1) | (3, 0..=3) | (4, 0..=6));
     if !there || (request.flags & FORWARD_COMPATIBLE != 0 && version < (3, 0)) {
@@ -188,7 +192,15 @@ pub unsafe extern "C" fn make_current(
     context: ContextHandle,
 ) -> c_int {
     // SAFETY: as libGLX passes them on.
-    unsafe { bind(display, drawable as u32, drawable as u32, context, request::MAKE_CURRENT) }
+    unsafe {
+        bind(
+            display,
+            drawable as u32,
+            drawable as u32,
+            context,
+            request::MAKE_CURRENT,
+        )
+    }
 }
 
 pub unsafe extern "C" fn make_context_current(
@@ -232,7 +244,11 @@ unsafe fn bind(
                 raise(display, GlxError::BadDrawable, draw, minor);
                 return 0;
             }
-            from = if read == draw { to.clone() } else { drawable::for_context(display, read, &request) };
+            from = if read == draw {
+                to.clone()
+            } else {
+                drawable::for_context(display, read, &request)
+            };
             if from.is_none() {
                 raise(display, GlxError::BadDrawable, read, minor);
                 return 0;
@@ -324,17 +340,29 @@ mod tests {
         assert_eq!(ask(&[]), Ok((api::COMPAT, 1, 0, 0)));
         assert_eq!(ask(&[(0x2091, 3), (0x2092, 3)]), Ok((api::CORE, 3, 3, 0)));
         assert_eq!(ask(&[(0x2091, 3)]), Ok((api::COMPAT, 3, 0, 0)));
-        assert_eq!(ask(&[(0x2091, 4), (0x2092, 5), (0x9126, 2)]), Ok((api::COMPAT, 4, 5, 0)));
+        assert_eq!(
+            ask(&[(0x2091, 4), (0x2092, 5), (0x9126, 2)]),
+            Ok((api::COMPAT, 4, 5, 0))
+        );
         assert_eq!(ask(&[(0x2091, 2), (0x9126, 4)]), Ok((api::ES, 2, 0, 0)));
-        assert_eq!(ask(&[(0x2091, 1), (0x2092, 1), (0x9126, 4)]), Ok((api::ES1, 1, 1, 0)));
-        assert_eq!(ask(&[(0x2091, 3), (0x2092, 1), (0x2094, 3)]), Ok((api::CORE, 3, 1, 3)));
+        assert_eq!(
+            ask(&[(0x2091, 1), (0x2092, 1), (0x9126, 4)]),
+            Ok((api::ES1, 1, 1, 0))
+        );
+        assert_eq!(
+            ask(&[(0x2091, 3), (0x2092, 1), (0x2094, 3)]),
+            Ok((api::CORE, 3, 1, 3))
+        );
     }
 
     #[test]
     fn what_is_not_there_is_refused_as_the_extension_says() {
         assert_eq!(ask(&[(0x2091, 3), (0x2092, 9)]), Err(GlxError::Match));
         assert_eq!(ask(&[(0x2091, 2), (0x2094, 2)]), Err(GlxError::Match));
-        assert_eq!(ask(&[(0x2091, 3), (0x2092, 2), (0x9126, 3)]), Err(GlxError::BadProfile));
+        assert_eq!(
+            ask(&[(0x2091, 3), (0x2092, 2), (0x9126, 3)]),
+            Err(GlxError::BadProfile)
+        );
         assert_eq!(ask(&[(0x2091, 5), (0x9126, 4)]), Err(GlxError::BadFbConfig));
         assert_eq!(ask(&[(0x1234, 1)]), Err(GlxError::Value));
         assert_eq!(ask(&[(0x2094, 0x80)]), Err(GlxError::Value));

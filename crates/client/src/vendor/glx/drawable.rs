@@ -5,10 +5,10 @@ use super::config::{pairs, view};
 use crate::config::{glx, FbConfig};
 use crate::context::Request;
 use crate::idle::current;
-use crate::swap::swap_buffers as swap;
 use crate::process::process;
 use crate::session::session;
 use crate::surface::{Kind, Surface};
+use crate::swap::swap_buffers as swap;
 use crate::x11::error::{raise, request, GlxError};
 use crate::x11::xlib::{xlib, Display, XVisualInfo, Xid};
 use std::ffi::{c_int, c_uint, c_ulong};
@@ -84,24 +84,49 @@ pub unsafe extern "C" fn create_window(
 
 pub unsafe extern "C" fn destroy_window(display: *mut Display, window: Xid) {
     // SAFETY: as libGLX passes them on.
-    unsafe { destroy(display, window, request::DESTROY_WINDOW, GlxError::BadWindow) };
+    unsafe {
+        destroy(
+            display,
+            window,
+            request::DESTROY_WINDOW,
+            GlxError::BadWindow,
+        )
+    };
 }
 
 pub unsafe extern "C" fn destroy_pixmap(display: *mut Display, pixmap: Xid) {
     // SAFETY: as libGLX passes them on.
-    unsafe { destroy(display, pixmap, request::DESTROY_PIXMAP, GlxError::BadPixmap) };
+    unsafe {
+        destroy(
+            display,
+            pixmap,
+            request::DESTROY_PIXMAP,
+            GlxError::BadPixmap,
+        )
+    };
 }
 
 pub unsafe extern "C" fn destroy_pbuffer(display: *mut Display, pbuffer: Xid) {
     // SAFETY: as libGLX passes them on.
-    unsafe { destroy(display, pbuffer, request::DESTROY_PBUFFER, GlxError::BadPbuffer) };
+    unsafe {
+        destroy(
+            display,
+            pbuffer,
+            request::DESTROY_PBUFFER,
+            GlxError::BadPbuffer,
+        )
+    };
 }
 
 /// Forgets the name. The surface itself lives on while a context draws to it.
 unsafe fn destroy(display: *mut Display, xid: Xid, minor: u8, error: GlxError) {
     // SAFETY: the program's display.
     unsafe {
-        if process().drawables.remove(&name_of(display), xid as u32).is_none() {
+        if process()
+            .drawables
+            .remove(&name_of(display), xid as u32)
+            .is_none()
+        {
             raise(display, error, xid as u32, minor);
         }
     }
@@ -168,8 +193,7 @@ unsafe fn pixmap_of(display: *mut Display, config: &FbConfig, pixmap: u32, minor
         }
         let xid = xlib.allocate_id(display);
         let size = (geometry.width, geometry.height);
-        let surface =
-            Surface::pixmap(session, &watch, pixmap, size, xid, config.format, config.id);
+        let surface = Surface::pixmap(session, &watch, pixmap, size, xid, config.format, config.id);
         process().drawables.add(&name, &surface);
         xid.into()
     }
@@ -205,14 +229,17 @@ pub unsafe extern "C" fn create_pbuffer(
         }
         let fits = |n: c_int| (0..=glx::MAX_PBUFFER).contains(&n);
         if width < 0 || height < 0 || !(largest || (fits(width) && fits(height))) {
-            let error = if width < 0 || height < 0 { GlxError::Value } else { GlxError::Alloc };
+            let error = if width < 0 || height < 0 {
+                GlxError::Value
+            } else {
+                GlxError::Alloc
+            };
             raise(display, error, 0, minor);
             return 0;
         }
         let size = [width, height].map(|n| n.clamp(1, glx::MAX_PBUFFER) as u32);
         let xid = xlib.allocate_id(display);
-        let surface =
-            Surface::pbuffer(session, (size[0], size[1]), xid, config.format, config.id);
+        let surface = Surface::pbuffer(session, (size[0], size[1]), xid, config.format, config.id);
         surface.preserved.store(preserved, Ordering::Relaxed);
         surface.largest.store(largest, Ordering::Relaxed);
         process().drawables.add(&name_of(display), &surface);
@@ -318,7 +345,9 @@ pub unsafe extern "C" fn get_selected_event(
 pub unsafe extern "C" fn swap_buffers(display: *mut Display, drawable: Xid) {
     let xid = drawable as u32;
     // Almost always what is current; the display's name costs more than the whole rest.
-    let mine = current().filter(|cx| cx.display() == display).and_then(|cx| cx.draw.clone());
+    let mine = current()
+        .filter(|cx| cx.display() == display)
+        .and_then(|cx| cx.draw.clone());
     let surface = mine.filter(|s| s.xid == xid).or_else(|| {
         // SAFETY: the program's display, passed on by libGLX.
         process().drawables.find(&unsafe { name_of(display) }, xid)
@@ -330,7 +359,11 @@ pub unsafe extern "C" fn swap_buffers(display: *mut Display, drawable: Xid) {
             // SAFETY: the program's display, passed on by libGLX.
             unsafe {
                 let name = name_of(display);
-                if process().watch(&name).and_then(|w| w.geometry(xid)).is_none() {
+                if process()
+                    .watch(&name)
+                    .and_then(|w| w.geometry(xid))
+                    .is_none()
+                {
                     raise(display, GlxError::BadDrawable, xid, request::SWAP_BUFFERS);
                 }
             }

@@ -43,7 +43,12 @@ struct Glyph {
     rows: Vec<u8>,
 }
 
-fn glyphs(watch: &Watch, font: u32, first: c_int, count: c_int) -> Result<Vec<Glyph>, ReplyOrIdError> {
+fn glyphs(
+    watch: &Watch,
+    font: u32,
+    first: c_int,
+    count: c_int,
+) -> Result<Vec<Glyph>, ReplyOrIdError> {
     let x = watch.connection();
     let metrics = x.query_font(font)?.reply()?;
     let (max, min) = (&metrics.max_bounds, &metrics.min_bounds);
@@ -54,7 +59,11 @@ fn glyphs(watch: &Watch, font: u32, first: c_int, count: c_int) -> Result<Vec<Gl
     let pixmap = x.generate_id()?;
     x.create_pixmap(1, pixmap, root, width as u16, height as u16)?;
     let gc = x.generate_id()?;
-    let options = CreateGCAux::new().font(font).foreground(1).background(0).graphics_exposures(0);
+    let options = CreateGCAux::new()
+        .font(font)
+        .foreground(1)
+        .background(0)
+        .graphics_exposures(0);
     x.create_gc(gc, pixmap, &options)?;
     let clear = x.generate_id()?;
     x.create_gc(clear, pixmap, &CreateGCAux::new().foreground(0))?;
@@ -90,7 +99,8 @@ fn glyphs(watch: &Watch, font: u32, first: c_int, count: c_int) -> Result<Vec<Gl
                 .reply()?;
             glyph.width = glyph_width;
             glyph.height = glyph_height;
-            glyph.origin = (left as f32, info.descent.into());
+            // The specification's own formula, one above the baseline.
+            glyph.origin = (left as f32, f32::from(info.descent) - 1.0);
             let setup = x.setup();
             let layout = Layout {
                 pad: usize::from(setup.bitmap_format_scanline_pad) / 8,
@@ -142,7 +152,11 @@ impl Layout {
         if self.bits_msb != self.bytes_msb {
             byte = byte / unit * unit + (unit - 1 - byte % unit);
         }
-        let mask = if self.bits_msb { 0x80 >> (x % 8) } else { 1 << (x % 8) };
+        let mask = if self.bits_msb {
+            0x80 >> (x % 8)
+        } else {
+            1 << (x % 8)
+        };
         row.get(byte).is_some_and(|b| b & mask != 0)
     }
 }
@@ -155,7 +169,9 @@ fn char_info(font: &QueryFontReply, code: c_int) -> Option<Charinfo> {
     let rows = u16::from(font.min_byte1)..=u16::from(font.max_byte1);
     let linear = font.min_byte1 == 0 && font.max_byte1 == 0;
     let index = if linear {
-        (first..=last).contains(&code).then(|| usize::from(code - first))?
+        (first..=last)
+            .contains(&code)
+            .then(|| usize::from(code - first))?
     } else {
         if !rows.contains(&row) || !(first..=last).contains(&column) {
             return None;
@@ -192,7 +208,8 @@ fn compile(glyphs: &[Glyph], list_base: c_int) {
             entry::<unsafe extern "C" fn()>(b"glPopClientAttrib"),
             entry::<unsafe extern "C" fn(u32, i32)>(b"glPixelStorei"),
         );
-        let (Some(new), Some(end), Some(bitmap), Some(push), Some(pop), Some(store)) = functions else {
+        let (Some(new), Some(end), Some(bitmap), Some(push), Some(pop), Some(store)) = functions
+        else {
             return;
         };
         push(PIXEL_STORE_BIT);
@@ -202,7 +219,15 @@ fn compile(glyphs: &[Glyph], list_base: c_int) {
         for (list, glyph) in (list_base as u32..).zip(glyphs) {
             new(list, COMPILE);
             let (x, y) = glyph.origin;
-            bitmap(glyph.width, glyph.height, x, y, glyph.advance, 0.0, glyph.rows.as_ptr());
+            bitmap(
+                glyph.width,
+                glyph.height,
+                x,
+                y,
+                glyph.advance,
+                0.0,
+                glyph.rows.as_ptr(),
+            );
             end();
         }
         pop();
@@ -225,10 +250,20 @@ mod tests {
     #[test]
     fn bitmaps_become_rows_from_the_bottom_up() {
         // Ten pixels wide: the left- and rightmost set in the first row, all in the second.
-        let x86 = Layout { pad: 4, unit: 4, bits_msb: false, bytes_msb: false };
+        let x86 = Layout {
+            pad: 4,
+            unit: 4,
+            bits_msb: false,
+            bytes_msb: false,
+        };
         let image = [0x01, 0x02, 0, 0, 0xff, 0x03, 0, 0];
         assert_eq!(x86.rows(&image, 10, 2), [0xff, 0xc0, 0x80, 0x40]);
-        let big = Layout { pad: 4, unit: 4, bits_msb: true, bytes_msb: true };
+        let big = Layout {
+            pad: 4,
+            unit: 4,
+            bits_msb: true,
+            bytes_msb: true,
+        };
         let image = [0x80, 0x40, 0, 0, 0xff, 0xc0, 0, 0];
         assert_eq!(big.rows(&image, 10, 2), [0xff, 0xc0, 0x80, 0x40]);
         assert_eq!(big.rows(&[], 8, 1), [0], "a short image reads as empty");
@@ -236,7 +271,10 @@ mod tests {
 
     #[test]
     fn characters_are_found_by_code() {
-        let info = |width| Charinfo { character_width: width, ..Charinfo::default() };
+        let info = |width| Charinfo {
+            character_width: width,
+            ..Charinfo::default()
+        };
         let linear = QueryFontReply {
             min_char_or_byte2: 32,
             max_char_or_byte2: 33,
@@ -245,7 +283,11 @@ mod tests {
         };
         assert_eq!(char_info(&linear, 33).unwrap().character_width, 6);
         assert!(char_info(&linear, 34).is_none() && char_info(&linear, -1).is_none());
-        let square = QueryFontReply { min_byte1: 1, max_byte1: 2, ..linear };
+        let square = QueryFontReply {
+            min_byte1: 1,
+            max_byte1: 2,
+            ..linear
+        };
         assert!(char_info(&square, 0x0120).is_some() && char_info(&square, 0x20).is_none());
     }
 }

@@ -134,13 +134,38 @@ mod tests {
     #[test]
     fn nothing_mandatory_is_missing() {
         for name in [
-            "ChooseVisual", "CopyContext", "CreateContext", "CreateGLXPixmap", "DestroyContext",
-            "DestroyGLXPixmap", "GetConfig", "IsDirect", "MakeCurrent", "SwapBuffers", "UseXFont",
-            "WaitGL", "WaitX", "QueryServerString", "GetClientString", "QueryExtensionsString",
-            "ChooseFBConfig", "CreateNewContext", "CreatePbuffer", "CreatePixmap", "CreateWindow",
-            "DestroyPbuffer", "DestroyPixmap", "DestroyWindow", "GetFBConfigAttrib",
-            "GetFBConfigs", "GetSelectedEvent", "GetVisualFromFBConfig", "MakeContextCurrent",
-            "QueryContext", "QueryDrawable", "SelectEvent",
+            "ChooseVisual",
+            "CopyContext",
+            "CreateContext",
+            "CreateGLXPixmap",
+            "DestroyContext",
+            "DestroyGLXPixmap",
+            "GetConfig",
+            "IsDirect",
+            "MakeCurrent",
+            "SwapBuffers",
+            "UseXFont",
+            "WaitGL",
+            "WaitX",
+            "QueryServerString",
+            "GetClientString",
+            "QueryExtensionsString",
+            "ChooseFBConfig",
+            "CreateNewContext",
+            "CreatePbuffer",
+            "CreatePixmap",
+            "CreateWindow",
+            "DestroyPbuffer",
+            "DestroyPixmap",
+            "DestroyWindow",
+            "GetFBConfigAttrib",
+            "GetFBConfigs",
+            "GetSelectedEvent",
+            "GetVisualFromFBConfig",
+            "MakeContextCurrent",
+            "QueryContext",
+            "QueryDrawable",
+            "SelectEvent",
         ] {
             let name = format!("glX{name}");
             assert!(implementation(name.as_bytes()).is_some(), "{name}");
@@ -150,8 +175,11 @@ mod tests {
     #[test]
     fn extension_functions_have_stubs_and_core_functions_do_not() {
         for name in [
-            "glXSwapIntervalEXT", "glXSwapIntervalSGI", "glXSwapIntervalMESA",
-            "glXGetSwapIntervalMESA", "glXCreateContextAttribsARB",
+            "glXSwapIntervalEXT",
+            "glXSwapIntervalSGI",
+            "glXSwapIntervalMESA",
+            "glXGetSwapIntervalMESA",
+            "glXCreateContextAttribsARB",
         ] {
             assert!(dispatch::stub(name.as_bytes()).is_some(), "{name}");
             assert!(implementation(name.as_bytes()).is_some(), "{name}");
