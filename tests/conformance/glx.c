@@ -7,7 +7,7 @@ Display *display;
 struct window main_window;
 
 static int (*previous_handler)(Display *, XErrorEvent *);
-static int x_errors;
+static int x_errors, glx_error_base;
 static char x_error_text[16][96];
 
 GLXFBConfig choose_config(const int *attributes)
@@ -82,9 +82,8 @@ static int remember_error(Display *from, XErrorEvent *event)
     static const char *const glx_names[] = {"GLXBadContext", "GLXBadContextState", "GLXBadDrawable", "GLXBadPixmap", "GLXBadContextTag",
                                             "GLXBadCurrentWindow", "GLXBadRenderRequest", "GLXBadLargeRequest", "GLXUnsupportedPrivateRequest",
                                             "GLXBadFBConfig", "GLXBadPbuffer", "GLXBadCurrentDrawable", "GLXBadWindow", "GLXBadProfileARB"};
-    int error_base = 0, event_base = 0, index;
-    glXQueryExtension(from, &error_base, &event_base);
-    index = event->error_code - error_base;
+    int index = event->error_code - glx_error_base;
+    (void)from;
     if (x_errors < 16) {
         if (index >= 0 && index < 14)
             snprintf(x_error_text[x_errors], sizeof *x_error_text, "%s", glx_names[index]);
@@ -97,7 +96,9 @@ static int remember_error(Display *from, XErrorEvent *event)
 
 void begin_x_errors(void)
 {
+    int event_base;
     XSync(display, False);
+    glXQueryExtension(display, &glx_error_base, &event_base);
     x_errors = 0;
     previous_handler = XSetErrorHandler(remember_error);
 }
