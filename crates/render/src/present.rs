@@ -4,7 +4,7 @@ use crate::configs::Choice;
 use crate::egl::{self, attr, ApiKind, Egl};
 use crate::generated::driver::Gl;
 use crate::renderer::{RenderError, Renderer};
-use crate::surface::{fault, is_both, SharedSurface};
+use crate::surface::{is_both, SharedSurface};
 use mgn_fabric::Reservation;
 use mgn_wire::frames::{Encoding, Header, Kind, HEADER};
 use mgn_wire::{gl::*, Fault};
@@ -108,7 +108,12 @@ impl Renderer {
         if self.cx.as_ref().is_some_and(|cx| is_both(cx.draw_buffer)) {
             self.front_follows(&surface)?;
         }
-        self.show(&surface, frame, want, true)?;
+        let has_front = {
+            let s = surface.borrow();
+            s.single || s.front.is_some()
+        };
+        // Without a front that was drawn to there is nothing new to show.
+        self.show(&surface, frame, if has_front { want } else { 0 }, true)?;
         self.bind()
     }
 
@@ -150,7 +155,7 @@ impl Renderer {
             Room::Private(buffer) if buffer.len() >= bytes => buffer.as_mut_ptr(),
             _ => return Err(Fault::refused("the room for a picture is too small")),
         };
-        self.make_current(self.keeper.context, pixels, pixels).map_err(fault)?;
+        self.readable(surface, pixels)?;
         // SAFETY: `to` has room for the rows of 4-byte pixels, which the keeper's pack state (alignment 4, no skips) makes contiguous, and no pack
         // buffer is ever bound in the keeper's context.
         unsafe { self.read(width, height, to) };

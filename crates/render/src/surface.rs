@@ -27,6 +27,8 @@ pub(crate) struct Surface {
     pub back: egl::Surface,
     /// Exists once a program has used the front of a double-buffered surface.
     pub front: Option<egl::Surface>,
+    /// Where the samples of a multisampled surface are put together for its picture; exists once there was one.
+    pub resolved: Option<egl::Surface>,
 }
 
 impl Surface {
@@ -67,7 +69,7 @@ impl Renderer {
     ) -> Result<Surface, Fault> {
         let (width, height) = extent(width, height)?;
         let back = self.cleared_pbuffer(&choice, width, height)?;
-        Ok(Surface { id, choice, single, width, height, back, front: None })
+        Ok(Surface { id, choice, single, width, height, back, front: None, resolved: None })
     }
 
     /// Replaces a surface's buffers by ones of another size. What was in them is lost, as it is with a window that the driver draws itself.
@@ -84,12 +86,12 @@ impl Renderer {
         let front = if had_front { Some(self.cleared_pbuffer(&choice, width, height)?) } else { None };
         let old = {
             let mut s = surface.borrow_mut();
-            let old = (std::mem::replace(&mut s.back, back), std::mem::replace(&mut s.front, front));
+            let old = [Some(std::mem::replace(&mut s.back, back)), std::mem::replace(&mut s.front, front), s.resolved.take()];
             (s.width, s.height) = (width, height);
             old
         };
         self.bind()?;
-        for old in [Some(old.0), old.1].into_iter().flatten() {
+        for old in old.into_iter().flatten() {
             self.destroy(old);
         }
         Ok(())
@@ -99,7 +101,7 @@ impl Renderer {
     pub(crate) fn release(&mut self, surface: SharedSurface) {
         if let Some(surface) = Rc::into_inner(surface) {
             let surface = surface.into_inner();
-            for buffer in [Some(surface.back), surface.front].into_iter().flatten() {
+            for buffer in [Some(surface.back), surface.front, surface.resolved].into_iter().flatten() {
                 self.destroy(buffer);
             }
         }
@@ -128,6 +130,30 @@ impl Renderer {
     /// Copies colours from the back to the front.
     pub(crate) fn front_follows(&mut self, surface: &SharedSurface) -> Result<(), Fault> {
         self.copy(surface, false, GL_COLOR_BUFFER_BIT)
+    }
+
+    /// Makes the keeper current so that a picture of `pixels`, one of the surface's buffers, can be read: of a multisampled buffer, a read would give one
+    /// sample of each pixel.
+    pub(crate) fn readable(&mut self, surface: &SharedSurface, pixels: egl::Surface) -> Result<(), Fault> {
+        let (choice, width, height, resolved) = {
+            let s = surface.borrow();
+            (s.choice, s.width, s.height, s.resolved)
+        };
+        let plain = |c: &&Choice| choice.samples > 0 && c.samples == 0 && c.alpha == choice.alpha;
+        let smallest = |c: &&Choice| c.depth + c.stencil;
+        let Some(plain) = self.configs.iter().filter(plain).min_by_key(smallest).copied() else {
+            return self.make_current(self.keeper.context, pixels, pixels).map_err(fault);
+        };
+        let resolved = match resolved {
+            Some(resolved) => resolved,
+            None => self.cleared_pbuffer(&plain, width, height)?,
+        };
+        surface.borrow_mut().resolved = Some(resolved);
+        self.make_current(self.keeper.context, resolved, pixels).map_err(fault)?;
+        let (w, h) = (width as i32, height as i32);
+        // SAFETY: the keeper's context is current with both buffers; the command takes no pointers.
+        unsafe { (self.gl.glBlitFramebuffer)(0, 0, w, h, 0, 0, w, h, GL_COLOR_BUFFER_BIT, GL_NEAREST) };
+        self.make_current(self.keeper.context, resolved, resolved).map_err(fault)
     }
 
     /// Carries depth and stencil over to the buffer that is drawn to next: to the programs they are one.

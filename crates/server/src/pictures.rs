@@ -213,3 +213,91 @@ fn compress(inbox: &Receiver<Parcel>, way: &std::sync::Weak<Way>, failed: &Mutex
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mgn_fabric::{connect, Address, Config, Listener, Token, Transport};
+
+    /// Both ends of a connection over TCP.
+    fn pair() -> (Sender, mgn_fabric::Receiver, impl Sized) {
+        let token = Token::generate();
+        let address: Address = "tcp:127.0.0.1:0".parse().unwrap();
+        let listener = Listener::bind(&address, Some(token.clone())).unwrap();
+        let address = listener.address().clone();
+        let client = thread::spawn(move || connect(&address, Transport::Tcp, Some(&token), b"", Duration::from_secs(10)).unwrap().0);
+        let server = listener.accept().unwrap().accept(b"", &Config::default()).unwrap();
+        let (sender, unheard) = server.split();
+        let (unsaid, receiver) = client.join().unwrap().split();
+        (sender, receiver, (unheard, unsaid))
+    }
+
+    #[test]
+    fn pictures_for_far_clients_are_compressed_and_stay_in_order() {
+        let (sender, mut receiver, _kept) = pair();
+        let slot = Arc::new(FramesSlot::default());
+        let mut end = FramesEnd::new(slot.clone(), Arc::default());
+        slot.open(sender, true).unwrap();
+        let header = |kind, frame, payload| Header {
+            kind,
+            encoding: Encoding::Raw,
+            surface: 1,
+            frame,
+            width: 100,
+            height: 100,
+            stride: 400,
+            payload,
+            error: 0,
+            context: 1,
+        };
+        for frame in 0..6 {
+            if frame % 2 == 0 {
+                let Room::Private(mut pixels) = end.room(40_000).unwrap() else { panic!("a message of raw pixels") };
+                pixels.fill(frame as u8);
+                end.send(&header(Kind::Picture, frame, 40_000), Room::Private(pixels)).unwrap();
+            } else {
+                end.done(&header(Kind::Done, frame, 0)).unwrap();
+            }
+        }
+        for frame in 0..6 {
+            let message = receiver.recv(Some(Duration::from_secs(10))).unwrap().unwrap().to_vec();
+            let (head, payload) = message.split_first_chunk::<HEADER>().unwrap();
+            let head = Header::decode(head).unwrap();
+            assert_eq!((head.frame, head.payload as usize), (frame, payload.len()));
+            if frame % 2 == 0 {
+                assert_eq!((head.kind, head.encoding), (Kind::Picture, Encoding::Lz4));
+                assert!(payload.len() < 1000);
+                let pixels = lz4_flex::block::decompress(payload, 40_000).unwrap();
+                assert_eq!(pixels, vec![frame as u8; 40_000]);
+            } else {
+                assert_eq!(head.kind, Kind::Done);
+            }
+        }
+    }
+
+    #[test]
+    fn a_client_that_has_gone_is_noticed() {
+        let (sender, receiver, kept) = pair();
+        let slot = Arc::new(FramesSlot::default());
+        let mut end = FramesEnd::new(slot.clone(), Arc::default());
+        slot.open(sender, true).unwrap();
+        drop((receiver, kept));
+        let header = Header {
+            kind: Kind::Done,
+            encoding: Encoding::Raw,
+            surface: 1,
+            frame: 1,
+            width: 1,
+            height: 1,
+            stride: 4,
+            payload: 0,
+            error: 0,
+            context: 1,
+        };
+        let fault = (0..1000).find_map(|_| {
+            thread::sleep(Duration::from_millis(2));
+            end.done(&header).err()
+        });
+        assert_eq!(fault, Some(Fault::refused(crate::answers::GONE)));
+    }
+}

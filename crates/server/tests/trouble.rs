@@ -276,3 +276,24 @@ fn workers_die_with_a_server_that_is_killed() {
     let lives = |pid: &i32| std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|s| !s.contains(") Z"));
     wait_until("workers end", || !workers.iter().any(lives));
 }
+
+#[test]
+fn a_machine_without_egl_is_said_so() {
+    let folder = std::env::temp_dir().join(format!("mgn-no-egl-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("libEGL.so.1"), b"no library").unwrap();
+    let server = Server::try_start(false, &[("LD_LIBRARY_PATH", folder.to_str().unwrap())]);
+    std::fs::remove_dir_all(&folder).unwrap();
+    let Err(log) = server else { panic!("a server without a driver") };
+    assert!(log.contains("server: libEGL.so.1 cannot be loaded"), "{log}");
+    assert!(log.contains("install"), "{log}");
+}
+
+#[test]
+fn an_address_in_use_is_said_so() {
+    let server = Server::start(false, &[]);
+    let second = Server::try_start(false, &[("TEST_LISTEN", &server.address.to_string())]);
+    let Err(log) = second else { panic!("two servers at one address") };
+    assert!(log.contains("is in use"), "{log}");
+    server.client(Transport::Shm).set_up();
+}

@@ -2549,25 +2549,13 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_get_integer64i_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut data = crate::renderer::out::<i64>(data_count, 0)?;
-        self.error();
-        unsafe { (self.gl.glGetInteger64i_v)(target, index, data.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&data, if failed { 0 } else { data_count });
-        Ok(())
+        self.hand_gl_get_integer64i_v(target, index, data_count, reply)
     }
     fn gl_get_integer64v(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_gl_get_integer64v(pname, data_count, reply)
     }
     fn gl_get_integeri_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut data = crate::renderer::out::<i32>(data_count, 0)?;
-        self.error();
-        unsafe { (self.gl.glGetIntegeri_v)(target, index, data.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&data, if failed { 0 } else { data_count });
-        Ok(())
+        self.hand_gl_get_integeri_v(target, index, data_count, reply)
     }
     fn gl_get_integerv(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_gl_get_integerv(pname, data_count, reply)
@@ -2857,14 +2845,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_get_program_pipelineiv(&mut self, pipeline: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let pipeline = self.name(Class::Pipeline, pipeline);
-        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
-        self.error();
-        unsafe { (self.gl.glGetProgramPipelineiv)(pipeline, pname, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
+        self.hand_gl_get_program_pipelineiv(pipeline, pname, params_count, reply)
     }
     fn gl_get_program_pipelineiv_ext(&mut self, pipeline: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
@@ -3062,13 +3043,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_get_query_indexediv(&mut self, target: u32, index: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
-        self.error();
-        unsafe { (self.gl.glGetQueryIndexediv)(target, index, pname, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
+        self.hand_gl_get_query_indexediv(target, index, pname, params_count, reply)
     }
     fn gl_get_query_objecti64v(&mut self, id: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
@@ -3121,13 +3096,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_get_queryiv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
-        self.error();
-        unsafe { (self.gl.glGetQueryiv)(target, pname, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
+        self.hand_gl_get_queryiv(target, pname, params_count, reply)
     }
     fn gl_get_queryiv_ext(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
@@ -3404,13 +3373,7 @@ impl Commands for Renderer {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
-        self.error();
-        unsafe { (self.gl.glGetTexLevelParameteriv)(target, level, pname, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
+        self.hand_gl_get_tex_level_parameteriv(target, level, pname, params_count, reply)
     }
     fn gl_get_tex_parameter_iiv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;

@@ -3,7 +3,7 @@
 use crate::renderer::{out, Renderer};
 use mgn_wire::sizes::gets::pixel_map_counted_by;
 use mgn_wire::sizes::image::{call_lists_bytes, map_components};
-use mgn_wire::{gl::*, Data, Fault, Plain, Reply, Slice};
+use mgn_wire::{Data, Fault, Plain, Reply, Slice};
 
 /// The most display lists that one command may generate or delete: each takes memory and time in the driver.
 const MOST_LISTS: i32 = 1 << 20;
@@ -181,6 +181,7 @@ evaluators! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mgn_wire::gl::*;
 
     #[test]
     fn control_points_are_counted() {

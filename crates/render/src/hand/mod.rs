@@ -7,6 +7,7 @@ mod framebuffers;
 mod gets;
 mod images;
 mod lists;
+mod name_gets;
 mod objects;
 pub(crate) mod pixel_store;
 mod readback;

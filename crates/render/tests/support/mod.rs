@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard};
 
+#[allow(dead_code)]
 pub struct Picture {
     pub header: Header,
     pub pixels: Vec<u8>,
@@ -122,6 +123,7 @@ pub fn message(context: u32, commands: impl FnOnce(&mut Encoder)) -> Vec<u32> {
     words
 }
 
+#[allow(dead_code)]
 pub fn floats<const N: usize>(rows: &[[f32; N]]) -> Vec<u8> {
     rows.iter().flatten().flat_map(|f| f.to_le_bytes()).collect()
 }

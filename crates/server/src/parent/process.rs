@@ -41,11 +41,6 @@ impl Process {
         builder.args(&command.arguments).stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null());
         // An interrupt from the terminal is the server's to deal with.
         builder.process_group(0);
-        for (name, _) in std::env::vars_os() {
-            if name.to_str().is_some_and(|n| n.starts_with("__EGL_VENDOR_LIBRARY_") || n == "LD_PRELOAD") {
-                builder.env_remove(name);
-            }
-        }
         let child = builder.spawn().map_err(ServerError::Spawn)?;
         let pid = Pid::from_raw(child.id() as i32);
         let pidfd = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());

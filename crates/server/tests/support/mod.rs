@@ -65,7 +65,7 @@ impl Server {
         Server::try_start(tcp, settings).expect("a server that listens")
     }
 
-    pub fn try_start(tcp: bool, settings: &[(&str, &str)]) -> Option<Server> {
+    pub fn try_start(tcp: bool, settings: &[(&str, &str)]) -> Result<Server, String> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("mgn-server-test-{}-{count}", std::process::id()));
@@ -85,14 +85,18 @@ impl Server {
         std::thread::spawn(move || lines.for_each(drop));
         let token = tcp.then(|| TOKEN.parse().expect("a token"));
         let mut server = Server { child, address: Address::Abstract("nowhere".into()), token, folder };
-        server.address = address?;
-        Some(server)
+        match address {
+            Some(address) => server.address = address,
+            None => return Err(server.log()),
+        }
+        Ok(server)
     }
 
     pub fn log(&self) -> String {
         fs::read_to_string(self.folder.join("log")).expect("a log")
     }
 
+    #[allow(dead_code)]
     /// Waits until the log contains `text`.
     pub fn expect_log(&self, text: &str) {
         wait_until(text, || self.log().contains(text));
@@ -116,6 +120,7 @@ impl Server {
     }
 
     /// The process ids of its workers.
+    #[allow(dead_code)]
     pub fn workers(&self) -> Vec<i32> {
         let path = format!("/proc/{0}/task/{0}/children", self.child.id());
         let all = fs::read_dir(format!("/proc/{}/task", self.child.id())).map(|tasks| {
@@ -125,6 +130,7 @@ impl Server {
         all.split_whitespace().filter_map(|p| p.parse().ok()).collect()
     }
 
+    #[allow(dead_code)]
     pub fn signal(&self, signal: i32) {
         // SAFETY: signals a child of this process that has not been waited for.
         unsafe { libc::kill(self.child.id() as i32, signal) };
@@ -152,6 +158,7 @@ pub fn opening(role: Role) -> Vec<u8> {
     postcard::to_allocvec(&hello).expect("bytes")
 }
 
+#[allow(dead_code)]
 pub struct Client {
     pub sender: Sender,
     pub answers: Receiver,
@@ -207,6 +214,7 @@ impl Client {
         (header, payload)
     }
 
+    #[allow(dead_code)]
     /// Waits for the session's end; gives the reason that the server told.
     pub fn ending(&mut self) -> Option<String> {
         loop {

@@ -1,0 +1,70 @@
+//! Queries by index, of pipelines, queries and textures, some of which answer with the name of an object.
+
+use crate::names::Class;
+use crate::renderer::{out, Renderer};
+use mgn_wire::{gl::*, Fault, Reply};
+
+/// Which names the value of a pname is one of.
+fn class(pname: u32) -> Option<Class> {
+    Some(match pname {
+        GL_ATOMIC_COUNTER_BUFFER_BINDING
+        | GL_SHADER_STORAGE_BUFFER_BINDING
+        | GL_TRANSFORM_FEEDBACK_BUFFER_BINDING
+        | GL_UNIFORM_BUFFER_BINDING
+        | GL_VERTEX_BINDING_BUFFER
+        | GL_TEXTURE_BUFFER_DATA_STORE_BINDING => Class::Buffer,
+        GL_IMAGE_BINDING_NAME => Class::Texture,
+        GL_CURRENT_QUERY => Class::Query,
+        GL_ACTIVE_PROGRAM
+        | GL_VERTEX_SHADER
+        | GL_FRAGMENT_SHADER
+        | GL_GEOMETRY_SHADER
+        | GL_TESS_CONTROL_SHADER
+        | GL_TESS_EVALUATION_SHADER
+        | GL_COMPUTE_SHADER => Class::Program,
+        _ => return None,
+    })
+}
+
+impl Renderer {
+    /// The client's form of an answer: names are its own.
+    fn translated<T: Copy>(&self, pname: u32, mut values: Vec<T>, driver: impl Fn(T) -> u32, client: impl Fn(u32) -> T) -> Vec<T> {
+        if let (Some(class), Some(first)) = (class(pname), values.first_mut()) {
+            let name = match driver(*first) {
+                0 => 0,
+                name => self.names.table(class).client(name).unwrap_or(0),
+            };
+            *first = client(name);
+        }
+        values
+    }
+}
+
+/// Queries of integers; in brackets the pname among the arguments, and the pipeline if there is one.
+macro_rules! queries {
+    ($($hand:ident = $gl:ident<$ty:ty>($($arg:ident: $argty:ty),*) [$pname:ident $(, $pipeline:ident)?];)*) => {
+        impl Renderer {
+            $(pub(crate) fn $hand(&mut self, $($arg: $argty,)* count: u32, reply: &mut Reply) -> Result<(), Fault> {
+                self.needs_context()?;
+                $(let $pipeline = self.name(Class::Pipeline, $pipeline);)?
+                let mut values = out::<$ty>(count, 0)?;
+                self.error();
+                // SAFETY: there is room for more values than any query writes.
+                unsafe { (self.gl.$gl)($($arg,)* values.as_mut_ptr()) };
+                let failed = self.failed();
+                let values = self.translated($pname, values, |v| v as u32, |v| v as $ty);
+                reply.array(&values, if failed { 0 } else { count });
+                Ok(())
+            })*
+        }
+    };
+}
+
+queries! {
+    hand_gl_get_integeri_v = glGetIntegeri_v<i32>(target: u32, index: u32) [target];
+    hand_gl_get_integer64i_v = glGetInteger64i_v<i64>(target: u32, index: u32) [target];
+    hand_gl_get_queryiv = glGetQueryiv<i32>(target: u32, pname: u32) [pname];
+    hand_gl_get_query_indexediv = glGetQueryIndexediv<i32>(target: u32, index: u32, pname: u32) [pname];
+    hand_gl_get_tex_level_parameteriv = glGetTexLevelParameteriv<i32>(target: u32, level: i32, pname: u32) [pname];
+    hand_gl_get_program_pipelineiv = glGetProgramPipelineiv<i32>(pipeline: u32, pname: u32) [pname, pipeline];
+}
