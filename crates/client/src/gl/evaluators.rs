@@ -7,7 +7,11 @@ use mgn_wire::{gl::*, ops};
 
 /// How many values `query` of an evaluator has. Costs a round trip for its control points; what is wrong with it shows when it is asked.
 fn values_of(cx: &mut Context, target: u32, query: u32) -> u32 {
-    let dimensions = if (GL_MAP2_COLOR_4..=GL_MAP2_VERTEX_4).contains(&target) { 2 } else { 1 };
+    let dimensions = if (GL_MAP2_COLOR_4..=GL_MAP2_VERTEX_4).contains(&target) {
+        2
+    } else {
+        1
+    };
     match query {
         GL_ORDER => dimensions,
         GL_DOMAIN => 2 * dimensions,
@@ -16,11 +20,14 @@ fn values_of(cx: &mut Context, target: u32, query: u32) -> u32 {
             // SAFETY: the context's own encoder; there is room for the values.
             unsafe {
                 cx.enc.gl_get_mapiv(target, GL_ORDER, dimensions);
-                cx.answer(ops::GL_GET_MAPIV).array(order.as_mut_ptr(), dimensions as usize);
+                cx.answer(ops::GL_GET_MAPIV)
+                    .array(order.as_mut_ptr(), dimensions as usize);
             }
             let [u, v] = order;
             let v = if dimensions == 2 { v } else { 1 };
-            map_values(target, u, v).and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
+            map_values(target, u, v)
+                .and_then(|n| u32::try_from(n).ok())
+                .unwrap_or(0)
         }
         _ => 1,
     }

@@ -72,7 +72,10 @@ impl Bindings {
     /// Those of a new context of version `major.minor`.
     pub fn new(api: u32, version: (u32, u32)) -> Bindings {
         let few = api == api::ES1 || api == api::ES && version < (3, 0);
-        Bindings { names: [0; TARGETS.len()], count: if few { FIRST } else { TARGETS.len() } }
+        Bindings {
+            names: [0; TARGETS.len()],
+            count: if few { FIRST } else { TARGETS.len() },
+        }
     }
 
     #[inline]
@@ -147,10 +150,21 @@ mod tests {
             assert_eq!(bindings.place(*target), Some(Place::Slot(i)), "{target:#x}");
             bindings.set(i, 1 + i as u32 % 3);
         }
-        assert_eq!(bindings.place(GL_ELEMENT_ARRAY_BUFFER), Some(Place::Elements));
+        assert_eq!(
+            bindings.place(GL_ELEMENT_ARRAY_BUFFER),
+            Some(Place::Elements)
+        );
         assert_eq!(bindings.place(GL_TEXTURE_2D), None);
         bindings.forget(2);
-        assert_eq!((bindings.name(0), bindings.name(1), bindings.name(2), bindings.name(4)), (1, 0, 3, 0));
+        assert_eq!(
+            (
+                bindings.name(0),
+                bindings.name(1),
+                bindings.name(2),
+                bindings.name(4)
+            ),
+            (1, 0, 3, 0)
+        );
         let es2 = Bindings::new(api::ES, (2, 0));
         assert_eq!(es2.place(GL_UNIFORM_BUFFER), None);
         assert_eq!(es2.place(GL_PIXEL_PACK_BUFFER), Some(Place::Slot(1)));

@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 /// Bytes of a glBufferSubData record beside its data.
 const HEAD: usize = 28;
 /// What a piece of a large upload holds at most, where there is no half-filled message to complete.
-const PIECE: usize = RECORD_MAX / 2 & !4095;
+const PIECE: usize = (RECORD_MAX / 2) & !4095;
 /// Less than this isn't worth a record of its own.
 const LEAST: usize = 16 << 10;
 /// A read is asked for in pieces of this size.
@@ -28,7 +28,9 @@ pub unsafe extern "C" fn glBufferData(target: u32, size: i64, data: *const c_voi
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let Some(buffer) = required(cx, target) else { return };
+        let Some(buffer) = required(cx, target) else {
+            return;
+        };
         if size < 0 {
             return cx.set_error(GL_INVALID_VALUE);
         }
@@ -48,7 +50,8 @@ pub unsafe extern "C" fn glBufferData(target: u32, size: i64, data: *const c_voi
                 send(cx, target, 0, data, len);
             }
         } else {
-            cx.enc.gl_buffer_data(target, size, Data::Bytes(data, len), usage);
+            cx.enc
+                .gl_buffer_data(target, size, Data::Bytes(data, len), usage);
         }
         allocated(cx, buffer, size, usage, data);
     }
@@ -57,7 +60,9 @@ pub unsafe extern "C" fn glBufferData(target: u32, size: i64, data: *const c_voi
 /// Whether the buffer has such storage already, and nothing is mapped.
 fn is_allocated(cx: &Context, buffer: u32, size: i64, usage: u32) -> bool {
     let buffers = cx.gl.shared.buffers();
-    buffers.get(buffer).is_some_and(|o| o.size == size && o.usage == usage && o.mapping.is_none())
+    buffers
+        .get(buffer)
+        .is_some_and(|o| o.size == size && o.usage == usage && o.mapping.is_none())
 }
 
 /// The server has allocated the buffer bound to `target`; says whether it could.
@@ -66,7 +71,8 @@ unsafe fn has_size(cx: &mut Context, target: u32, size: i64) -> bool {
     // SAFETY: the context's own encoder; one value is asked for.
     let answered = unsafe {
         cx.enc.gl_get_buffer_parameteriv(target, GL_BUFFER_SIZE, 1);
-        cx.answer(ops::GL_GET_BUFFER_PARAMETERIV).array(&raw mut there, 1)
+        cx.answer(ops::GL_GET_BUFFER_PARAMETERIV)
+            .array(&raw mut there, 1)
     };
     answered == 0 || there == size as i32
 }
@@ -86,10 +92,17 @@ pub(super) unsafe fn send(cx: &mut Context, target: u32, offset: i64, data: *con
     let mut at = 0;
     while at < len {
         let room = (cx.enc.end as usize).saturating_sub(cx.enc.cur as usize);
-        let most = if room >= LEAST + HEAD { (room - HEAD) & !63 } else { PIECE };
+        let most = if room >= LEAST + HEAD {
+            (room - HEAD) & !63
+        } else {
+            PIECE
+        };
         let n = most.min(len - at);
         // SAFETY: the bytes lie in the caller's memory; the context's own encoder.
-        unsafe { cx.enc.gl_buffer_sub_data(target, offset + at as i64, n as i64, (data.add(at), n)) };
+        unsafe {
+            cx.enc
+                .gl_buffer_sub_data(target, offset + at as i64, n as i64, (data.add(at), n))
+        };
         at += n;
     }
 }
@@ -101,9 +114,14 @@ pub unsafe extern "C" fn glBufferSubData(target: u32, offset: i64, size: i64, da
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let Some(buffer) = required(cx, target) else { return };
+        let Some(buffer) = required(cx, target) else {
+            return;
+        };
         let (error, copied) = match cx.gl.shared.buffers().get(buffer) {
-            Some(object) => (write_error(object, offset, size), object.has_copy() || object.is_undefined()),
+            Some(object) => (
+                write_error(object, offset, size),
+                object.has_copy() || object.is_undefined(),
+            ),
             None => (None, false),
         };
         if let Some(error) = error {
@@ -114,33 +132,53 @@ pub unsafe extern "C" fn glBufferSubData(target: u32, offset: i64, size: i64, da
         }
         send(cx, target, offset, data.cast(), size as usize);
         if copied {
-            cx.gl.shared.buffers().write(buffer, offset, data.cast(), size as usize);
+            cx.gl
+                .shared
+                .buffers()
+                .write(buffer, offset, data.cast(), size as usize);
         }
     }
 }
 
 fn write_error(object: &BufferObject, offset: i64, size: i64) -> Option<u32> {
-    range_error(object, offset, size)
-        .or_else(|| object.is_mapped_within(offset, size).then_some(GL_INVALID_OPERATION))
+    range_error(object, offset, size).or_else(|| {
+        object
+            .is_mapped_within(offset, size)
+            .then_some(GL_INVALID_OPERATION)
+    })
 }
 
 fn range_error(object: &BufferObject, offset: i64, size: i64) -> Option<u32> {
-    let good = size >= 0 && offset >= 0 && offset.checked_add(size).is_some_and(|end| end <= object.size);
+    let good = size >= 0
+        && offset >= 0
+        && offset
+            .checked_add(size)
+            .is_some_and(|end| end <= object.size);
     (!good).then_some(GL_INVALID_VALUE)
 }
 
-pub unsafe extern "C" fn glGetBufferSubData(target: u32, offset: i64, size: i64, data: *mut c_void) {
+pub unsafe extern "C" fn glGetBufferSubData(
+    target: u32,
+    offset: i64,
+    size: i64,
+    data: *mut c_void,
+) {
     // SAFETY: the program gives room for `size` bytes; the only reference in use.
     unsafe {
         let cx = context();
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let Some(buffer) = required(cx, target) else { return };
+        let Some(buffer) = required(cx, target) else {
+            return;
+        };
         let (error, known) = match cx.gl.shared.buffers().get(buffer) {
             Some(object) => {
                 let mapped = object.mapping.is_some().then_some(GL_INVALID_OPERATION);
-                (range_error(object, offset, size).or(mapped), object.known(offset, size.max(0) as usize))
+                (
+                    range_error(object, offset, size).or(mapped),
+                    object.known(offset, size.max(0) as usize),
+                )
             }
             None => (None, None),
         };
@@ -167,33 +205,53 @@ pub(super) unsafe fn fetch(cx: &mut Context, target: u32, offset: i64, to: *mut 
         let n = READ_PIECE.min(len - at);
         // SAFETY: the caller's promise; the answer has at most `n` bytes.
         unsafe {
-            cx.enc.gl_get_buffer_sub_data(target, offset + at as i64, n as i64, n as u32);
+            cx.enc
+                .gl_get_buffer_sub_data(target, offset + at as i64, n as i64, n as u32);
             cx.answer(ops::GL_GET_BUFFER_SUB_DATA).array(to.add(at), n);
         }
         at += n;
     }
 }
 
-pub unsafe extern "C" fn glCopyBufferSubData(read_target: u32, write_target: u32, read_offset: i64, write_offset: i64, size: i64) {
+pub unsafe extern "C" fn glCopyBufferSubData(
+    read_target: u32,
+    write_target: u32,
+    read_offset: i64,
+    write_offset: i64,
+    size: i64,
+) {
     // SAFETY: the only reference in use, to the thread's own context.
     unsafe {
         let cx = context();
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let Some(from) = required(cx, read_target) else { return };
-        let Some(to) = required(cx, write_target) else { return };
+        let Some(from) = required(cx, read_target) else {
+            return;
+        };
+        let Some(to) = required(cx, write_target) else {
+            return;
+        };
         let mapped = {
             let buffers = cx.gl.shared.buffers();
-            [from, to].iter().any(|name| buffers.get(*name).is_some_and(|o| o.mapping.is_some()))
+            [from, to]
+                .iter()
+                .any(|name| buffers.get(*name).is_some_and(|o| o.mapping.is_some()))
         };
         if mapped {
             return cx.set_error(GL_INVALID_OPERATION);
         }
-        cx.enc.gl_copy_buffer_sub_data(read_target, write_target, read_offset, write_offset, size);
+        cx.enc
+            .gl_copy_buffer_sub_data(read_target, write_target, read_offset, write_offset, size);
         let mut buffers = cx.gl.shared.buffers();
-        let refused = |name: u32, offset| buffers.get(name).is_some_and(|o| range_error(o, offset, size).is_some());
-        let overlaps = from == to && read_offset < write_offset.saturating_add(size) && write_offset < read_offset.saturating_add(size);
+        let refused = |name: u32, offset| {
+            buffers
+                .get(name)
+                .is_some_and(|o| range_error(o, offset, size).is_some())
+        };
+        let overlaps = from == to
+            && read_offset < write_offset.saturating_add(size)
+            && write_offset < read_offset.saturating_add(size);
         if !refused(from, read_offset) && !refused(to, write_offset) && !overlaps {
             buffers.copy_within(from, to, read_offset, write_offset, size);
         }
@@ -214,7 +272,13 @@ pub unsafe extern "C" fn glInvalidateBufferData(buffer: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        if cx.gl.shared.buffers().get(buffer).is_some_and(|o| o.mapping.is_some()) {
+        if cx
+            .gl
+            .shared
+            .buffers()
+            .get(buffer)
+            .is_some_and(|o| o.mapping.is_some())
+        {
             return cx.set_error(GL_INVALID_OPERATION);
         }
         cx.enc.gl_invalidate_buffer_data(buffer);
@@ -228,7 +292,12 @@ pub unsafe extern "C" fn glInvalidateBufferSubData(buffer: u32, offset: i64, len
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let error = cx.gl.shared.buffers().get(buffer).and_then(|o| write_error(o, offset, length));
+        let error = cx
+            .gl
+            .shared
+            .buffers()
+            .get(buffer)
+            .and_then(|o| write_error(o, offset, length));
         if let Some(error) = error {
             return cx.set_error(error);
         }
@@ -252,7 +321,13 @@ pub fn element_bytes(cx: &mut Context, buffer: u32, offset: i64, len: usize) -> 
         (object.size as usize, buffers.may_copy(buffer))
     };
     if may_copy && copy_contents(cx, GL_ELEMENT_ARRAY_BUFFER, buffer, size) {
-        if let Some(bytes) = cx.gl.shared.buffers().get(buffer).and_then(|o| o.known(offset, len)) {
+        if let Some(bytes) = cx
+            .gl
+            .shared
+            .buffers()
+            .get(buffer)
+            .and_then(|o| o.known(offset, len))
+        {
             return Some(bytes);
         }
     }
@@ -264,7 +339,9 @@ pub fn element_bytes(cx: &mut Context, buffer: u32, offset: i64, len: usize) -> 
 
 /// Fetches all of the contents, and keeps them. Says whether there was memory for them.
 pub(super) fn copy_contents(cx: &mut Context, target: u32, buffer: u32, size: usize) -> bool {
-    let Some(memory) = Memory::zeroed(size) else { return false };
+    let Some(memory) = Memory::zeroed(size) else {
+        return false;
+    };
     // SAFETY: the memory has room for the bytes.
     unsafe { fetch(cx, target, 0, memory.at(0), size) };
     cx.gl.shared.buffers().keep(buffer, memory);

@@ -34,12 +34,19 @@ pub unsafe extern "C" fn glMapBuffer(target: u32, access: u32) -> *mut c_void {
             return null_mut();
         }
     };
-    let Some(buffer) = required(cx, target) else { return null_mut() };
+    let Some(buffer) = required(cx, target) else {
+        return null_mut();
+    };
     let size = cx.gl.shared.buffers().get(buffer).map_or(0, |o| o.size);
     map(cx, target, buffer, 0, size, bits)
 }
 
-pub unsafe extern "C" fn glMapBufferRange(target: u32, offset: i64, length: i64, access: u32) -> *mut c_void {
+pub unsafe extern "C" fn glMapBufferRange(
+    target: u32,
+    offset: i64,
+    length: i64,
+    access: u32,
+) -> *mut c_void {
     // SAFETY: as above.
     let cx = unsafe { context() };
     if cx.gl.in_begin() {
@@ -52,11 +59,24 @@ pub unsafe extern "C" fn glMapBufferRange(target: u32, offset: i64, length: i64,
     }
 }
 
-fn map(cx: &mut Context, target: u32, buffer: u32, offset: i64, length: i64, access: u32) -> *mut c_void {
+fn map(
+    cx: &mut Context,
+    target: u32,
+    buffer: u32,
+    offset: i64,
+    length: i64,
+    access: u32,
+) -> *mut c_void {
     let (error, undefined, has_copy, may_copy, size) = {
         let buffers = cx.gl.shared.buffers();
         match buffers.get(buffer) {
-            Some(o) => (refusal(o, offset, length, access), o.is_undefined(), o.has_copy(), buffers.may_copy(buffer), o.size),
+            Some(o) => (
+                refusal(o, offset, length, access),
+                o.is_undefined(),
+                o.has_copy(),
+                buffers.may_copy(buffer),
+                o.size,
+            ),
             None => (Some(GL_OUT_OF_MEMORY), true, false, false, 0),
         }
     };
@@ -77,10 +97,18 @@ fn map(cx: &mut Context, target: u32, buffer: u32, offset: i64, length: i64, acc
     let own = {
         let mut buffers = cx.gl.shared.buffers();
         let has_copy = buffers.get(buffer).is_some_and(BufferObject::has_copy);
-        if has_copy { None } else { buffers.memory_for(buffer, length as usize) }
+        if has_copy {
+            None
+        } else {
+            buffers.memory_for(buffer, length as usize)
+        }
     };
     let has_own = own.is_some();
-    let pointer = cx.gl.shared.buffers().map(buffer, offset, length, access, own);
+    let pointer = cx
+        .gl
+        .shared
+        .buffers()
+        .map(buffer, offset, length, access, own);
     let Some(pointer) = pointer else {
         cx.set_error(GL_OUT_OF_MEMORY);
         return null_mut();
@@ -97,7 +125,8 @@ fn map(cx: &mut Context, target: u32, buffer: u32, offset: i64, length: i64, acc
 /// The error of a mapping that OpenGL does not allow.
 fn refusal(object: &BufferObject, offset: i64, length: i64, access: u32) -> Option<u32> {
     let has = |bits: u32| access & bits != 0;
-    let unread = GL_MAP_INVALIDATE_RANGE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT | GL_MAP_UNSYNCHRONIZED_BIT;
+    let unread =
+        GL_MAP_INVALIDATE_RANGE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT | GL_MAP_UNSYNCHRONIZED_BIT;
     if offset < 0 || length < 0 {
         Some(GL_INVALID_VALUE)
     } else if length == 0 {
@@ -109,7 +138,10 @@ fn refusal(object: &BufferObject, offset: i64, length: i64, access: u32) -> Opti
         || has(GL_MAP_FLUSH_EXPLICIT_BIT) && !has(GL_MAP_WRITE_BIT)
     {
         Some(GL_INVALID_OPERATION)
-    } else if offset.checked_add(length).is_none_or(|end| end > object.size) {
+    } else if offset
+        .checked_add(length)
+        .is_none_or(|end| end > object.size)
+    {
         Some(GL_INVALID_VALUE)
     } else if object.mapping.is_some() {
         Some(GL_INVALID_OPERATION)
@@ -124,7 +156,9 @@ pub unsafe extern "C" fn glUnmapBuffer(target: u32) -> u8 {
     if cx.gl.in_begin() {
         return cx.illegal_in_begin();
     }
-    let Some(buffer) = required(cx, target) else { return 0 };
+    let Some(buffer) = required(cx, target) else {
+        return 0;
+    };
     let unmapped = cx.gl.shared.buffers().unmap(buffer);
     let Some(unmapped) = unmapped else {
         cx.set_error(GL_INVALID_OPERATION);
@@ -133,7 +167,15 @@ pub unsafe extern "C" fn glUnmapBuffer(target: u32) -> u8 {
     let m = &unmapped.mapping;
     if m.has(GL_MAP_WRITE_BIT) && !m.has(GL_MAP_FLUSH_EXPLICIT_BIT) {
         // SAFETY: `unmapped` holds the mapping's memory.
-        unsafe { send(cx, target, m.offset, m.pointer as *const u8, m.length as usize) };
+        unsafe {
+            send(
+                cx,
+                target,
+                m.offset,
+                m.pointer as *const u8,
+                m.length as usize,
+            )
+        };
     }
     cx.gl.shared.buffers().unmapped(buffer, unmapped);
     cx.gl.shared.notes.mapped.fetch_sub(1, Ordering::Relaxed);
@@ -146,8 +188,16 @@ pub unsafe extern "C" fn glFlushMappedBufferRange(target: u32, offset: i64, leng
     if cx.gl.in_begin() {
         return cx.illegal_in_begin();
     }
-    let Some(buffer) = required(cx, target) else { return };
-    let place = match cx.gl.shared.buffers().get(buffer).map(|o| o.mapping.as_ref()) {
+    let Some(buffer) = required(cx, target) else {
+        return;
+    };
+    let place = match cx
+        .gl
+        .shared
+        .buffers()
+        .get(buffer)
+        .map(|o| o.mapping.as_ref())
+    {
         _ if offset < 0 || length < 0 => Err(GL_INVALID_VALUE),
         Some(Some(m)) if m.has(GL_MAP_FLUSH_EXPLICIT_BIT) => match offset.checked_add(length) {
             Some(end) if end <= m.length => Ok((m.offset, m.pointer)),
@@ -158,7 +208,13 @@ pub unsafe extern "C" fn glFlushMappedBufferRange(target: u32, offset: i64, leng
     match place {
         // SAFETY: the bytes are mapped there, until this thread or one that it is synchronized with unmaps them.
         Ok((start, pointer)) => unsafe {
-            send(cx, target, start + offset, (pointer as *const u8).add(offset as usize), length as usize);
+            send(
+                cx,
+                target,
+                start + offset,
+                (pointer as *const u8).add(offset as usize),
+                length as usize,
+            );
         },
         Err(error) => cx.set_error(error),
     }
@@ -173,8 +229,16 @@ pub unsafe extern "C" fn glGetBufferPointerv(target: u32, pname: u32, params: *m
     if pname != GL_BUFFER_MAP_POINTER {
         return cx.set_error(GL_INVALID_ENUM);
     }
-    let Some(buffer) = required(cx, target) else { return };
-    let pointer = cx.gl.shared.buffers().get(buffer).and_then(|o| o.mapping.as_ref()).map_or(0, |m| m.pointer);
+    let Some(buffer) = required(cx, target) else {
+        return;
+    };
+    let pointer = cx
+        .gl
+        .shared
+        .buffers()
+        .get(buffer)
+        .and_then(|o| o.mapping.as_ref())
+        .map_or(0, |m| m.pointer);
     if !params.is_null() {
         // SAFETY: the program gives room for the pointer.
         unsafe { params.write(pointer as *mut c_void) };
@@ -185,8 +249,15 @@ pub unsafe extern "C" fn glGetBufferPointerv(target: u32, pname: u32, params: *m
 pub fn is_mapped(cx: &Context, target: u32) -> bool {
     match super::bound(cx, target) {
         // The count is there so that the common case needs no lock.
-        Ok(name) => cx.gl.shared.notes.mapped.load(Ordering::Relaxed) != 0
-            && cx.gl.shared.buffers().get(name).is_some_and(|o| o.mapping.is_some()),
+        Ok(name) => {
+            cx.gl.shared.notes.mapped.load(Ordering::Relaxed) != 0
+                && cx
+                    .gl
+                    .shared
+                    .buffers()
+                    .get(name)
+                    .is_some_and(|o| o.mapping.is_some())
+        }
         Err(_) => false,
     }
 }
@@ -212,13 +283,30 @@ mod tests {
             (0, 10, 0, Some(GL_INVALID_OPERATION)),
             (0, 10, write | GL_MAP_PERSISTENT_BIT, Some(GL_INVALID_VALUE)),
             (0, 10, write | GL_MAP_COHERENT_BIT, Some(GL_INVALID_VALUE)),
-            (0, 10, read | GL_MAP_INVALIDATE_BUFFER_BIT, Some(GL_INVALID_OPERATION)),
-            (0, 10, read | GL_MAP_FLUSH_EXPLICIT_BIT, Some(GL_INVALID_OPERATION)),
+            (
+                0,
+                10,
+                read | GL_MAP_INVALIDATE_BUFFER_BIT,
+                Some(GL_INVALID_OPERATION),
+            ),
+            (
+                0,
+                10,
+                read | GL_MAP_FLUSH_EXPLICIT_BIT,
+                Some(GL_INVALID_OPERATION),
+            ),
         ] {
-            assert_eq!(refusal(buffers.get(1).unwrap(), offset, length, access), error, "{offset} {length} {access:#x}");
+            assert_eq!(
+                refusal(buffers.get(1).unwrap(), offset, length, access),
+                error,
+                "{offset} {length} {access:#x}"
+            );
         }
         let own = buffers.memory_for(1, 100);
         buffers.map(1, 0, 100, write, own);
-        assert_eq!(refusal(buffers.get(1).unwrap(), 0, 10, write), Some(GL_INVALID_OPERATION));
+        assert_eq!(
+            refusal(buffers.get(1).unwrap(), 0, 10, write),
+            Some(GL_INVALID_OPERATION)
+        );
     }
 }

@@ -36,7 +36,8 @@ impl Memory {
     pub fn at(&self, offset: usize) -> *mut u8 {
         debug_assert!(offset <= self.len);
         let first = self.block as usize;
-        self.block.wrapping_add(first.next_multiple_of(ALIGNMENT) - first + offset)
+        self.block
+            .wrapping_add(first.next_multiple_of(ALIGNMENT) - first + offset)
     }
 
     /// Copies `len` bytes to `offset`, if they fit.

@@ -11,10 +11,13 @@ mod table;
 
 pub use bindings::{bound, Bindings};
 pub use data::{
-    contents_changed, element_bytes, glBufferData, glBufferSubData, glCopyBufferSubData, glGetBufferSubData,
-    glInvalidateBufferData, glInvalidateBufferSubData,
+    contents_changed, element_bytes, glBufferData, glBufferSubData, glCopyBufferSubData,
+    glGetBufferSubData, glInvalidateBufferData, glInvalidateBufferSubData,
 };
-pub use mapping::{glFlushMappedBufferRange, glGetBufferPointerv, glMapBuffer, glMapBufferRange, glUnmapBuffer, is_mapped};
+pub use mapping::{
+    glFlushMappedBufferRange, glGetBufferPointerv, glMapBuffer, glMapBufferRange, glUnmapBuffer,
+    is_mapped,
+};
 pub use table::Buffers;
 
 use super::objects::{adopt, follow, Class};
@@ -54,8 +57,13 @@ pub unsafe extern "C" fn glBindBuffer(target: u32, buffer: u32) {
 /// Follows a binding that the server makes, too.
 #[inline]
 fn now_bound(cx: &mut Context, target: u32, buffer: u32) {
-    let Some(place) = cx.gl.objects.bindings.place(target) else { return };
-    if buffer != 0 && !cx.gl.objects.known(Class::Buffer, &cx.gl.shared, buffer) && !first_bound(cx, buffer) {
+    let Some(place) = cx.gl.objects.bindings.place(target) else {
+        return;
+    };
+    if buffer != 0
+        && !cx.gl.objects.known(Class::Buffer, &cx.gl.shared, buffer)
+        && !first_bound(cx, buffer)
+    {
         return;
     }
     match place {
@@ -81,7 +89,9 @@ fn first_bound(cx: &mut Context, buffer: u32) -> bool {
 fn written_unseen(cx: &mut Context, target: u32, names: &[u32]) {
     if is_written_through(target) {
         let mut buffers = cx.gl.shared.buffers();
-        names.iter().for_each(|name| buffers.is_written_unseen(*name));
+        names
+            .iter()
+            .for_each(|name| buffers.is_written_unseen(*name));
     }
 }
 
@@ -100,15 +110,25 @@ pub unsafe extern "C" fn glBindBufferBase(target: u32, index: u32, buffer: u32) 
     }
 }
 
-pub unsafe extern "C" fn glBindBufferRange(target: u32, index: u32, buffer: u32, offset: i64, size: i64) {
+pub unsafe extern "C" fn glBindBufferRange(
+    target: u32,
+    index: u32,
+    buffer: u32,
+    offset: i64,
+    size: i64,
+) {
     // SAFETY: as above.
     unsafe {
         let cx = context();
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        follow!(cx, gl_bind_buffer_range(target, index, buffer, offset, size));
-        cx.enc.gl_bind_buffer_range(target, index, buffer, offset, size);
+        follow!(
+            cx,
+            gl_bind_buffer_range(target, index, buffer, offset, size)
+        );
+        cx.enc
+            .gl_bind_buffer_range(target, index, buffer, offset, size);
         let alignment = cx.gl.objects.limits.alignment(target);
         let good = buffer == 0 || size > 0 && offset >= 0 && offset % alignment == 0;
         let whole_words = target != GL_TRANSFORM_FEEDBACK_BUFFER || size % 4 == 0;
@@ -126,7 +146,8 @@ pub unsafe extern "C" fn glBindBufferOffsetEXT(target: u32, index: u32, buffer: 
             return cx.illegal_in_begin();
         }
         follow!(cx, gl_bind_buffer_offset_ext(target, index, buffer, offset));
-        cx.enc.gl_bind_buffer_offset_ext(target, index, buffer, offset);
+        cx.enc
+            .gl_bind_buffer_offset_ext(target, index, buffer, offset);
         let good = target == GL_TRANSFORM_FEEDBACK_BUFFER && offset % 4 == 0;
         if good && cx.gl.objects.limits.has_index(target, index) {
             now_bound(cx, target, buffer);
@@ -134,7 +155,12 @@ pub unsafe extern "C" fn glBindBufferOffsetEXT(target: u32, index: u32, buffer: 
     }
 }
 
-pub unsafe extern "C" fn glBindBuffersBase(target: u32, first: u32, count: i32, buffers: *const u32) {
+pub unsafe extern "C" fn glBindBuffersBase(
+    target: u32,
+    first: u32,
+    count: i32,
+    buffers: *const u32,
+) {
     // SAFETY: the program gives `count` names or a null pointer; the only reference in use.
     unsafe {
         let cx = context();
@@ -142,8 +168,12 @@ pub unsafe extern "C" fn glBindBuffersBase(target: u32, first: u32, count: i32, 
             return cx.illegal_in_begin();
         }
         let n = lens::times(count.into(), 1);
-        follow!(cx, gl_bind_buffers_base(target, first, count, values(buffers, n)));
-        cx.enc.gl_bind_buffers_base(target, first, count, (buffers, n));
+        follow!(
+            cx,
+            gl_bind_buffers_base(target, first, count, values(buffers, n))
+        );
+        cx.enc
+            .gl_bind_buffers_base(target, first, count, (buffers, n));
         written_unseen(cx, target, values(buffers, n));
     }
 }
@@ -163,8 +193,19 @@ pub unsafe extern "C" fn glBindBuffersRange(
             return cx.illegal_in_begin();
         }
         let n = lens::times(count.into(), 1);
-        follow!(cx, gl_bind_buffers_range(target, first, count, values(buffers, n), values(offsets, n), values(sizes, n)));
-        cx.enc.gl_bind_buffers_range(target, first, count, (buffers, n), (offsets, n), (sizes, n));
+        follow!(
+            cx,
+            gl_bind_buffers_range(
+                target,
+                first,
+                count,
+                values(buffers, n),
+                values(offsets, n),
+                values(sizes, n)
+            )
+        );
+        cx.enc
+            .gl_bind_buffers_range(target, first, count, (buffers, n), (offsets, n), (sizes, n));
         written_unseen(cx, target, values(buffers, n));
     }
 }
@@ -184,14 +225,17 @@ pub unsafe extern "C" fn glGetBufferParameteriv(target: u32, pname: u32, params:
     // SAFETY: the program gives room for the value; the only reference in use.
     unsafe {
         let cx = context();
-        let Some(value) = local_parameter(cx, target, pname) else { return };
+        let Some(value) = local_parameter(cx, target, pname) else {
+            return;
+        };
         if let Some(value) = value {
             if !params.is_null() {
                 params.write(value as i32);
             }
             return;
         }
-        cx.enc.gl_get_buffer_parameteriv(target, pname, u32::from(!params.is_null()));
+        cx.enc
+            .gl_get_buffer_parameteriv(target, pname, u32::from(!params.is_null()));
         cx.answer(ops::GL_GET_BUFFER_PARAMETERIV).array(params, 1);
     }
 }
@@ -200,14 +244,17 @@ pub unsafe extern "C" fn glGetBufferParameteri64v(target: u32, pname: u32, param
     // SAFETY: as above.
     unsafe {
         let cx = context();
-        let Some(value) = local_parameter(cx, target, pname) else { return };
+        let Some(value) = local_parameter(cx, target, pname) else {
+            return;
+        };
         if let Some(value) = value {
             if !params.is_null() {
                 params.write(value);
             }
             return;
         }
-        cx.enc.gl_get_buffer_parameteri64v(target, pname, u32::from(!params.is_null()));
+        cx.enc
+            .gl_get_buffer_parameteri64v(target, pname, u32::from(!params.is_null()));
         cx.answer(ops::GL_GET_BUFFER_PARAMETERI64V).array(params, 1);
     }
 }
@@ -219,7 +266,12 @@ fn local_parameter(cx: &mut Context, target: u32, pname: u32) -> Option<Option<i
     }
     let buffer = required(cx, target)?;
     let is_es = cx.gl.objects.limits.is_es();
-    let value = cx.gl.shared.buffers().get(buffer).and_then(|object| parameter(object, pname, is_es));
+    let value = cx
+        .gl
+        .shared
+        .buffers()
+        .get(buffer)
+        .and_then(|object| parameter(object, pname, is_es));
     Some(value)
 }
 

@@ -75,7 +75,9 @@ impl BufferObject {
 
     /// Whether any byte of `offset..offset + size` is mapped.
     pub fn is_mapped_within(&self, offset: i64, size: i64) -> bool {
-        self.mapping.as_ref().is_some_and(|m| offset < m.offset + m.length && m.offset < offset + size)
+        self.mapping
+            .as_ref()
+            .is_some_and(|m| offset < m.offset + m.length && m.offset < offset + size)
     }
 
     /// Whether nobody has written to the storage yet, so that it may hold anything.
@@ -120,7 +122,9 @@ impl Buffers {
     /// Lets go of what a deleted buffer holds. Says whether it was mapped.
     pub fn delete(&mut self, name: u32) -> bool {
         self.drop_copy(name);
-        let Some(object) = self.objects.get_mut(&name) else { return false };
+        let Some(object) = self.objects.get_mut(&name) else {
+            return false;
+        };
         object.deleted = true;
         object.spare = None;
         object.mapping.take().is_some()
@@ -131,11 +135,17 @@ impl Buffers {
     /// # Safety
     /// `data` is null or holds `size` bytes.
     pub unsafe fn allocate(&mut self, name: u32, size: i64, usage: u32, data: *const u8) -> bool {
-        let Some(object) = self.objects.get_mut(&name) else { return false };
+        let Some(object) = self.objects.get_mut(&name) else {
+            return false;
+        };
         let was_mapped = object.mapping.take().is_some();
         let len = usize::try_from(size).unwrap_or(0);
         (object.size, object.usage, object.undefined) = (size, usage, data.is_null());
-        if object.spare.as_ref().is_some_and(|s| s.len() > 2 * (len + ALIGNMENT)) {
+        if object
+            .spare
+            .as_ref()
+            .is_some_and(|s| s.len() > 2 * (len + ALIGNMENT))
+        {
             object.spare = None;
         }
         if object.copy.as_ref().is_some_and(|copy| copy.len() != len) {
@@ -154,7 +164,9 @@ impl Buffers {
     /// # Safety
     /// `data` holds `len` bytes.
     pub unsafe fn write(&mut self, name: u32, offset: i64, data: *const u8, len: usize) {
-        let Some(object) = self.objects.get_mut(&name) else { return };
+        let Some(object) = self.objects.get_mut(&name) else {
+            return;
+        };
         object.undefined = false;
         if let (Some(copy), Ok(offset)) = (&object.copy, usize::try_from(offset)) {
             // SAFETY: the caller's promise.
@@ -196,14 +208,18 @@ impl Buffers {
 
     /// Whether a copy of the contents may be kept.
     pub fn may_copy(&self, name: u32) -> bool {
-        let Some(object) = self.objects.get(&name) else { return false };
+        let Some(object) = self.objects.get(&name) else {
+            return false;
+        };
         let fits = usize::try_from(object.size).is_ok_and(|len| self.copied + len <= COPIES_MAX);
         object.has_copy() || !object.written_unseen && fits
     }
 
     /// Keeps `bytes`, all of the contents as the server has them.
     pub fn keep(&mut self, name: u32, bytes: Memory) {
-        let Some(object) = self.objects.get_mut(&name) else { return };
+        let Some(object) = self.objects.get_mut(&name) else {
+            return;
+        };
         if object.copy.is_none() && !object.deleted && bytes.len() as i64 == object.size {
             self.copied += bytes.len();
             object.copy = Some(bytes);
@@ -221,8 +237,12 @@ impl Buffers {
     }
 
     fn drop_copy(&mut self, name: u32) {
-        let Some(object) = self.objects.get_mut(&name) else { return };
-        let Some(copy) = object.copy.take() else { return };
+        let Some(object) = self.objects.get_mut(&name) else {
+            return;
+        };
+        let Some(copy) = object.copy.take() else {
+            return;
+        };
         self.copied -= copy.len();
         // The program goes on using a mapping of it.
         if let Some(mapping) = object.mapping.as_mut().filter(|m| m.own.is_none()) {
@@ -234,11 +254,20 @@ impl Buffers {
     pub fn memory_for(&mut self, name: u32, length: usize) -> Option<Memory> {
         let spare = self.objects.get_mut(&name).and_then(|o| o.spare.take());
         let needed = length.checked_add(ALIGNMENT)?;
-        spare.filter(|s| s.len() >= needed).or_else(|| Memory::zeroed(needed))
+        spare
+            .filter(|s| s.len() >= needed)
+            .or_else(|| Memory::zeroed(needed))
     }
 
     /// Begins a mapping and gives the program's pointer: into the copy if there is one, else into `own`.
-    pub fn map(&mut self, name: u32, offset: i64, length: i64, access: u32, own: Option<Memory>) -> Option<usize> {
+    pub fn map(
+        &mut self,
+        name: u32,
+        offset: i64,
+        length: i64,
+        access: u32,
+        own: Option<Memory>,
+    ) -> Option<usize> {
         let object = self.objects.get_mut(&name)?;
         let at = usize::try_from(offset).ok()?;
         let pointer = match (&object.copy, &own) {
@@ -248,7 +277,13 @@ impl Buffers {
             _ => return None,
         } as usize;
         let own = own.filter(|own| own.at(at % ALIGNMENT) as usize == pointer);
-        object.mapping = Some(Mapping { offset, length, access, own, pointer });
+        object.mapping = Some(Mapping {
+            offset,
+            length,
+            access,
+            own,
+            pointer,
+        });
         Some(pointer)
     }
 
@@ -260,18 +295,30 @@ impl Buffers {
             object.undefined = false;
         }
         let whole = mapping.own.is_none();
-        let memory = if whole { object.copy.take() } else { mapping.own.take() };
+        let memory = if whole {
+            object.copy.take()
+        } else {
+            mapping.own.take()
+        };
         if let (true, Some(copy)) = (whole, &memory) {
             self.copied -= copy.len();
         }
-        Some(Unmapped { mapping, memory, whole })
+        Some(Unmapped {
+            mapping,
+            memory,
+            whole,
+        })
     }
 
     /// Takes back what `unmap` gave.
     pub fn unmapped(&mut self, name: u32, unmapped: Unmapped) {
-        let Some(memory) = unmapped.memory else { return };
+        let Some(memory) = unmapped.memory else {
+            return;
+        };
         let may_copy = self.may_copy(name);
-        let Some(object) = self.objects.get_mut(&name) else { return };
+        let Some(object) = self.objects.get_mut(&name) else {
+            return;
+        };
         if unmapped.whole {
             // Unless the buffer got new storage or another mapping meanwhile.
             if may_copy && object.mapping.is_none() && !object.deleted {
@@ -361,7 +408,11 @@ mod tests {
         let pointer = b.map(1, 5, 3, GL_MAP_WRITE_BIT, own).unwrap();
         assert_eq!((pointer - 5) % ALIGNMENT, 0);
         let object = b.get(1).unwrap();
-        assert!(object.is_mapped_within(0, 6) && object.is_mapped_within(7, 1) && !object.is_mapped_within(0, 5));
+        assert!(
+            object.is_mapped_within(0, 6)
+                && object.is_mapped_within(7, 1)
+                && !object.is_mapped_within(0, 5)
+        );
         assert_eq!(object.access(false), GL_WRITE_ONLY);
         let unmapped = b.unmap(1).unwrap();
         b.unmapped(1, unmapped);
@@ -369,7 +420,9 @@ mod tests {
         let again = b.memory_for(1, 3);
         assert_eq!(b.map(1, 5, 3, GL_MAP_WRITE_BIT, again), Some(pointer));
         keep(&mut b, 2, b"abcdefgh");
-        let pointer = b.map(2, 2, 4, GL_MAP_WRITE_BIT | GL_MAP_READ_BIT, None).unwrap() as *mut u8;
+        let pointer = b
+            .map(2, 2, 4, GL_MAP_WRITE_BIT | GL_MAP_READ_BIT, None)
+            .unwrap() as *mut u8;
         // SAFETY: four bytes of the copy are mapped there.
         unsafe { pointer.copy_from(b"WXYZ".as_ptr(), 4) };
         let unmapped = b.unmap(2).unwrap();

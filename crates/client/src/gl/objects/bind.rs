@@ -63,7 +63,12 @@ fn begin_renderbuffer(cx: &mut Context, renderbuffer: u32) -> bool {
         cx.illegal_in_begin::<()>();
         return false;
     }
-    if renderbuffer != 0 && !cx.gl.objects.known(Class::Renderbuffer, &cx.gl.shared, renderbuffer) {
+    if renderbuffer != 0
+        && !cx
+            .gl
+            .objects
+            .known(Class::Renderbuffer, &cx.gl.shared, renderbuffer)
+    {
         adopt(cx, Class::Renderbuffer, renderbuffer);
     }
     true

@@ -22,7 +22,9 @@ unsafe fn generate(cx: &mut Context, class: Class, n: i32, names: *mut u32) {
     }
     let n = n as usize;
     // SAFETY: the caller's promise.
-    with_names(cx, class, |free| (0..n).for_each(|i| unsafe { names.add(i).write(free.take()) }));
+    with_names(cx, class, |free| {
+        (0..n).for_each(|i| unsafe { names.add(i).write(free.take()) })
+    });
     // SAFETY: `n` names were just written.
     let names = unsafe { values(names, n) };
     let list = (names.as_ptr(), n);
@@ -116,7 +118,9 @@ unsafe fn delete(cx: &mut Context, class: Class, n: i32, names: *const u32) {
             Class::VertexArray => {
                 enc.gl_delete_vertex_arrays(list);
                 state.gl_delete_vertex_arrays(&names);
-                names.iter().for_each(|name| cx.gl.arrays.delete_vertex_array(*name));
+                names
+                    .iter()
+                    .for_each(|name| cx.gl.arrays.delete_vertex_array(*name));
             }
             Class::Query => enc.gl_delete_queries(list),
             Class::Pipeline => {
@@ -133,7 +137,9 @@ unsafe fn delete(cx: &mut Context, class: Class, n: i32, names: *const u32) {
     if class.is_shared() {
         tell_group(cx);
     }
-    with_names(cx, class, |all| names.iter().for_each(|name| all.release(*name)));
+    with_names(cx, class, |all| {
+        names.iter().for_each(|name| all.release(*name))
+    });
     if class.is_shared() {
         cx.gl.shared.notes.released.fetch_add(1, Ordering::Release);
     }

@@ -38,9 +38,14 @@ impl Limits {
         Limits {
             api,
             version,
-            geometry: since((3, 2), (3, 2)) || has(&["GL_OES_geometry_shader", "GL_EXT_geometry_shader"]),
+            geometry: since((3, 2), (3, 2))
+                || has(&["GL_OES_geometry_shader", "GL_EXT_geometry_shader"]),
             tessellation: since((4, 0), (3, 2))
-                || has(&["GL_ARB_tessellation_shader", "GL_OES_tessellation_shader", "GL_EXT_tessellation_shader"]),
+                || has(&[
+                    "GL_ARB_tessellation_shader",
+                    "GL_OES_tessellation_shader",
+                    "GL_EXT_tessellation_shader",
+                ]),
             compute: since((4, 3), (3, 1)) || has(&["GL_ARB_compute_shader"]),
             uniform_buffers: count(GL_MAX_UNIFORM_BUFFER_BINDINGS),
             storage_buffers: count(GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS),
@@ -79,9 +84,8 @@ impl Limits {
         match usage {
             GL_STATIC_DRAW | GL_DYNAMIC_DRAW => true,
             GL_STREAM_DRAW => self.api != api::ES1,
-            GL_STREAM_READ | GL_STREAM_COPY | GL_STATIC_READ | GL_STATIC_COPY | GL_DYNAMIC_READ | GL_DYNAMIC_COPY => {
-                !self.is_es() || self.version >= (3, 0)
-            }
+            GL_STREAM_READ | GL_STREAM_COPY | GL_STATIC_READ | GL_STATIC_COPY | GL_DYNAMIC_READ
+            | GL_DYNAMIC_COPY => !self.is_es() || self.version >= (3, 0),
             _ => false,
         }
     }
@@ -111,7 +115,9 @@ impl Limits {
 /// (4, 5) from `4.5 (Core Profile) …`, (3, 2) from `OpenGL ES 3.2 …`.
 fn version(text: &str) -> (u32, u32) {
     let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
-    let mut numbers = digits.split(|c: char| !c.is_ascii_digit()).map(|n| n.parse().unwrap_or(0));
+    let mut numbers = digits
+        .split(|c: char| !c.is_ascii_digit())
+        .map(|n| n.parse().unwrap_or(0));
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
@@ -123,7 +129,10 @@ mod tests {
         let info = ContextInfo {
             version: version.into(),
             extensions: extensions.iter().map(|e| (*e).into()).collect(),
-            integers: vec![(GL_MAX_UNIFORM_BUFFER_BINDINGS, vec![72]), (GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT, vec![16])],
+            integers: vec![
+                (GL_MAX_UNIFORM_BUFFER_BINDINGS, vec![72]),
+                (GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT, vec![16]),
+            ],
             ..ContextInfo::default()
         };
         Limits::new(&info, api)
@@ -132,13 +141,25 @@ mod tests {
     #[test]
     fn versions_and_extensions_decide() {
         let gl = limits("3.1 Mesa 22", api::COMPAT, &["GL_ARB_tessellation_shader"]);
-        assert!(!gl.has_shaders_of(GL_GEOMETRY_SHADER) && gl.has_shaders_of(GL_TESS_CONTROL_SHADER));
+        assert!(
+            !gl.has_shaders_of(GL_GEOMETRY_SHADER) && gl.has_shaders_of(GL_TESS_CONTROL_SHADER)
+        );
         assert!(gl.has_usage(GL_STATIC_COPY) && !gl.has_usage(0));
         assert!(gl.has_index(GL_UNIFORM_BUFFER, 71) && !gl.has_index(GL_UNIFORM_BUFFER, 72));
         assert!(!gl.has_index(GL_ARRAY_BUFFER, 0));
-        assert_eq!((gl.alignment(GL_UNIFORM_BUFFER), gl.alignment(GL_TRANSFORM_FEEDBACK_BUFFER)), (16, 4));
+        assert_eq!(
+            (
+                gl.alignment(GL_UNIFORM_BUFFER),
+                gl.alignment(GL_TRANSFORM_FEEDBACK_BUFFER)
+            ),
+            (16, 4)
+        );
         let es = limits("OpenGL ES 2.0 Mesa", api::ES, &[]);
-        assert!(!es.has_usage(GL_STATIC_COPY) && es.has_usage(GL_STREAM_DRAW) && !es.has_shaders_of(GL_COMPUTE_SHADER));
+        assert!(
+            !es.has_usage(GL_STATIC_COPY)
+                && es.has_usage(GL_STREAM_DRAW)
+                && !es.has_shaders_of(GL_COMPUTE_SHADER)
+        );
         let es = limits("OpenGL ES 3.2 Mesa", api::ES, &[]);
         assert!(es.has_shaders_of(GL_COMPUTE_SHADER) && es.has_shaders_of(GL_GEOMETRY_SHADER));
         assert!(!limits("OpenGL ES-CM 1.1", api::ES1, &[]).has_usage(GL_STREAM_DRAW));

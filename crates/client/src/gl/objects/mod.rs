@@ -128,7 +128,10 @@ pub enum Class {
 impl Class {
     /// Whether contexts of a share group have these objects in common.
     fn is_shared(self) -> bool {
-        matches!(self, Class::Buffer | Class::Texture | Class::Renderbuffer | Class::Sampler)
+        matches!(
+            self,
+            Class::Buffer | Class::Texture | Class::Renderbuffer | Class::Sampler
+        )
     }
 }
 

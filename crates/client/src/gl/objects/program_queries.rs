@@ -47,11 +47,17 @@ pub unsafe extern "C" fn glGetProgramiv(program: u32, pname: u32, params: *mut i
             return params.write(value);
         }
         let links = cx.gl.shared.programs().links(program);
-        cx.enc.gl_get_programiv(program, pname, lens::values(pname) as u32);
-        let answered = cx.answer(ops::GL_GET_PROGRAMIV).array(params, lens::values(pname));
+        cx.enc
+            .gl_get_programiv(program, pname, lens::values(pname) as u32);
+        let answered = cx
+            .answer(ops::GL_GET_PROGRAMIV)
+            .array(params, lens::values(pname));
         assume(cx, answered, pname, params);
         if OF_LINKING.contains(&pname) && !cx.gl.errors.is_reported() {
-            cx.gl.shared.programs().learn_parameter(program, links, pname, params.read());
+            cx.gl
+                .shared
+                .programs()
+                .learn_parameter(program, links, pname, params.read());
         }
     }
 }
@@ -66,7 +72,10 @@ pub(super) fn program_parameter(cx: &mut Context, program: u32, pname: u32) -> i
         let answered = cx.answer(ops::GL_GET_PROGRAMIV).array(&raw mut value, 1);
         assume(cx, answered, pname, &raw mut value);
     }
-    cx.gl.shared.programs().learn_parameter(program, links, pname, value);
+    cx.gl
+        .shared
+        .programs()
+        .learn_parameter(program, links, pname, value);
     value
 }
 
@@ -80,8 +89,11 @@ pub unsafe extern "C" fn glGetShaderiv(shader: u32, pname: u32, params: *mut i32
         if params.is_null() {
             return;
         }
-        cx.enc.gl_get_shaderiv(shader, pname, lens::values(pname) as u32);
-        let answered = cx.answer(ops::GL_GET_SHADERIV).array(params, lens::values(pname));
+        cx.enc
+            .gl_get_shaderiv(shader, pname, lens::values(pname) as u32);
+        let answered = cx
+            .answer(ops::GL_GET_SHADERIV)
+            .array(params, lens::values(pname));
         assume(cx, answered, pname, params);
     }
 }
@@ -96,8 +108,11 @@ pub unsafe extern "C" fn glGetObjectParameterivARB(object: u32, pname: u32, para
         if params.is_null() {
             return;
         }
-        cx.enc.gl_get_object_parameteriv_arb(object, pname, lens::values(pname) as u32);
-        let answered = cx.answer(ops::GL_GET_OBJECT_PARAMETERIV_ARB).array(params, lens::values(pname));
+        cx.enc
+            .gl_get_object_parameteriv_arb(object, pname, lens::values(pname) as u32);
+        let answered = cx
+            .answer(ops::GL_GET_OBJECT_PARAMETERIV_ARB)
+            .array(params, lens::values(pname));
         assume(cx, answered, pname, params);
     }
 }
@@ -125,7 +140,10 @@ unsafe fn location(cx: &mut Context, program: u32, variable: Variable, name: *co
     let bytes = unsafe { values(text, len) };
     let (known, links) = {
         let programs = cx.gl.shared.programs();
-        (programs.location(program, variable, bytes), programs.links(program))
+        (
+            programs.location(program, variable, bytes),
+            programs.links(program),
+        )
     };
     if let Some(location) = known {
         return location;
@@ -136,21 +154,31 @@ unsafe fn location(cx: &mut Context, program: u32, variable: Variable, name: *co
         match variable {
             Variable::Uniform => {
                 cx.enc.gl_get_uniform_location(program, (text, len), 1);
-                cx.answer(ops::GL_GET_UNIFORM_LOCATION).array(&raw mut location, 1);
+                cx.answer(ops::GL_GET_UNIFORM_LOCATION)
+                    .array(&raw mut location, 1);
             }
             Variable::Attribute => {
                 cx.enc.gl_get_attrib_location(program, (text, len), 1);
-                cx.answer(ops::GL_GET_ATTRIB_LOCATION).array(&raw mut location, 1);
+                cx.answer(ops::GL_GET_ATTRIB_LOCATION)
+                    .array(&raw mut location, 1);
             }
         }
     }
     if !name.is_null() && !cx.gl.errors.is_reported() {
-        cx.gl.shared.programs().learn_location(program, links, variable, bytes, location);
+        cx.gl
+            .shared
+            .programs()
+            .learn_location(program, links, variable, bytes, location);
     }
     location
 }
 
-pub unsafe extern "C" fn glGetActiveUniformBlockiv(program: u32, block: u32, pname: u32, params: *mut i32) {
+pub unsafe extern "C" fn glGetActiveUniformBlockiv(
+    program: u32,
+    block: u32,
+    pname: u32,
+    params: *mut i32,
+) {
     // SAFETY: the program gives room for the values; the only reference in use.
     unsafe {
         let cx = context();
@@ -161,32 +189,56 @@ pub unsafe extern "C" fn glGetActiveUniformBlockiv(program: u32, block: u32, pna
         if pname == GL_UNIFORM_BLOCK_ACTIVE_UNIFORM_INDICES && count > 0 {
             // A list, which the program has made room for after it had asked how long it is.
             let mut members = 0i32;
-            cx.enc.gl_get_active_uniform_blockiv(program, block, GL_UNIFORM_BLOCK_ACTIVE_UNIFORMS, 1);
-            cx.answer(ops::GL_GET_ACTIVE_UNIFORM_BLOCKIV).array(&raw mut members, 1);
+            cx.enc.gl_get_active_uniform_blockiv(
+                program,
+                block,
+                GL_UNIFORM_BLOCK_ACTIVE_UNIFORMS,
+                1,
+            );
+            cx.answer(ops::GL_GET_ACTIVE_UNIFORM_BLOCKIV)
+                .array(&raw mut members, 1);
             count = u32::try_from(members).unwrap_or(0);
         }
-        cx.enc.gl_get_active_uniform_blockiv(program, block, pname, count);
-        cx.answer(ops::GL_GET_ACTIVE_UNIFORM_BLOCKIV).array(params, count as usize);
+        cx.enc
+            .gl_get_active_uniform_blockiv(program, block, pname, count);
+        cx.answer(ops::GL_GET_ACTIVE_UNIFORM_BLOCKIV)
+            .array(params, count as usize);
     }
 }
 
-pub unsafe extern "C" fn glGetAttachedShaders(program: u32, max_count: i32, count: *mut i32, shaders: *mut u32) {
+pub unsafe extern "C" fn glGetAttachedShaders(
+    program: u32,
+    max_count: i32,
+    count: *mut i32,
+    shaders: *mut u32,
+) {
     // SAFETY: the program gives room for `max_count` names; the only reference in use.
     unsafe {
         let cx = context();
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let room = if shaders.is_null() { 0 } else { lens::times(max_count.into(), 1) as u32 };
+        let room = if shaders.is_null() {
+            0
+        } else {
+            lens::times(max_count.into(), 1) as u32
+        };
         cx.enc.gl_get_attached_shaders(program, max_count, room);
-        let n = cx.answer(ops::GL_GET_ATTACHED_SHADERS).array(shaders, room as usize);
+        let n = cx
+            .answer(ops::GL_GET_ATTACHED_SHADERS)
+            .array(shaders, room as usize);
         if !count.is_null() && !cx.gl.errors.is_reported() {
             count.write(n as i32);
         }
     }
 }
 
-pub unsafe extern "C" fn glGetAttachedObjectsARB(container: u32, max_count: i32, count: *mut i32, objects: *mut u32) {
+pub unsafe extern "C" fn glGetAttachedObjectsARB(
+    container: u32,
+    max_count: i32,
+    count: *mut i32,
+    objects: *mut u32,
+) {
     // SAFETY: the same command.
     unsafe { glGetAttachedShaders(container, max_count, count, objects) }
 }

@@ -70,7 +70,11 @@ impl Programs {
             s.uses_ids |= uses_ids;
         }
         if uses_ids {
-            for program in self.programs.values_mut().filter(|p| p.shaders.contains(&shader)) {
+            for program in self
+                .programs
+                .values_mut()
+                .filter(|p| p.shaders.contains(&shader))
+            {
                 program.uses_ids = true;
             }
         }
@@ -138,7 +142,14 @@ impl Programs {
         }
     }
 
-    pub fn learn_location(&mut self, program: u32, links: u32, variable: Variable, name: &[u8], location: i32) {
+    pub fn learn_location(
+        &mut self,
+        program: u32,
+        links: u32,
+        variable: Variable,
+        name: &[u8],
+        location: i32,
+    ) {
         /// No program has so many variables; whoever asks for more names is not served from memory.
         const MOST: usize = 1 << 14;
         if let Some(p) = self.programs.get_mut(&program).filter(|p| p.links == links) {
@@ -163,7 +174,9 @@ impl super::Shared {
 /// Whether a shader of this source may read `gl_VertexID` or `gl_PrimitiveID`. Pasting preprocessors and other built-in names that contain these count.
 pub fn mentions_ids(source: &[u8]) -> bool {
     const NAMES: [&[u8]; 2] = [b"VertexID", b"PrimitiveID"];
-    NAMES.iter().any(|name| source.windows(name.len()).any(|w| w == *name))
+    NAMES
+        .iter()
+        .any(|name| source.windows(name.len()).any(|w| w == *name))
 }
 
 #[cfg(test)]
@@ -172,7 +185,9 @@ mod tests {
 
     #[test]
     fn numbers_are_noticed_whenever_the_source_comes() {
-        assert!(mentions_ids(b"void main() { gl_Position = vec4(gl_VertexID); }"));
+        assert!(mentions_ids(
+            b"void main() { gl_Position = vec4(gl_VertexID); }"
+        ));
         assert!(mentions_ids(b"gl_PrimitiveIDIn"));
         assert!(!mentions_ids(b"gl_InstanceID"));
         let mut p = Programs::default();

@@ -88,7 +88,12 @@ fn kind(cx: &Context, name: u32) -> Option<Kind> {
     cx.gl.shared.programs().kind(name)
 }
 
-pub unsafe extern "C" fn glShaderSource(shader: u32, count: i32, strings: *const *const u8, lengths: *const i32) {
+pub unsafe extern "C" fn glShaderSource(
+    shader: u32,
+    count: i32,
+    strings: *const *const u8,
+    lengths: *const i32,
+) {
     // SAFETY: the program gives `count` strings, and a null pointer or as many lengths; the only reference in use.
     unsafe {
         let cx = context();
@@ -113,8 +118,12 @@ pub unsafe extern "C" fn glShaderSource(shader: u32, count: i32, strings: *const
         let Some(source) = joined(values(strings, n), values(lengths, n)) else {
             return cx.set_error(GL_INVALID_OPERATION);
         };
-        cx.gl.shared.programs().source_given(shader, mentions_ids(&source));
-        cx.enc.gl_shader_source(shader, (source.as_ptr(), source.len()));
+        cx.gl
+            .shared
+            .programs()
+            .source_given(shader, mentions_ids(&source));
+        cx.enc
+            .gl_shader_source(shader, (source.as_ptr(), source.len()));
     }
 }
 
@@ -139,7 +148,13 @@ unsafe fn joined(strings: &[*const u8], lengths: &[i32]) -> Option<Vec<u8>> {
     Some(source)
 }
 
-pub unsafe extern "C" fn glShaderBinary(count: i32, shaders: *const u32, format: u32, binary: *const c_void, length: i32) {
+pub unsafe extern "C" fn glShaderBinary(
+    count: i32,
+    shaders: *const u32,
+    format: u32,
+    binary: *const c_void,
+    length: i32,
+) {
     // SAFETY: the program gives `count` names and `length` bytes; the only reference in use.
     unsafe {
         let cx = context();
@@ -150,7 +165,13 @@ pub unsafe extern "C" fn glShaderBinary(count: i32, shaders: *const u32, format:
         for shader in values(shaders, n) {
             cx.gl.shared.programs().source_given(*shader, true);
         }
-        cx.enc.gl_shader_binary(count, (shaders, n), format, (binary.cast(), lens::times(length.into(), 1)), length);
+        cx.enc.gl_shader_binary(
+            count,
+            (shaders, n),
+            format,
+            (binary.cast(), lens::times(length.into(), 1)),
+            length,
+        );
     }
 }
 
@@ -191,14 +212,24 @@ pub unsafe extern "C" fn glLinkProgram(program: u32) {
     }
 }
 
-pub unsafe extern "C" fn glProgramBinary(program: u32, format: u32, binary: *const c_void, length: i32) {
+pub unsafe extern "C" fn glProgramBinary(
+    program: u32,
+    format: u32,
+    binary: *const c_void,
+    length: i32,
+) {
     // SAFETY: the program gives `length` bytes; the only reference in use.
     unsafe {
         let cx = context();
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        cx.enc.gl_program_binary(program, format, (binary.cast(), lens::times(length.into(), 1)), length);
+        cx.enc.gl_program_binary(
+            program,
+            format,
+            (binary.cast(), lens::times(length.into(), 1)),
+            length,
+        );
         cx.gl.shared.programs().made_of_binary(program);
         relinked(cx, program);
     }
@@ -209,7 +240,12 @@ fn relinked(cx: &mut Context, program: u32) {
     use_program::relinked(cx, program);
 }
 
-pub unsafe extern "C" fn glTransformFeedbackVaryings(program: u32, count: i32, varyings: *const *const u8, buffer_mode: u32) {
+pub unsafe extern "C" fn glTransformFeedbackVaryings(
+    program: u32,
+    count: i32,
+    varyings: *const *const u8,
+    buffer_mode: u32,
+) {
     // SAFETY: the program gives `count` strings; the only reference in use.
     unsafe {
         let cx = context();
@@ -217,11 +253,21 @@ pub unsafe extern "C" fn glTransformFeedbackVaryings(program: u32, count: i32, v
             return cx.illegal_in_begin();
         }
         let names = terminated(values(varyings, lens::times(count.into(), 1)));
-        cx.enc.gl_transform_feedback_varyings(program, count, (names.as_ptr(), names.len()), buffer_mode);
+        cx.enc.gl_transform_feedback_varyings(
+            program,
+            count,
+            (names.as_ptr(), names.len()),
+            buffer_mode,
+        );
     }
 }
 
-pub unsafe extern "C" fn glGetUniformIndices(program: u32, count: i32, names: *const *const u8, indices: *mut u32) {
+pub unsafe extern "C" fn glGetUniformIndices(
+    program: u32,
+    count: i32,
+    names: *const *const u8,
+    indices: *mut u32,
+) {
     // SAFETY: the program gives `count` strings and room for as many indices; the only reference in use.
     unsafe {
         let cx = context();
@@ -230,7 +276,8 @@ pub unsafe extern "C" fn glGetUniformIndices(program: u32, count: i32, names: *c
         }
         let n = lens::times(count.into(), 1);
         let names = terminated(values(names, n));
-        cx.enc.gl_get_uniform_indices(program, count, (names.as_ptr(), names.len()), n as u32);
+        cx.enc
+            .gl_get_uniform_indices(program, count, (names.as_ptr(), names.len()), n as u32);
         cx.answer(ops::GL_GET_UNIFORM_INDICES).array(indices, n);
     }
 }
