@@ -52,7 +52,7 @@ impl<'a> Answer<'a> {
 
     pub(crate) fn transposed(matrix: &'a [f32; 16]) -> Answer<'a> {
         Answer::Values(Values {
-            class: Class::Float,
+            class: Class::Unit,
             data: Data::Transposed(matrix),
         })
     }
@@ -98,6 +98,12 @@ impl Values<'_> {
 
     /// Value `i` as `glGetDoublev` returns it.
     pub fn double(&self, i: usize) -> f64 {
+        self.raw(i)
+    }
+
+    /// The value itself. A boolean may be any byte that the program called true; drivers show
+    /// it so, but for floats.
+    fn raw(&self, i: usize) -> f64 {
         match self.data {
             Data::Numbers(values) => values[i],
             Data::Few(values, n) => values[..n][i],
@@ -110,7 +116,10 @@ impl Values<'_> {
 
     /// Value `i` as `glGetFloatv` returns it.
     pub fn float(&self, i: usize) -> f32 {
-        self.double(i) as f32
+        match self.class {
+            Class::Bool => f32::from(u8::from(self.raw(i) != 0.)),
+            _ => self.raw(i) as f32,
+        }
     }
 
     /// Value `i` as `glGetIntegerv` returns it.
@@ -118,12 +127,14 @@ impl Values<'_> {
         if let Data::Constant(integers, _) = self.data {
             return integers[i].clamp(i32::MIN.into(), i32::MAX.into()) as i32;
         }
-        let value = self.double(i);
+        let value = self.raw(i);
         match self.class {
             Class::Bool | Class::Int => value as i32,
-            Class::Uint => value as u32 as i32,
+            Class::Uint => value.min(f64::from(i32::MAX)) as i32,
             Class::Float => round(value),
-            Class::Unit | Class::Clamped => truncate(value * f64::from(i32::MAX)),
+            Class::Part => truncate(value),
+            Class::Unit | Class::Clamped => stretch(value),
+            Class::EnvColor => stretch(value.clamp(0., 1.)),
         }
     }
 
@@ -132,11 +143,10 @@ impl Values<'_> {
         if let Data::Constant(integers, _) = self.data {
             return integers[i];
         }
-        let value = self.double(i);
+        let value = self.raw(i);
         match self.class {
             Class::Bool | Class::Int | Class::Uint => value as i64,
-            Class::Float => i64::from(round(value)),
-            Class::Unit | Class::Clamped => (value * i64::MAX as f64) as i64,
+            _ => self.int(i).into(),
         }
     }
 
@@ -145,18 +155,21 @@ impl Values<'_> {
         if let Data::Constant(integers, None) = self.data {
             return u8::from(integers[i] != 0);
         }
-        u8::from(self.double(i) != 0.)
+        match self.class {
+            Class::Bool => self.raw(i) as u8,
+            _ => u8::from(self.raw(i) != 0.),
+        }
     }
 }
 
 /// To the nearest integer, halves away from zero.
 fn round(value: f64) -> i32 {
-    let value = value as f32;
-    truncate(f64::from(if value >= 0. {
-        value + 0.5
-    } else {
-        value - 0.5
-    }))
+    truncate(if value >= 0. { value + 0.5 } else { value - 0.5 })
+}
+
+/// From -1..1 to all integers.
+fn stretch(value: f64) -> i32 {
+    truncate(value * f64::from(i32::MAX))
 }
 
 /// The integer part; what fits no integer becomes the least one, as processors have it.

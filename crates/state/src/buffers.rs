@@ -130,8 +130,20 @@ impl State {
                 self.set(at, 0u8);
             }
         }
-        let bindings = &mut self.indexed.bindings;
-        bindings.retain(|_, (buffer, ..)| !names.contains(buffer));
+        for target in [
+            GL_UNIFORM_BUFFER,
+            GL_SHADER_STORAGE_BUFFER,
+            GL_ATOMIC_COUNTER_BUFFER,
+        ] {
+            let bindings = &mut self.indexed.bindings;
+            let before = bindings.len();
+            bindings.retain(|(of, _), (buffer, ..)| *of != target || !names.contains(buffer));
+            let unbound = bindings.len() < before;
+            if let (true, Some((_, at))) = (unbound, binding_at(target)) {
+                // Some drivers unbind them as a program would, and the target's own as well.
+                self.forget_at(at, 1);
+            }
+        }
     }
 
     /// Whether a buffer may be bound; makes a name the program invented one where it may.
@@ -154,9 +166,23 @@ impl State {
         let Some((pname, at)) = binding_at(target) else {
             return self.unsure();
         };
+        needs!(self, pname);
+        let arrays = matches!(target, GL_ARRAY_BUFFER | GL_ELEMENT_ARRAY_BUFFER);
+        if self.limits.api == Api::Es1 && !arrays {
+            return self.unsure();
+        }
         self.use_buffer(buffer)?;
         self.set(at, buffer);
-        self.only_where(pname)
+        Ok(())
+    }
+
+    /// [`State::gl_bind_buffer`] of no buffer, or of one that this context has bound before, to a
+    /// target that it has.
+    #[inline]
+    pub fn bind_known_buffer(&mut self, target: u32, buffer: u32) {
+        if let Some((_, at)) = binding_at(target) {
+            self.set(at, buffer);
+        }
     }
 
     pub fn gl_bind_buffer_base(
@@ -176,6 +202,10 @@ impl State {
         offset: i64,
         size: i64,
     ) -> Result<(), GlError> {
+        if self.indexed_limit(target).is_none() {
+            return self.bind_indexed(target, index, (buffer, 0, 0));
+        }
+        self.use_buffer(buffer)?;
         if buffer != 0 && size <= 0 {
             return Err(GlError::InvalidValue);
         }
@@ -322,6 +352,7 @@ impl State {
     }
 
     pub fn gl_bind_vertex_array(&mut self, array: u32) -> Result<(), GlError> {
+        needs!(self, GL_VERTEX_ARRAY_BINDING);
         if array != 0 && !self.own.vertex_arrays.contains_key(&array) {
             return Err(GlError::InvalidOperation);
         }
@@ -329,7 +360,7 @@ impl State {
         let elements = self.values[at!(GL_ELEMENT_ARRAY_BUFFER_BINDING)];
         self.own.vertex_arrays.insert(old, elements);
         self.enter_vertex_array(array);
-        self.only_where(GL_VERTEX_ARRAY_BINDING)
+        Ok(())
     }
 
     fn enter_vertex_array(&mut self, array: u32) {
@@ -403,6 +434,7 @@ impl State {
     }
 
     pub fn gl_bind_transform_feedback(&mut self, target: u32, id: u32) -> Result<(), GlError> {
+        needs!(self, GL_TRANSFORM_FEEDBACK_BINDING);
         if target != GL_TRANSFORM_FEEDBACK {
             return Err(GlError::InvalidEnum);
         }
@@ -413,7 +445,7 @@ impl State {
             return self.unsure_of(at!(GL_TRANSFORM_FEEDBACK_BINDING));
         }
         self.set(at!(GL_TRANSFORM_FEEDBACK_BINDING), id);
-        self.only_where(GL_TRANSFORM_FEEDBACK_BINDING)
+        Ok(())
     }
 
     pub fn gl_begin_transform_feedback(&mut self, _mode: u32) -> Result<(), GlError> {

@@ -3,6 +3,7 @@
 use mgn_wire::gl::*;
 
 use crate::index::Place;
+use crate::limits::Api;
 use crate::slots::{at, is_unknown, Row, TABLE};
 use crate::units;
 use crate::{GlError, State};
@@ -15,13 +16,46 @@ const NO_CAPABILITIES: &[u32] = &[
     GL_LIGHT_MODEL_TWO_SIDE,
     GL_DEPTH_WRITEMASK,
     GL_COLOR_WRITEMASK,
-    GL_SAMPLE_COVERAGE_INVERT,
     GL_UNPACK_SWAP_BYTES,
     GL_UNPACK_LSB_FIRST,
     GL_PACK_SWAP_BYTES,
     GL_PACK_LSB_FIRST,
     GL_PACK_INVERT_MESA,
     GL_PACK_REVERSE_ROW_ORDER_ANGLE,
+    // Another name of GL_PRIMITIVE_RESTART for gets, and a client state.
+    GL_PRIMITIVE_RESTART_NV,
+];
+
+/// Capabilities that gets know in ES 1 and `glEnable` does not.
+const NOT_IN_ES1: &[u32] = &[GL_SAMPLE_SHADING, GL_SAMPLE_COVERAGE_INVERT];
+
+/// The same, in later ES.
+const NOT_IN_ES: &[u32] = &[GL_SAMPLE_COVERAGE_INVERT];
+
+/// Capabilities, by the first of consecutive names, that gets of drivers know in a core profile
+/// and `glEnable` does not.
+const NOT_IN_CORE: &[u32] = &[
+    GL_POINT_SMOOTH,
+    GL_POINT_SPRITE,
+    GL_LINE_STIPPLE,
+    GL_POLYGON_STIPPLE,
+    GL_LIGHTING,
+    GL_COLOR_MATERIAL,
+    GL_LIGHT0,
+    GL_FOG,
+    GL_COLOR_SUM,
+    GL_STENCIL_TEST_TWO_SIDE_EXT,
+    GL_NORMALIZE,
+    GL_RESCALE_NORMAL,
+    GL_RASTER_POSITION_UNCLIPPED_IBM,
+    GL_ALPHA_TEST,
+    GL_INDEX_LOGIC_OP,
+    GL_AUTO_NORMAL,
+    GL_MAP1_COLOR_4,
+    GL_MAP2_COLOR_4,
+    GL_VERTEX_PROGRAM_TWO_SIDE,
+    GL_VERTEX_PROGRAM_ARB,
+    GL_FRAGMENT_PROGRAM_ARB,
 ];
 
 /// What a capability is, for `glEnable`.
@@ -46,11 +80,13 @@ impl State {
 
     pub fn gl_enablei(&mut self, cap: u32, index: u32) -> Result<(), GlError> {
         listed!(self, gl_enablei(cap, index));
+        needs!(self, GL_MAX_DRAW_BUFFERS);
         self.set_indexed_capability(cap, index, true)
     }
 
     pub fn gl_disablei(&mut self, cap: u32, index: u32) -> Result<(), GlError> {
         listed!(self, gl_disablei(cap, index));
+        needs!(self, GL_MAX_DRAW_BUFFERS);
         self.set_indexed_capability(cap, index, false)
     }
 
@@ -72,10 +108,14 @@ impl State {
 
     fn set_capability(&mut self, cap: u32, on: bool) -> Result<(), GlError> {
         let Some(capability) = self.capability(cap) else {
+            if matches!(self.index.find(cap), Some(Place::Coord(_))) {
+                self.forget_capabilities_of_units();
+            }
             return self.unsure();
         };
         if cap == GL_COLOR_MATERIAL {
             self.color_material_follows();
+            self.color_material_moved &= on && self.values[at!(GL_COLOR_MATERIAL)] == 1.;
         }
         match capability {
             Capability::Fixed { at, elements, .. } => {
@@ -104,7 +144,15 @@ impl State {
         match self.index.find(cap)? {
             Place::Row { row, at } => {
                 let row: &Row = &TABLE[usize::from(row)];
-                if row.class != crate::Class::Bool || NO_CAPABILITIES.contains(&cap) {
+                let missing = match self.limits.api {
+                    Api::Core => NOT_IN_CORE,
+                    Api::Es1 => NOT_IN_ES1,
+                    Api::Es => NOT_IN_ES,
+                    Api::Compat => &[],
+                };
+                let excluded = |cap| NO_CAPABILITIES.contains(cap) || missing.contains(cap);
+                let excluded = excluded(&cap) || excluded(&row.pname);
+                if row.class != crate::Class::Bool || excluded {
                     return None;
                 }
                 let elements = if row.named { 1 } else { row.elements };
@@ -114,7 +162,7 @@ impl State {
                     indexed: elements > 1,
                 })
             }
-            Place::Coord(offset) if usize::from(offset) < units::COORD_CAPABILITIES => {
+            Place::Coord(offset) if self.limits.fixed_function() => {
                 self.coord_at(offset.into()).map(Capability::Unit)
             }
             _ => None,
@@ -124,6 +172,7 @@ impl State {
     /// Where an element of an indexed capability is, or the error that its index raises.
     fn indexed_capability(&self, cap: u32, index: u32) -> Option<Result<usize, GlError>> {
         let limit = match cap {
+            _ if self.limits.api == Api::Es1 => return None,
             GL_BLEND => self.limits.draw_buffers,
             GL_SCISSOR_TEST => self.limits.viewports,
             _ => return None,
@@ -156,7 +205,7 @@ impl State {
             return Some(all_ones);
         }
         (self.values[at!(GL_PRIMITIVE_RESTART)] == 1.)
-            .then(|| self.int(at!(GL_PRIMITIVE_RESTART_INDEX)))
+            .then(|| self.values[at!(GL_PRIMITIVE_RESTART_INDEX)] as i32 as u32)
     }
 }
 
@@ -167,7 +216,8 @@ mod tests {
 
     #[test]
     fn exceptions_are_booleans_of_the_table() {
-        for pname in NO_CAPABILITIES {
+        let own = &NO_CAPABILITIES[..NO_CAPABILITIES.len() - 1];
+        for pname in own.iter().chain(NOT_IN_ES1).chain(NOT_IN_CORE) {
             let row = TABLE.iter().find(|r| r.pname == *pname);
             assert!(row.is_some_and(|r| r.class == Class::Bool), "{pname:#x}");
         }

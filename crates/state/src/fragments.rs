@@ -2,25 +2,15 @@
 
 use mgn_wire::gl::*;
 
+use crate::limits::Api;
 use crate::raster::{check, is_face};
 use crate::slots::{at, UNKNOWN};
 use crate::{GlError, State};
-
-/// Names of the third set of stencil state, which `GL_EXT_stencil_two_side` calls the back
-/// face. No get knows them.
-pub(crate) const TWO_SIDE_FUNC: u32 = 0x8000_0001;
-pub(crate) const TWO_SIDE_REF: u32 = 0x8000_0002;
-pub(crate) const TWO_SIDE_VALUE_MASK: u32 = 0x8000_0003;
-pub(crate) const TWO_SIDE_FAIL: u32 = 0x8000_0004;
-pub(crate) const TWO_SIDE_PASS_DEPTH_FAIL: u32 = 0x8000_0005;
-pub(crate) const TWO_SIDE_PASS_DEPTH_PASS: u32 = 0x8000_0006;
-pub(crate) const TWO_SIDE_WRITEMASK: u32 = 0x8000_0007;
 
 /// Where the seven values of a face's stencil state begin; they follow each other in the
 /// order of the table.
 const FRONT: usize = crate::slots::slot(GL_STENCIL_FUNC);
 const BACK: usize = crate::slots::slot(GL_STENCIL_BACK_FUNC);
-const TWO_SIDE: usize = crate::slots::slot(TWO_SIDE_FUNC);
 const FUNC: usize = 0;
 const OPS: usize = 3;
 const WRITEMASK: usize = 6;
@@ -28,10 +18,11 @@ const WRITEMASK: usize = 6;
 impl State {
     pub fn gl_alpha_func(&mut self, func: u32, value: f32) -> Result<(), GlError> {
         listed!(self, gl_alpha_func(func, value));
+        needs!(self, GL_ALPHA_TEST_FUNC);
         check(is_comparison(func))?;
         self.set(at!(GL_ALPHA_TEST_FUNC), func);
         self.set(at!(GL_ALPHA_TEST_REF), value);
-        self.only_where(GL_ALPHA_TEST_FUNC)
+        Ok(())
     }
 
     pub fn gl_blend_func(&mut self, src: u32, dst: u32) -> Result<(), GlError> {
@@ -73,6 +64,7 @@ impl State {
         dst_alpha: u32,
     ) -> Result<(), GlError> {
         listed!(self, gl_blend_func_separatei(buffer, src, dst, src_alpha, dst_alpha));
+        needs!(self, GL_MAX_DRAW_BUFFERS);
         let i = self.draw_buffer_index(buffer)?;
         self.set_blend_func(i..i + 1, [src, dst, src_alpha, dst_alpha])
     }
@@ -85,7 +77,7 @@ impl State {
         let [src, dst, src_alpha, dst_alpha] = factors;
         check(factors.into_iter().all(is_factor))?;
         let special = |f| matches!(f, GL_SRC1_COLOR..=GL_ONE_MINUS_SRC1_ALPHA | GL_SRC1_ALPHA);
-        let es1 = self.limits.fixed_function() && !self.limits.compat();
+        let es1 = self.limits.api == Api::Es1;
         let saturated = |f| f == GL_SRC_ALPHA_SATURATE;
         let doubtful = es1
             || factors.into_iter().any(special) && !self.limits.dual_source
@@ -124,6 +116,10 @@ impl State {
 
     pub fn gl_blend_equation_separate(&mut self, rgb: u32, alpha: u32) -> Result<(), GlError> {
         listed!(self, gl_blend_equation_separate(rgb, alpha));
+        if is_advanced(rgb) && rgb == alpha {
+            // Refused, unless it changes nothing.
+            return self.unsure();
+        }
         check(!is_advanced(rgb) && !is_advanced(alpha))?;
         self.set_blend_equation(0..self.limits.draw_buffers, rgb, alpha)
     }
@@ -134,6 +130,7 @@ impl State {
 
     pub fn gl_blend_equationi(&mut self, buffer: u32, mode: u32) -> Result<(), GlError> {
         listed!(self, gl_blend_equationi(buffer, mode));
+        needs!(self, GL_MAX_DRAW_BUFFERS);
         let i = self.draw_buffer_index(buffer)?;
         self.set_blend_equation(i..i + 1, mode, mode)
     }
@@ -145,7 +142,11 @@ impl State {
         alpha: u32,
     ) -> Result<(), GlError> {
         listed!(self, gl_blend_equation_separatei(buffer, rgb, alpha));
+        needs!(self, GL_MAX_DRAW_BUFFERS);
         let i = self.draw_buffer_index(buffer)?;
+        if is_advanced(rgb) && rgb == alpha {
+            return self.unsure();
+        }
         check(!is_advanced(rgb) && !is_advanced(alpha))?;
         self.set_blend_equation(i..i + 1, rgb, alpha)
     }
@@ -164,7 +165,7 @@ impl State {
         };
         let advanced = is_advanced(rgb) && self.limits.advanced_blend;
         check(advanced || simple(rgb) && simple(alpha))?;
-        let doubtful = self.limits.fixed_function() && !self.limits.compat();
+        let doubtful = self.limits.api == Api::Es1;
         for i in buffers {
             let value = |mode| if doubtful { UNKNOWN } else { f64::from(mode) };
             self.set(at!(GL_BLEND_EQUATION_RGB) + i, value(rgb));
@@ -184,15 +185,19 @@ impl State {
         alpha: f32,
     ) -> Result<(), GlError> {
         listed!(self, gl_blend_color(red, green, blue, alpha));
+        if self.limits.api == Api::Es1 {
+            return self.unsure();
+        }
         self.set_all(at!(GL_BLEND_COLOR), &[red, green, blue, alpha]);
         Ok(())
     }
 
     pub fn gl_logic_op(&mut self, opcode: u32) -> Result<(), GlError> {
         listed!(self, gl_logic_op(opcode));
+        needs!(self, GL_LOGIC_OP_MODE);
         check((GL_CLEAR..=GL_SET).contains(&opcode))?;
         self.set(at!(GL_LOGIC_OP_MODE), opcode);
-        self.only_where(GL_LOGIC_OP_MODE)
+        Ok(())
     }
 
     pub fn gl_color_mask(
@@ -218,8 +223,14 @@ impl State {
         blue: u8,
         alpha: u8,
     ) -> Result<(), GlError> {
+        let executed = self.compiling.is_some();
         listed!(self, gl_color_maski(index, red, green, blue, alpha));
+        needs!(self, GL_MAX_DRAW_BUFFERS);
         let i = self.draw_buffer_index(index)?;
+        if executed {
+            // Compiled and not carried out, in spite of the list's mode, by some drivers.
+            return self.unsure_of_range(at!(GL_COLOR_WRITEMASK) + 4 * i, 4);
+        }
         let mask = [red, green, blue, alpha].map(|v| u8::from(v != 0));
         self.set_all(at!(GL_COLOR_WRITEMASK) + 4 * i, &mask);
         Ok(())
@@ -227,8 +238,9 @@ impl State {
 
     pub fn gl_index_mask(&mut self, mask: u32) -> Result<(), GlError> {
         listed!(self, gl_index_mask(mask));
+        needs!(self, GL_INDEX_WRITEMASK);
         self.set(at!(GL_INDEX_WRITEMASK), mask as i32);
-        self.only_where(GL_INDEX_WRITEMASK)
+        Ok(())
     }
 
     pub fn gl_depth_func(&mut self, func: u32) -> Result<(), GlError> {
@@ -240,13 +252,14 @@ impl State {
 
     pub fn gl_depth_mask(&mut self, flag: u8) -> Result<(), GlError> {
         listed!(self, gl_depth_mask(flag));
-        self.set(at!(GL_DEPTH_WRITEMASK), u8::from(flag != 0));
+        // Drivers show any boolean as it was given.
+        self.set(at!(GL_DEPTH_WRITEMASK), flag);
         Ok(())
     }
 
     pub fn gl_active_stencil_face_ext(&mut self, face: u32) -> Result<(), GlError> {
         listed!(self, gl_active_stencil_face_ext(face));
-        if !self.has(GL_ACTIVE_STENCIL_FACE_EXT) {
+        if !self.limits.compat() || !self.has(GL_ACTIVE_STENCIL_FACE_EXT) {
             return self.unsure();
         }
         check(matches!(face, GL_FRONT | GL_BACK))?;
@@ -254,26 +267,23 @@ impl State {
         Ok(())
     }
 
-    /// The faces that the commands without a face set.
+    /// The faces that the commands without a face set. What `GL_EXT_stencil_two_side` calls
+    /// the back face is a third set of values, which is left to the driver.
     fn active_stencil_faces(&self) -> [Option<usize>; 2] {
-        match self.int(at!(GL_ACTIVE_STENCIL_FACE_EXT)) {
-            GL_BACK => [Some(TWO_SIDE), None],
-            _ => [Some(FRONT), Some(BACK)],
+        match self.third_stencil_face() {
+            true => [None, None],
+            false => [Some(FRONT), Some(BACK)],
         }
+    }
+
+    /// Whether gets of the front face show the third set of values.
+    pub(crate) fn third_stencil_face(&self) -> bool {
+        self.int(at!(GL_ACTIVE_STENCIL_FACE_EXT)) == GL_BACK
     }
 
     fn set_stencil(&mut self, faces: [Option<usize>; 2], offset: usize, values: &[f64]) {
         for face in faces.into_iter().flatten() {
             self.set_all(face + offset, values);
-        }
-    }
-
-    /// Where the values of the front face are that gets show: those of the active one.
-    pub(crate) fn shown_stencil(&self, at: usize) -> usize {
-        let offset = at.wrapping_sub(FRONT);
-        match self.int(at!(GL_ACTIVE_STENCIL_FACE_EXT)) {
-            GL_BACK if offset <= WRITEMASK => TWO_SIDE + offset,
-            _ => at,
         }
     }
 
@@ -293,6 +303,7 @@ impl State {
         mask: u32,
     ) -> Result<(), GlError> {
         listed!(self, gl_stencil_func_separate(face, func, value, mask));
+        needs!(self, GL_STENCIL_BACK_FUNC);
         check(is_comparison(func))?;
         let values = [func.into(), value.into(), mask.into()];
         self.set_stencil(faces(face)?, FUNC, &values);
@@ -307,11 +318,19 @@ impl State {
         mask: u32,
     ) -> Result<(), GlError> {
         listed!(self, gl_stencil_func_separate_ati(front, back, value, mask));
+        if !self.limits.compat() {
+            return self.unsure();
+        }
+        if self.depth > 0 && !(is_comparison(front) && is_comparison(back)) {
+            // In a display list it is two commands, of which one may succeed.
+            self.forget_at(FRONT + FUNC, OPS);
+            return self.unsure_of_range(BACK + FUNC, OPS);
+        }
         check(is_comparison(front) && is_comparison(back))?;
         let values = |func: u32| [func.into(), value.into(), mask.into()];
         self.set_stencil([Some(FRONT), None], FUNC, &values(front));
         self.set_stencil([Some(BACK), None], FUNC, &values(back));
-        self.only_where(GL_ACTIVE_STENCIL_FACE_EXT)
+        Ok(())
     }
 
     pub fn gl_stencil_op(&mut self, fail: u32, zfail: u32, zpass: u32) -> Result<(), GlError> {
@@ -330,6 +349,7 @@ impl State {
         zpass: u32,
     ) -> Result<(), GlError> {
         listed!(self, gl_stencil_op_separate(face, fail, zfail, zpass));
+        needs!(self, GL_STENCIL_BACK_FUNC);
         check([fail, zfail, zpass].into_iter().all(is_stencil_op))?;
         let values = [fail.into(), zfail.into(), zpass.into()];
         self.set_stencil(faces(face)?, OPS, &values);
@@ -345,6 +365,7 @@ impl State {
 
     pub fn gl_stencil_mask_separate(&mut self, face: u32, mask: u32) -> Result<(), GlError> {
         listed!(self, gl_stencil_mask_separate(face, mask));
+        needs!(self, GL_STENCIL_BACK_FUNC);
         self.set_stencil(faces(face)?, WRITEMASK, &[mask.into()]);
         Ok(())
     }
@@ -384,13 +405,20 @@ impl State {
     }
 
     pub fn gl_clear_depth(&mut self, depth: f64) -> Result<(), GlError> {
-        listed!(self, gl_clear_depth(depth));
+        // Lists hold it as a float.
+        let float = f64::from(depth as f32);
+        listed!(self, gl_clear_depth(float));
+        if !self.limits.desktop() {
+            return self.unsure();
+        }
         self.set(at!(GL_DEPTH_CLEAR_VALUE), depth.clamp(0., 1.));
         Ok(())
     }
 
     pub fn gl_clear_depthf(&mut self, depth: f32) -> Result<(), GlError> {
-        self.gl_clear_depth(depth.into())
+        loosely_listed!(self, at!(GL_DEPTH_CLEAR_VALUE), 1);
+        self.set(at!(GL_DEPTH_CLEAR_VALUE), depth.clamp(0., 1.));
+        Ok(())
     }
 
     pub fn gl_clear_stencil(&mut self, value: i32) -> Result<(), GlError> {
@@ -401,8 +429,13 @@ impl State {
 
     pub fn gl_clear_index(&mut self, value: f32) -> Result<(), GlError> {
         listed!(self, gl_clear_index(value));
-        self.set(at!(GL_INDEX_CLEAR_VALUE), value);
-        self.only_where(GL_INDEX_CLEAR_VALUE)
+        needs!(self, GL_INDEX_CLEAR_VALUE);
+        if self.depth > 0 {
+            // Lists of some drivers hold something else.
+            return self.unsure_of(at!(GL_INDEX_CLEAR_VALUE));
+        }
+        self.set(at!(GL_INDEX_CLEAR_VALUE), value as i32);
+        Ok(())
     }
 
     pub fn gl_clear_accum(
@@ -413,9 +446,10 @@ impl State {
         alpha: f32,
     ) -> Result<(), GlError> {
         listed!(self, gl_clear_accum(red, green, blue, alpha));
+        needs!(self, GL_ACCUM_CLEAR_VALUE);
         let color = [red, green, blue, alpha].map(|v| v.clamp(-1., 1.));
         self.set_all(at!(GL_ACCUM_CLEAR_VALUE), &color);
-        self.only_where(GL_ACCUM_CLEAR_VALUE)
+        Ok(())
     }
 }
 
@@ -458,7 +492,7 @@ fn is_factor(factor: u32) -> bool {
 }
 
 /// The modes of `GL_KHR_blend_equation_advanced`.
-fn is_advanced(mode: u32) -> bool {
+pub(crate) fn is_advanced(mode: u32) -> bool {
     matches!(
         mode,
         GL_MULTIPLY_KHR..=GL_SOFTLIGHT_KHR

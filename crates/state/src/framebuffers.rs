@@ -86,19 +86,18 @@ impl State {
     }
 
     pub fn gl_bind_framebuffer(&mut self, target: u32, framebuffer: u32) -> Result<(), GlError> {
-        self.bind_framebuffer(target, framebuffer, matches!(self.limits.api, Api::Es | Api::Es1))
+        self.bind_framebuffer(target, framebuffer)
     }
 
-    /// The entry points of extensions take names that were not generated.
     pub fn gl_bind_framebuffer_ext(&mut self, target: u32, name: u32) -> Result<(), GlError> {
-        self.bind_framebuffer(target, name, self.limits.api != Api::Core)
+        self.bind_framebuffer(target, name)
     }
 
     pub fn gl_bind_framebuffer_oes(&mut self, target: u32, name: u32) -> Result<(), GlError> {
-        self.bind_framebuffer(target, name, true)
+        self.bind_framebuffer(target, name)
     }
 
-    fn bind_framebuffer(&mut self, target: u32, name: u32, invent: bool) -> Result<(), GlError> {
+    fn bind_framebuffer(&mut self, target: u32, name: u32) -> Result<(), GlError> {
         let (draw, read) = match target {
             GL_FRAMEBUFFER => (true, true),
             GL_DRAW_FRAMEBUFFER => (true, false),
@@ -109,7 +108,7 @@ impl State {
             return self.unsure();
         }
         if name != 0 && !self.framebuffers.contains_key(&name) {
-            if !invent {
+            if self.limits.api == Api::Core {
                 return Err(GlError::InvalidOperation);
             }
             self.framebuffers.insert(name, Framebuffer::user());
@@ -140,24 +139,24 @@ impl State {
     }
 
     pub fn gl_bind_renderbuffer(&mut self, target: u32, name: u32) -> Result<(), GlError> {
-        self.bind_renderbuffer(target, name, matches!(self.limits.api, Api::Es | Api::Es1))
+        self.bind_renderbuffer(target, name)
     }
 
     pub fn gl_bind_renderbuffer_ext(&mut self, target: u32, name: u32) -> Result<(), GlError> {
-        self.bind_renderbuffer(target, name, self.limits.api != Api::Core)
+        self.bind_renderbuffer(target, name)
     }
 
     pub fn gl_bind_renderbuffer_oes(&mut self, target: u32, name: u32) -> Result<(), GlError> {
-        self.bind_renderbuffer(target, name, true)
+        self.bind_renderbuffer(target, name)
     }
 
-    fn bind_renderbuffer(&mut self, target: u32, name: u32, invent: bool) -> Result<(), GlError> {
+    fn bind_renderbuffer(&mut self, target: u32, name: u32) -> Result<(), GlError> {
         if target != GL_RENDERBUFFER {
             return Err(GlError::InvalidEnum);
         }
         let mut objects = self.shared.lock();
         if name != 0 && !objects.renderbuffers.contains(&name) {
-            if !invent {
+            if self.limits.api == Api::Core {
                 return Err(GlError::InvalidOperation);
             }
             objects.renderbuffers.insert(name);
@@ -281,11 +280,12 @@ impl State {
         }
     }
 
-    /// Restores what was saved, as far as the framebuffer that is bound now has it.
+    /// Restores what was saved, as far as the framebuffer that is bound now has it. What
+    /// becomes of those that the program made depends on the driver.
     pub(crate) fn restore_draw_buffers(&mut self, draw: DrawBuffers) {
         let name = self.int(at!(GL_DRAW_FRAMEBUFFER_BINDING));
         let fits = draw.iter().all(|&v| self.check_buffer(name, v as u32).is_ok());
-        if fits && !draw.iter().any(|&v| crate::slots::is_unknown(v)) {
+        if name == 0 && fits && !draw.iter().any(|&v| crate::slots::is_unknown(v)) {
             self.set_draw_buffers(draw);
         } else if draw.map(f64::to_bits) != self.draw_buffers().map(f64::to_bits) {
             self.set_draw_buffers([UNKNOWN; DRAW_BUFFERS]);

@@ -35,6 +35,8 @@ impl State {
                     let float = floats(pname).and_then(|v| v.get(i)).map(|&v| f64::from(v));
                     let integer = integers(pname).and_then(|v| v.get(i));
                     let integer = integer.map(|&v| match row.class {
+                        // Gets cut off a mask with all bits set.
+                        Class::Uint if v == i32::MAX.into() => f64::from(u32::MAX),
                         Class::Uint => f64::from(v as u32),
                         Class::Int => f64::from(v as i32),
                         _ => v as f64,
@@ -43,7 +45,9 @@ impl State {
                         Class::Float | Class::Unit | Class::Clamped => float.or(integer),
                         _ => integer.or(float),
                     };
-                    self.values[at + i] = value.unwrap_or(0.);
+                    if let Some(value) = value {
+                        self.values[at + i] = value;
+                    }
                 }
                 if known(pname) && (element == 0 || row.named) {
                     let row = row_number as u16;
@@ -52,6 +56,7 @@ impl State {
             }
             place += values * usize::from(row.elements);
         }
+        self.set(at!(GL_SAMPLE_MASK_VALUE), -1);
         for &(alias, pname) in ALIASES {
             if let Some(place) = self.index.find(pname).filter(|_| known(alias)) {
                 self.index.add(alias, place);
@@ -104,7 +109,10 @@ impl State {
                 Some(at) => self.answer_at(at, 1, Class::Bool),
                 None => Answer::Unknown,
             },
-            Some(Place::Unit(offset)) => self.answer_at(self.unit_at(offset.into()), 1, Class::Int),
+            Some(Place::Unit(offset)) => match self.unit_at(offset.into()) {
+                Some(at) => self.answer_at(at, 1, Class::Int),
+                None => Answer::Unknown,
+            },
             Some(Place::Matrix) => self.matrix_answer(pname),
             Some(Place::Current) => self.current_answer(pname),
             Some(Place::List) => self.list_answer(pname),
@@ -129,12 +137,13 @@ impl State {
             };
         }
         if pname == GL_SAMPLE_MASK_VALUE && index == 0 && self.has(GL_SAMPLE_MASK) {
-            return self.answer_at(slot(GL_SAMPLE_MASK_VALUE), 1, Class::Uint);
+            return self.answer_at(slot(GL_SAMPLE_MASK_VALUE), 1, Class::Int);
+        }
+        if self.limits.api == crate::limits::Api::Es1 {
+            return Answer::Unknown;
         }
         let limit = match pname {
-            GL_VIEWPORT | GL_SCISSOR_BOX | GL_DEPTH_RANGE | GL_SCISSOR_TEST => {
-                self.limits.viewports
-            }
+            GL_VIEWPORT | GL_SCISSOR_BOX | GL_DEPTH_RANGE => self.limits.viewports,
             GL_BLEND_SRC_RGB | GL_BLEND_DST_RGB | GL_BLEND_SRC_ALPHA | GL_BLEND_DST_ALPHA
             | GL_BLEND_EQUATION_RGB | GL_BLEND_EQUATION_ALPHA | GL_BLEND | GL_COLOR_WRITEMASK => {
                 self.limits.draw_buffers
@@ -146,7 +155,12 @@ impl State {
                 let row = &TABLE[usize::from(row)];
                 let values = usize::from(row.values);
                 let at = usize::from(at) + index as usize * values;
-                self.answer_at(at, values, row.class)
+                // As integers, indexed depths are rounded, not stretched.
+                let class = match row.class {
+                    Class::Unit => Class::Float,
+                    class => class,
+                };
+                self.answer_at(at, values, class)
             }
             _ => Answer::Unknown,
         }
@@ -154,10 +168,8 @@ impl State {
 
     fn row_answer(&self, pname: u32, at: usize, values: usize, class: Class) -> Answer<'_> {
         match pname {
-            GL_STENCIL_REF | GL_STENCIL_BACK_REF => self.stencil_ref(self.shown_stencil(at)),
-            GL_STENCIL_FUNC..=GL_STENCIL_WRITEMASK => {
-                self.answer_at(self.shown_stencil(at), values, class)
-            }
+            GL_STENCIL_FUNC..=GL_STENCIL_WRITEMASK if self.third_stencil_face() => Answer::Unknown,
+            GL_STENCIL_REF | GL_STENCIL_BACK_REF => self.stencil_ref(at),
             _ => self.answer_at(at, values, class),
         }
     }
@@ -165,7 +177,7 @@ impl State {
     /// Values at a place, known as they are.
     pub(crate) fn answer_at(&self, at: usize, values: usize, class: Class) -> Answer<'_> {
         let answer = Answer::of(class, &self.values[at..at + values]);
-        if class != Class::Clamped {
+        if !matches!(class, Class::Clamped | Class::EnvColor) {
             return answer;
         }
         let within = |v: &f64| (0. ..=1.).contains(v);
@@ -212,13 +224,15 @@ impl State {
             }
             return;
         }
-        let class = self.learnable(pname);
-        if let Some((at, n, Class::Int | Class::Uint | Class::Bool)) = class {
+        let Some((at, n, class)) = self.learnable(pname) else {
+            return;
+        };
+        // The get cuts off what is not negative and not shown in full.
+        let whole = |&&value: &&i32| class != Class::Uint || value < i32::MAX;
+        if matches!(class, Class::Int | Class::Uint | Class::Bool) {
+            let values = values.iter().take_while(whole);
             for (to, &value) in self.values[at..at + n].iter_mut().zip(values) {
-                *to = match class {
-                    Some((_, _, Class::Uint)) => f64::from(value as u32),
-                    _ => value.into(),
-                };
+                *to = value.into();
             }
         }
     }
@@ -253,16 +267,17 @@ impl State {
                     // Of elements with an index, gets show only the first.
                     _ if row.elements > 1 && !row.named => return None,
                     GL_STENCIL_REF | GL_STENCIL_BACK_REF => return None,
+                    // The mode does not tell whose matrix is current: see glPopAttrib.
+                    GL_MATRIX_MODE => return None,
+                    GL_STENCIL_FUNC..=GL_STENCIL_WRITEMASK if self.third_stencil_face() => {
+                        return None
+                    }
                     _ => (usize::from(at), usize::from(row.values), row.class),
                 }
             }
             Place::Coord(offset) => (self.coord_at(offset.into())?, 1, Class::Bool),
-            Place::Unit(offset) => (self.unit_at(offset.into()), 1, Class::Int),
+            Place::Unit(offset) => (self.unit_at(offset.into())?, 1, Class::Int),
             _ => return None,
-        };
-        let at = match pname {
-            GL_STENCIL_FUNC..=GL_STENCIL_WRITEMASK => self.shown_stencil(at),
-            _ => at,
         };
         let unknown = self.values[at..at + values].iter().any(|&v| is_unknown(v));
         unknown.then_some((at, values, class))

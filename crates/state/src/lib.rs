@@ -9,10 +9,34 @@ macro_rules! listed {
     ($state:ident, $hook:ident($($arg:expr),*)) => {
         if $state.compiling.is_some()
             && !$state.record(move |state| {
-                let _ = state.$hook($($arg),*);
+                if state.$hook($($arg),*).is_err() {
+                    state.doubt = true;
+                }
             })
         {
-            return Ok(());
+            // Some errors are raised when the list is compiled, some when it is called.
+            return $state.unsure();
+        }
+    };
+}
+
+/// Like `listed`, for commands that lists of some drivers do not hold, which carry them out at
+/// once: while a list is compiled and after it is called, the values are left to the driver.
+macro_rules! loosely_listed {
+    ($state:ident, $at:expr, $values:expr) => {
+        if $state.compiling.is_some() {
+            $state.record(move |state| state.forget_at($at, $values));
+            return $state.unsure_of_range($at, $values);
+        }
+    };
+}
+
+/// Leaves a command to the driver in contexts whose gets do not know a name: there the command
+/// may not exist, and nothing here is ever asked about it.
+macro_rules! needs {
+    ($state:ident, $pname:expr) => {
+        if !$state.has($pname) {
+            return $state.unsure();
         }
     };
 }
@@ -77,6 +101,8 @@ pub struct State {
     derived: HashMap<u32, Vec<i32>>,
     double_buffered: bool,
     feedback_active: bool,
+    /// glColorMaterial was called while it had an effect.
+    color_material_moved: bool,
     units_used: usize,
     shared: Arc<Shared>,
     doubt: bool,
@@ -111,6 +137,7 @@ impl State {
             derived: HashMap::new(),
             double_buffered: true,
             feedback_active: false,
+            color_material_moved: false,
             units_used: 1,
             shared,
             doubt: false,
@@ -201,13 +228,6 @@ impl State {
     /// Whether this context's gets know a name.
     fn has(&self, pname: u32) -> bool {
         self.index.find(pname).is_some()
-    }
-
-    /// The command is carried out where gets know the name, and may be refused elsewhere.
-    #[inline]
-    fn only_where(&mut self, pname: u32) -> Result<(), GlError> {
-        self.doubt |= !self.has(pname);
-        Ok(())
     }
 
     /// Whether the command is refused only the driver knows; nothing here depends on it.

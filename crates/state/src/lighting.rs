@@ -3,7 +3,7 @@
 use mgn_wire::gl::*;
 
 use crate::raster::{check, enum_of, floats, ints, is_face};
-use crate::slots::{at, LIGHT_AT, MATERIAL_AT, UNKNOWN};
+use crate::slots::{at, LIGHTS, LIGHT_AT, MATERIAL_AT, UNKNOWN};
 use crate::{Answer, Class, GlError, State};
 
 /// Values of one light, in the order of [`light_place`].
@@ -17,13 +17,13 @@ fn light_place(pname: u32) -> Option<(usize, usize, Class)> {
         GL_AMBIENT => (0, 4, Class::Unit),
         GL_DIFFUSE => (4, 4, Class::Unit),
         GL_SPECULAR => (8, 4, Class::Unit),
-        GL_POSITION => (12, 4, Class::Float),
-        GL_SPOT_DIRECTION => (16, 3, Class::Float),
-        GL_SPOT_EXPONENT => (19, 1, Class::Float),
-        GL_SPOT_CUTOFF => (20, 1, Class::Float),
-        GL_CONSTANT_ATTENUATION => (21, 1, Class::Float),
-        GL_LINEAR_ATTENUATION => (22, 1, Class::Float),
-        GL_QUADRATIC_ATTENUATION => (23, 1, Class::Float),
+        GL_POSITION => (12, 4, Class::Part),
+        GL_SPOT_DIRECTION => (16, 3, Class::Part),
+        GL_SPOT_EXPONENT => (19, 1, Class::Part),
+        GL_SPOT_CUTOFF => (20, 1, Class::Part),
+        GL_CONSTANT_ATTENUATION => (21, 1, Class::Part),
+        GL_LINEAR_ATTENUATION => (22, 1, Class::Part),
+        GL_QUADRATIC_ATTENUATION => (23, 1, Class::Part),
         _ => return None,
     })
 }
@@ -56,6 +56,8 @@ impl State {
             ];
             self.set_all(LIGHT_AT + i * LIGHT_VALUES, &light.concat());
         }
+        self.set(at!(GL_COLOR_MATERIAL_FACE), GL_FRONT_AND_BACK);
+        self.set(at!(GL_COLOR_MATERIAL_PARAMETER), GL_AMBIENT_AND_DIFFUSE);
         for face in 0..2 {
             let at = MATERIAL_AT + face * MATERIAL_VALUES;
             self.set_all(at, &[0.2f32, 0.2, 0.2, 1., 0.8, 0.8, 0.8, 1.]);
@@ -93,8 +95,14 @@ impl State {
     }
 
     pub fn gl_lightf(&mut self, light: u32, pname: u32, param: f32) -> Result<(), GlError> {
-        scalar(light_place(pname))?;
-        self.gl_lightfv(light, pname, &[param])
+        match light_place(pname) {
+            Some((_, 1, _)) => self.gl_lightfv(light, pname, &[param]),
+            // Those with several values take an array, which drivers don't insist on.
+            _ => {
+                listed!(self, gl_lightf(light, pname, param));
+                self.unsure_of_range(LIGHT_AT, LIGHTS * LIGHT_VALUES)
+            }
+        }
     }
 
     pub fn gl_lighti(&mut self, light: u32, pname: u32, param: i32) -> Result<(), GlError> {
@@ -114,7 +122,7 @@ impl State {
     pub fn light(&self, light: u32, pname: u32) -> Answer<'_> {
         let i = light.wrapping_sub(GL_LIGHT0) as usize;
         match light_place(pname) {
-            Some((offset, values, class)) if i < self.limits.lights && self.has(GL_LIGHTING) => {
+            Some((offset, values, class)) if i < self.limits.lights && self.limits.fixed_function() => {
                 let at = LIGHT_AT + i * LIGHT_VALUES + offset;
                 Answer::of(class, &self.values[at..at + values])
             }
@@ -125,6 +133,7 @@ impl State {
     pub fn gl_light_modelfv(&mut self, pname: u32, params: &[f32]) -> Result<(), GlError> {
         let v = floats::<4>(params);
         listed!(self, gl_light_modelfv(pname, &v));
+        needs!(self, GL_LIGHTING);
         let on = u8::from(v[0] != 0.);
         match pname {
             GL_LIGHT_MODEL_AMBIENT => self.set_all(at!(GL_LIGHT_MODEL_AMBIENT), &v),
@@ -142,7 +151,7 @@ impl State {
             }
             _ => return Err(GlError::InvalidEnum),
         }
-        self.only_where(GL_LIGHTING)
+        Ok(())
     }
 
     pub fn gl_light_modelf(&mut self, pname: u32, param: f32) -> Result<(), GlError> {
@@ -169,7 +178,8 @@ impl State {
     pub fn gl_materialfv(&mut self, face: u32, pname: u32, params: &[f32]) -> Result<(), GlError> {
         let v = floats::<4>(params);
         listed!(self, gl_materialfv(face, pname, &v));
-        if !self.limits.compat() && face != GL_FRONT_AND_BACK {
+        let indexes = pname == GL_COLOR_INDEXES;
+        if !self.limits.compat() && (face != GL_FRONT_AND_BACK || indexes) {
             return self.unsure_of_range(MATERIAL_AT, 2 * MATERIAL_VALUES);
         }
         check(is_face(face))?;
@@ -194,6 +204,7 @@ impl State {
 
     pub fn gl_materialf(&mut self, face: u32, pname: u32, param: f32) -> Result<(), GlError> {
         if pname != GL_SHININESS {
+            listed!(self, gl_materialf(face, pname, param));
             return Err(GlError::InvalidEnum);
         }
         self.gl_materialfv(face, pname, &[param])
@@ -223,7 +234,11 @@ impl State {
         let Some((offset, values, class)) = material_place(pname) else {
             return Answer::Unknown;
         };
-        if !self.has(GL_LIGHTING) {
+        let indexes = pname == GL_COLOR_INDEXES && !self.limits.compat();
+        if !self.limits.fixed_function() || indexes {
+            return Answer::Unknown;
+        }
+        if self.follows_color(i, pname) && self.color_material_moved {
             return Answer::Unknown;
         }
         if self.follows_color(i, pname) {
@@ -235,15 +250,23 @@ impl State {
 
     pub fn gl_color_material(&mut self, face: u32, mode: u32) -> Result<(), GlError> {
         listed!(self, gl_color_material(face, mode));
+        if !self.limits.compat() {
+            return self.unsure();
+        }
         check(is_face(face))?;
         check(matches!(
             mode,
             GL_AMBIENT | GL_DIFFUSE | GL_SPECULAR | GL_EMISSION | GL_AMBIENT_AND_DIFFUSE
         ))?;
-        self.color_material_follows();
+        if self.values[at!(GL_COLOR_MATERIAL)] == 1. {
+            // Whether what followed so far has taken the latest colour, and what follows now
+            // has lost the latest material, only the driver knows.
+            self.color_material_moved = true;
+            self.color_material_follows();
+        }
         self.set(at!(GL_COLOR_MATERIAL_FACE), face);
         self.set(at!(GL_COLOR_MATERIAL_PARAMETER), mode);
-        self.only_where(GL_COLOR_MATERIAL)
+        Ok(())
     }
 
     /// Whether the current colour takes the place of a material's parameter.
@@ -261,8 +284,8 @@ impl State {
     /// Writes the current colour into the material that follows it, before it no longer does.
     pub(crate) fn color_material_follows(&mut self) {
         let color = match self.current.get(crate::current::COLOR) {
-            Some(color) => color.map(f64::from),
-            None => [UNKNOWN; 4],
+            Some(color) if !self.color_material_moved => color.map(f64::from),
+            _ => [UNKNOWN; 4],
         };
         for face in 0..2 {
             let colors = [GL_AMBIENT, GL_DIFFUSE, GL_SPECULAR, GL_EMISSION];
@@ -277,6 +300,7 @@ impl State {
     pub fn gl_fogfv(&mut self, pname: u32, params: &[f32]) -> Result<(), GlError> {
         let v = floats::<4>(params);
         listed!(self, gl_fogfv(pname, &v));
+        needs!(self, GL_FOG);
         let value = enum_of(v[0]);
         match pname {
             GL_FOG_MODE => {
@@ -302,7 +326,7 @@ impl State {
             }
             _ => return self.unsure(),
         }
-        self.only_where(GL_FOG)
+        Ok(())
     }
 
     pub fn gl_fogf(&mut self, pname: u32, param: f32) -> Result<(), GlError> {
@@ -333,11 +357,6 @@ fn faces(face: u32) -> std::ops::Range<usize> {
         GL_BACK => 1..2,
         _ => 0..2,
     }
-}
-
-/// Parameters with several values have no command for one.
-fn scalar(place: Option<(usize, usize, Class)>) -> Result<(), GlError> {
-    check(matches!(place, Some((_, 1, _))))
 }
 
 /// An integer stretched over -1..1.

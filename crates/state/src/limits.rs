@@ -40,7 +40,6 @@ pub(crate) struct Limits {
     pub uniform_buffers: u32,
     pub storage_buffers: u32,
     pub atomic_buffers: u32,
-    pub feedback_buffers: u32,
     pub dual_source: bool,
     pub advanced_blend: bool,
 }
@@ -98,9 +97,6 @@ impl Limits {
             uniform_buffers: limit(GL_MAX_UNIFORM_BUFFER_BINDINGS, 0) as u32,
             storage_buffers: limit(GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS, 0) as u32,
             atomic_buffers: limit(GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS, 0) as u32,
-            feedback_buffers: limit(GL_MAX_TRANSFORM_FEEDBACK_BUFFERS, 0)
-                .max(limit(GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS, 0))
-                as u32,
             dual_source: has(&["GL_ARB_blend_func_extended", "GL_EXT_blend_func_extended"])
                 || desktop && version >= 33,
             advanced_blend: has(&["GL_KHR_blend_equation_advanced"]),

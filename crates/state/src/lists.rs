@@ -73,6 +73,10 @@ impl State {
     }
 
     pub fn gl_call_list(&mut self, list: u32) -> Result<(), GlError> {
+        if list == 0 {
+            // Refused, or compiled and ignored.
+            return self.unsure();
+        }
         listed!(self, gl_call_list(list));
         self.run_list(list);
         Ok(())

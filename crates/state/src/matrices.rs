@@ -127,6 +127,9 @@ impl Stack {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Matrices {
+    /// Matrices were pushed or popped while the matrix mode was not known: the depths are not
+    /// known either, and what is popped is not.
+    pub lost: bool,
     pub modelview: Stack,
     pub projection: Stack,
     pub texture: Vec<Stack>,
@@ -135,6 +138,7 @@ pub(crate) struct Matrices {
 impl Matrices {
     pub fn new(limits: &crate::limits::Limits) -> Matrices {
         Matrices {
+            lost: false,
             modelview: Stack::new(limits.modelview_stack),
             projection: Stack::new(limits.projection_stack),
             texture: vec![Stack::new(limits.texture_stack); limits.coord_units.max(1)],
@@ -306,35 +310,57 @@ impl State {
 
     pub fn gl_push_matrix(&mut self) -> Result<(), GlError> {
         listed!(self, gl_push_matrix());
+        let lost = self.matrices.lost;
         let Some(stack) = self.current_stack() else {
-            return self.unsure();
+            return self.lose_matrices();
         };
         if stack.entries.len() >= stack.limit {
-            return Err(GlError::StackOverflow);
+            return match lost {
+                false => Err(GlError::StackOverflow),
+                true => self.lose_matrices(),
+            };
         }
         let top = *stack.top();
         stack.entries.push(top);
+        self.doubt |= lost;
         Ok(())
     }
 
     pub fn gl_pop_matrix(&mut self) -> Result<(), GlError> {
         listed!(self, gl_pop_matrix());
+        let lost = self.matrices.lost;
         let Some(stack) = self.current_stack() else {
-            return self.unsure();
+            return self.lose_matrices();
         };
         if stack.entries.len() == 1 {
-            return Err(GlError::StackUnderflow);
+            return match lost {
+                false => Err(GlError::StackUnderflow),
+                true => self.lose_matrices(),
+            };
         }
         stack.entries.pop();
+        self.doubt |= lost;
         Ok(())
+    }
+
+    /// Some stack was pushed or popped, and which only the driver knows.
+    fn lose_matrices(&mut self) -> Result<(), GlError> {
+        self.matrices.lost = true;
+        self.matrices.forget();
+        self.unsure()
     }
 
     fn change(&mut self, how: impl FnOnce(&mut Matrix)) -> Result<(), GlError> {
         match self.current_stack() {
-            Some(stack) => how(stack.top_mut()),
-            None => return self.unsure(),
+            Some(stack) => {
+                how(stack.top_mut());
+                Ok(())
+            }
+            None => {
+                self.matrices.forget();
+                self.unsure()
+            }
         }
-        Ok(())
     }
 
     /// The stack of the matrix mode; `None` where only the driver knows it.
@@ -374,12 +400,19 @@ impl State {
         let Some(stack) = self.stack_of(pname) else {
             return Answer::Unknown;
         };
+        if pname == GL_TRANSPOSE_TEXTURE_MATRIX && self.active_unit() != 0 {
+            // Which unit's, drivers disagree with the specification.
+            return Answer::Unknown;
+        }
         match pname {
             GL_MODELVIEW_STACK_DEPTH
             | GL_PROJECTION_STACK_DEPTH
             | GL_TEXTURE_STACK_DEPTH
             | GL_CURRENT_MATRIX_STACK_DEPTH_ARB => {
-                return Answer::one(Class::Int, stack.entries.len() as f64)
+                return match self.matrices.lost {
+                    true => Answer::Unknown,
+                    false => Answer::one(Class::Int, stack.entries.len() as f64),
+                }
             }
             _ if stack.top().shape == Shape::Unknown => return Answer::Unknown,
             _ => {}
@@ -389,7 +422,7 @@ impl State {
             | GL_TRANSPOSE_PROJECTION_MATRIX
             | GL_TRANSPOSE_TEXTURE_MATRIX
             | GL_TRANSPOSE_CURRENT_MATRIX_ARB => Answer::transposed(&stack.top().m),
-            _ => Answer::floats(Class::Float, &stack.top().m),
+            _ => Answer::floats(Class::Unit, &stack.top().m),
         }
     }
 

@@ -2,12 +2,16 @@
 
 use mgn_wire::gl::*;
 
+use crate::limits::Api;
 use crate::slots::{at, VIEWPORTS};
 use crate::{GlError, State};
 
 impl State {
     pub fn gl_point_size(&mut self, size: f32) -> Result<(), GlError> {
         listed!(self, gl_point_size(size));
+        if self.limits.api == Api::Es {
+            return self.unsure();
+        }
         if size <= 0. {
             return Err(GlError::InvalidValue);
         }
@@ -74,9 +78,10 @@ impl State {
 
     pub fn gl_line_stipple(&mut self, factor: i32, pattern: u16) -> Result<(), GlError> {
         listed!(self, gl_line_stipple(factor, pattern));
+        needs!(self, GL_LINE_STIPPLE_REPEAT);
         self.set(at!(GL_LINE_STIPPLE_REPEAT), factor.clamp(1, 256));
         self.set(at!(GL_LINE_STIPPLE_PATTERN), pattern);
-        self.only_where(GL_LINE_STIPPLE_REPEAT)
+        Ok(())
     }
 
     pub fn gl_cull_face(&mut self, mode: u32) -> Result<(), GlError> {
@@ -95,6 +100,7 @@ impl State {
 
     pub fn gl_polygon_mode(&mut self, face: u32, mode: u32) -> Result<(), GlError> {
         listed!(self, gl_polygon_mode(face, mode));
+        needs!(self, GL_POLYGON_MODE);
         if !matches!(mode, GL_POINT | GL_LINE | GL_FILL) || !is_face(face) {
             return self.unsure_of_range(at!(GL_POLYGON_MODE), 2);
         }
@@ -107,7 +113,7 @@ impl State {
         if face != GL_FRONT {
             self.set(at!(GL_POLYGON_MODE) + 1, mode);
         }
-        self.only_where(GL_POLYGON_MODE)
+        Ok(())
     }
 
     pub fn gl_polygon_offset(&mut self, factor: f32, units: f32) -> Result<(), GlError> {
@@ -129,23 +135,36 @@ impl State {
 
     pub fn gl_shade_model(&mut self, mode: u32) -> Result<(), GlError> {
         listed!(self, gl_shade_model(mode));
+        needs!(self, GL_SHADE_MODEL);
         check(matches!(mode, GL_FLAT | GL_SMOOTH))?;
         self.set(at!(GL_SHADE_MODEL), mode);
-        self.only_where(GL_SHADE_MODEL)
+        Ok(())
     }
 
     pub fn gl_provoking_vertex(&mut self, mode: u32) -> Result<(), GlError> {
         listed!(self, gl_provoking_vertex(mode));
+        needs!(self, GL_PROVOKING_VERTEX);
         check(matches!(
             mode,
             GL_FIRST_VERTEX_CONVENTION | GL_LAST_VERTEX_CONVENTION
         ))?;
         self.set(at!(GL_PROVOKING_VERTEX), mode);
-        self.only_where(GL_PROVOKING_VERTEX)
+        Ok(())
     }
 
     pub fn gl_hint(&mut self, target: u32, mode: u32) -> Result<(), GlError> {
         listed!(self, gl_hint(target, mode));
+        let compatible = matches!(
+            target,
+            GL_PERSPECTIVE_CORRECTION_HINT
+                | GL_POINT_SMOOTH_HINT
+                | GL_FOG_HINT
+                | GL_GENERATE_MIPMAP_HINT
+        );
+        if compatible && self.limits.api == Api::Core {
+            return self.unsure();
+        }
+        needs!(self, target);
         check(matches!(mode, GL_DONT_CARE | GL_FASTEST | GL_NICEST))?;
         let at = match target {
             GL_PERSPECTIVE_CORRECTION_HINT => at!(GL_PERSPECTIVE_CORRECTION_HINT),
@@ -159,7 +178,7 @@ impl State {
             _ => return self.unsure(),
         };
         self.set(at, mode);
-        self.only_where(target)
+        Ok(())
     }
 
     pub fn gl_viewport(&mut self, x: i32, y: i32, width: i32, height: i32) -> Result<(), GlError> {
@@ -182,6 +201,7 @@ impl State {
     ) -> Result<(), GlError> {
         let owned: Vec<f32> = v.to_vec();
         listed!(self, gl_viewport_arrayv(first, count, &owned));
+        needs!(self, GL_MAX_VIEWPORTS);
         let range = self.viewport_range(first, count)?;
         if v.chunks_exact(4).any(|v| v[2] < 0. || v[3] < 0.) {
             return Err(GlError::InvalidValue);
@@ -218,16 +238,28 @@ impl State {
         [within(x), within(y), width.min(max_width), height.min(max_height)]
     }
 
-    fn viewport_range(&self, first: u32, count: i32) -> Result<std::ops::Range<usize>, GlError> {
+    /// The viewports that a command sets. Fewer than none is an error that drivers don't see.
+    fn viewport_range(
+        &mut self,
+        first: u32,
+        count: i32,
+    ) -> Result<std::ops::Range<usize>, GlError> {
         let first = first as usize;
-        match usize::try_from(count) {
-            Ok(count) if first + count <= self.limits.viewports => Ok(first..first + count),
-            _ => Err(GlError::InvalidValue),
+        let Ok(count) = usize::try_from(count) else {
+            self.doubt = true;
+            return Ok(0..0);
+        };
+        match first + count <= self.limits.viewports {
+            true => Ok(first..first + count),
+            false => Err(GlError::InvalidValue),
         }
     }
 
     pub fn gl_depth_range(&mut self, near: f64, far: f64) -> Result<(), GlError> {
         listed!(self, gl_depth_range(near, far));
+        if !self.limits.desktop() {
+            return self.unsure();
+        }
         for i in 0..VIEWPORTS {
             self.set_depth_range(i, near, far);
         }
@@ -235,7 +267,11 @@ impl State {
     }
 
     pub fn gl_depth_rangef(&mut self, near: f32, far: f32) -> Result<(), GlError> {
-        self.gl_depth_range(near.into(), far.into())
+        loosely_listed!(self, at!(GL_DEPTH_RANGE), 2 * VIEWPORTS);
+        for i in 0..VIEWPORTS {
+            self.set_depth_range(i, near.into(), far.into());
+        }
+        Ok(())
     }
 
     pub fn gl_depth_range_arrayv(
@@ -246,10 +282,10 @@ impl State {
     ) -> Result<(), GlError> {
         let owned: Vec<f64> = v.to_vec();
         listed!(self, gl_depth_range_arrayv(first, count, &owned));
-        for (i, v) in self.viewport_range(first, count)?.zip(v.chunks_exact(2)) {
-            self.set_depth_range(i, v[0], v[1]);
+        if !self.limits.desktop() {
+            return self.unsure();
         }
-        Ok(())
+        self.set_depth_ranges(first, count, v)
     }
 
     pub fn gl_depth_range_indexed(
@@ -267,8 +303,11 @@ impl State {
         count: i32,
         v: &[f32],
     ) -> Result<(), GlError> {
+        if self.limits.api != Api::Es {
+            return self.unsure();
+        }
         let v: Vec<f64> = v.iter().map(|&v| v.into()).collect();
-        self.gl_depth_range_arrayv(first, count, &v)
+        self.set_depth_ranges(first, count, &v)
     }
 
     pub fn gl_depth_range_indexedf_oes(
@@ -277,7 +316,15 @@ impl State {
         near: f32,
         far: f32,
     ) -> Result<(), GlError> {
-        self.gl_depth_range_indexed(index, near.into(), far.into())
+        self.gl_depth_range_arrayfv_oes(index, 1, &[near, far])
+    }
+
+    fn set_depth_ranges(&mut self, first: u32, count: i32, v: &[f64]) -> Result<(), GlError> {
+        needs!(self, GL_MAX_VIEWPORTS);
+        for (i, v) in self.viewport_range(first, count)?.zip(v.chunks_exact(2)) {
+            self.set_depth_range(i, v[0], v[1]);
+        }
+        Ok(())
     }
 
     fn set_depth_range(&mut self, i: usize, near: f64, far: f64) {
@@ -300,6 +347,7 @@ impl State {
     pub fn gl_scissor_arrayv(&mut self, first: u32, count: i32, v: &[i32]) -> Result<(), GlError> {
         let owned: Vec<i32> = v.to_vec();
         listed!(self, gl_scissor_arrayv(first, count, &owned));
+        needs!(self, GL_MAX_VIEWPORTS);
         let range = self.viewport_range(first, count)?;
         if v.chunks_exact(4).any(|v| v[2] < 0 || v[3] < 0) {
             return Err(GlError::InvalidValue);
@@ -328,49 +376,60 @@ impl State {
     pub fn gl_sample_coverage(&mut self, value: f32, invert: u8) -> Result<(), GlError> {
         listed!(self, gl_sample_coverage(value, invert));
         self.set(at!(GL_SAMPLE_COVERAGE_VALUE), value.clamp(0., 1.));
-        self.set(at!(GL_SAMPLE_COVERAGE_INVERT), u8::from(invert != 0));
+        self.set(at!(GL_SAMPLE_COVERAGE_INVERT), invert);
         Ok(())
     }
 
     pub fn gl_min_sample_shading(&mut self, value: f32) -> Result<(), GlError> {
-        listed!(self, gl_min_sample_shading(value));
+        loosely_listed!(self, at!(GL_MIN_SAMPLE_SHADING_VALUE), 1);
+        if self.limits.api == Api::Es1 {
+            return self.unsure();
+        }
+        needs!(self, GL_MIN_SAMPLE_SHADING_VALUE);
         self.set(at!(GL_MIN_SAMPLE_SHADING_VALUE), value.clamp(0., 1.));
-        self.only_where(GL_MIN_SAMPLE_SHADING_VALUE)
+        Ok(())
     }
 
     pub fn gl_sample_maski(&mut self, index: u32, mask: u32) -> Result<(), GlError> {
-        listed!(self, gl_sample_maski(index, mask));
+        loosely_listed!(self, at!(GL_SAMPLE_MASK_VALUE), 1);
+        needs!(self, GL_SAMPLE_MASK);
         if index >= self.limits.sample_mask_words {
             return Err(GlError::InvalidValue);
         }
         if index == 0 {
-            self.set(at!(GL_SAMPLE_MASK_VALUE), mask);
+            self.set(at!(GL_SAMPLE_MASK_VALUE), mask as i32);
         }
-        self.only_where(GL_SAMPLE_MASK)
+        Ok(())
     }
 
     pub fn gl_clip_control(&mut self, origin: u32, depth: u32) -> Result<(), GlError> {
         listed!(self, gl_clip_control(origin, depth));
+        needs!(self, GL_CLIP_ORIGIN);
         check(matches!(origin, GL_LOWER_LEFT | GL_UPPER_LEFT))?;
         check(matches!(depth, GL_NEGATIVE_ONE_TO_ONE | GL_ZERO_TO_ONE))?;
         self.set(at!(GL_CLIP_ORIGIN), origin);
         self.set(at!(GL_CLIP_DEPTH_MODE), depth);
-        self.only_where(GL_CLIP_ORIGIN)
+        Ok(())
     }
 
     pub fn gl_patch_parameteri(&mut self, pname: u32, value: i32) -> Result<(), GlError> {
         listed!(self, gl_patch_parameteri(pname, value));
+        needs!(self, GL_PATCH_VERTICES);
         check(pname == GL_PATCH_VERTICES)?;
         if value <= 0 || value > self.limits.patch_vertices {
             return Err(GlError::InvalidValue);
         }
         self.set(at!(GL_PATCH_VERTICES), value);
-        self.only_where(GL_PATCH_VERTICES)
+        Ok(())
     }
 
     pub fn gl_patch_parameterfv(&mut self, pname: u32, values: &[f32]) -> Result<(), GlError> {
         let v = floats::<4>(values);
         listed!(self, gl_patch_parameterfv(pname, &v));
+        if !self.limits.desktop() {
+            return self.unsure();
+        }
+        needs!(self, pname);
         match pname {
             GL_PATCH_DEFAULT_OUTER_LEVEL => {
                 self.set_all(at!(GL_PATCH_DEFAULT_OUTER_LEVEL), &v);
@@ -380,13 +439,13 @@ impl State {
             }
             _ => return Err(GlError::InvalidEnum),
         }
-        self.only_where(pname)
+        Ok(())
     }
 
     pub fn gl_primitive_restart_index(&mut self, index: u32) -> Result<(), GlError> {
-        listed!(self, gl_primitive_restart_index(index));
-        self.set(at!(GL_PRIMITIVE_RESTART_INDEX), index);
-        self.only_where(GL_PRIMITIVE_RESTART_INDEX)
+        needs!(self, GL_PRIMITIVE_RESTART_INDEX);
+        self.set(at!(GL_PRIMITIVE_RESTART_INDEX), index as i32);
+        Ok(())
     }
 
     pub fn gl_primitive_restart_index_nv(&mut self, index: u32) -> Result<(), GlError> {
@@ -411,21 +470,26 @@ impl State {
     }
 
     fn set_primitive_bounds(&mut self, bounds: [f32; 8]) -> Result<(), GlError> {
+        needs!(self, GL_PRIMITIVE_BOUNDING_BOX);
         self.set_all(at!(GL_PRIMITIVE_BOUNDING_BOX), &bounds);
-        self.only_where(GL_PRIMITIVE_BOUNDING_BOX)
+        Ok(())
     }
 
     pub fn gl_render_mode(&mut self, mode: u32) -> Result<(), GlError> {
+        needs!(self, GL_RENDER_MODE);
         match mode {
             GL_RENDER => self.set(at!(GL_RENDER_MODE), mode),
             // Refused unless there is a buffer for what they produce.
             _ => return self.unsure_of(at!(GL_RENDER_MODE)),
         }
-        self.only_where(GL_RENDER_MODE)
+        Ok(())
     }
 
     pub fn gl_clamp_color(&mut self, target: u32, clamp: u32) -> Result<(), GlError> {
         listed!(self, gl_clamp_color(target, clamp));
+        if !self.limits.desktop() {
+            return self.unsure();
+        }
         check(matches!(clamp, GL_FALSE | GL_TRUE | GL_FIXED_ONLY))?;
         let at = match target {
             GL_CLAMP_VERTEX_COLOR if self.limits.compat() => at!(GL_CLAMP_VERTEX_COLOR),
@@ -434,7 +498,7 @@ impl State {
             _ => return Err(GlError::InvalidEnum),
         };
         self.set(at, clamp);
-        self.only_where(target)
+        Ok(())
     }
 }
 

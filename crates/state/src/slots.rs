@@ -9,21 +9,24 @@
 
 use mgn_wire::gl::*;
 
-use crate::fragments::*;
-
 /// How a value is converted for each of the get commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Bool,
     Int,
-    /// A bit mask: the integer get shows its bits.
+    /// Not negative: the integer get shows no more than the greatest integer.
     Uint,
+    /// Rounded to an integer.
     Float,
+    /// A float of which the integer get of its object shows the integer part.
+    Part,
     /// A float whose range -1 to 1 the integer get stretches over all integers: colours,
     /// depths and normals.
     Unit,
     /// As `Unit`, and shown clamped to 0..1 while fragment colours are clamped.
     Clamped,
+    /// As `Clamped`, and always clamped as an integer.
+    EnvColor,
 }
 
 /// A value nobody knows: a NaN that no conversion from a float makes.
@@ -190,13 +193,6 @@ pub(crate) const TABLE: &[Row] = &[
     row(GL_STENCIL_BACK_WRITEMASK, 1, Uint, STENCIL),
     row(GL_STENCIL_CLEAR_VALUE, 1, Int, STENCIL),
     row(GL_ACTIVE_STENCIL_FACE_EXT, 1, Int, STENCIL),
-    row(TWO_SIDE_FUNC, 1, Int, STENCIL),
-    row(TWO_SIDE_REF, 1, Int, STENCIL),
-    row(TWO_SIDE_VALUE_MASK, 1, Uint, STENCIL),
-    row(TWO_SIDE_FAIL, 1, Int, STENCIL),
-    row(TWO_SIDE_PASS_DEPTH_FAIL, 1, Int, STENCIL),
-    row(TWO_SIDE_PASS_DEPTH_PASS, 1, Int, STENCIL),
-    row(TWO_SIDE_WRITEMASK, 1, Uint, STENCIL),
     cap(GL_STENCIL_TEST, STENCIL | ENABLE),
     cap(GL_STENCIL_TEST_TWO_SIDE_EXT, STENCIL | ENABLE),
     rows(GL_VIEWPORT, 4, VIEWPORTS, Float, GL_VIEWPORT_BIT),
@@ -220,7 +216,7 @@ pub(crate) const TABLE: &[Row] = &[
     row(GL_BLEND_COLOR, 4, Clamped, COLOR),
     row(GL_LOGIC_OP_MODE, 1, Int, COLOR),
     row(GL_COLOR_CLEAR_VALUE, 4, Clamped, COLOR),
-    row(GL_INDEX_CLEAR_VALUE, 1, Float, COLOR),
+    row(GL_INDEX_CLEAR_VALUE, 1, Int, COLOR),
     row(GL_INDEX_WRITEMASK, 1, Int, COLOR),
     rows(GL_COLOR_WRITEMASK, 4, DRAW_BUFFERS, Bool, COLOR),
     row(GL_CLAMP_FRAGMENT_COLOR, 1, Int, COLOR),
@@ -258,7 +254,7 @@ pub(crate) const TABLE: &[Row] = &[
     row(GL_SAMPLE_COVERAGE_VALUE, 1, Float, MULTISAMPLE),
     row(GL_SAMPLE_COVERAGE_INVERT, 1, Bool, MULTISAMPLE),
     row(GL_MIN_SAMPLE_SHADING_VALUE, 1, Float, MULTISAMPLE),
-    row(GL_SAMPLE_MASK_VALUE, 1, Uint, MULTISAMPLE),
+    row(GL_SAMPLE_MASK_VALUE, 1, Int, MULTISAMPLE),
     row(GL_ACTIVE_TEXTURE, 1, Int, TEXTURE),
     cap(GL_VERTEX_PROGRAM_POINT_SIZE, ENABLE),
     cap(GL_VERTEX_PROGRAM_TWO_SIDE, ENABLE),
@@ -271,7 +267,7 @@ pub(crate) const TABLE: &[Row] = &[
     cap(GL_DEBUG_OUTPUT, 0),
     cap(GL_DEBUG_OUTPUT_SYNCHRONOUS, 0),
     cap(GL_BLEND_ADVANCED_COHERENT_KHR, 0),
-    row(GL_PRIMITIVE_RESTART_INDEX, 1, Uint, 0),
+    row(GL_PRIMITIVE_RESTART_INDEX, 1, Int, 0),
     row(GL_PATCH_VERTICES, 1, Int, 0),
     row(GL_PATCH_DEFAULT_INNER_LEVEL, 2, Float, 0),
     row(GL_PATCH_DEFAULT_OUTER_LEVEL, 4, Float, 0),

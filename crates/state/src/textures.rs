@@ -6,7 +6,7 @@ use crate::fragments::is_comparison;
 use crate::limits::Api;
 use crate::raster::{check, enum_of, floats, ints};
 use crate::slots::{is_unknown, UNKNOWN};
-use crate::units::{binding, target_index};
+use crate::units::{binding, target_index, TARGETS};
 use crate::{Answer, Class, GlError, State};
 
 /// Values of a texture's parameters, in the order of [`place`].
@@ -95,14 +95,23 @@ impl Texture {
         }
     }
 
+    /// Leaves all parameters to the driver.
+    pub fn forget(&mut self) {
+        self.parameters = [UNKNOWN; VALUES];
+    }
+
     /// What a name is that was only generated.
     pub fn reserved() -> Texture {
         Texture::new(0)
     }
 
     fn set(&mut self, pname: u32, v: [f64; 4]) -> Result<(), Doubt> {
-        let (offset, values, _) = place(pname).ok_or(Doubt::Unknown)?;
+        let (offset, values, class) = place(pname).ok_or(Doubt::Unknown)?;
         let at = offset..offset + values;
+        let v = match class {
+            Class::Int | Class::Bool => v.map(f64::trunc),
+            _ => v,
+        };
         match valid(self, pname, v) {
             Ok(()) => self.parameters[at].copy_from_slice(&v[..values]),
             Err(Doubt::Error(error)) => return Err(Doubt::Error(error)),
@@ -282,7 +291,8 @@ impl State {
 
     fn set_tex_parameter(&mut self, target: u32, pname: u32, v: [f64; 4]) -> Result<(), GlError> {
         let usual = match self.limits.api {
-            Api::Compat | Api::Core => true,
+            Api::Compat => true,
+            Api::Core => !only_compatible(pname),
             Api::Es if self.limits.es3() => shown_in_es(pname),
             _ => matches!(pname, GL_TEXTURE_MIN_FILTER | GL_TEXTURE_MAG_FILTER),
         };
@@ -312,8 +322,8 @@ impl State {
 
     /// The number of the target and the name of the texture bound to it.
     fn bound(&self, target: u32) -> Option<(usize, u32)> {
-        let index = target_index(target)?;
-        let name = self.known(self.unit_at(binding(index)))?;
+        let index = target_index(target).filter(|&i| self.has(TARGETS[i].1))?;
+        let name = self.known(self.unit_at(binding(index))?)?;
         Some((index, name as u32))
     }
 
@@ -323,10 +333,7 @@ impl State {
         let (offset, values, class) = place(pname)?;
         let shown = match self.limits.api {
             Api::Compat => true,
-            Api::Core => !matches!(
-                pname,
-                GL_DEPTH_TEXTURE_MODE | GL_GENERATE_MIPMAP | GL_TEXTURE_PRIORITY
-            ),
+            Api::Core => !only_compatible(pname),
             Api::Es if self.limits.es3() => shown_in_es(pname),
             _ => offset < 4,
         };
@@ -359,7 +366,7 @@ impl State {
     pub fn forget_texture(&mut self, name: u32) {
         let mut objects = self.shared.lock();
         if let Some(texture) = objects.textures.get_mut(&name) {
-            texture.parameters = [UNKNOWN; VALUES];
+            texture.forget();
         }
     }
 
@@ -375,6 +382,13 @@ impl State {
         drop(objects);
         self.unbind_samplers(names);
     }
+}
+
+fn only_compatible(pname: u32) -> bool {
+    matches!(
+        pname,
+        GL_DEPTH_TEXTURE_MODE | GL_GENERATE_MIPMAP | GL_TEXTURE_PRIORITY
+    )
 }
 
 /// Parameters that every ES 3 shows.

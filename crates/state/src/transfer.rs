@@ -2,6 +2,7 @@
 
 use mgn_wire::gl::*;
 
+use crate::limits::Api;
 use crate::slots::{at, CLIP_AT};
 use crate::{Answer, Class, GlError, PixelStore, State};
 
@@ -77,12 +78,15 @@ impl State {
             GL_PACK_REVERSE_ROW_ORDER_ANGLE => (at!(GL_PACK_REVERSE_ROW_ORDER_ANGLE), true),
             _ => return Err(GlError::InvalidEnum),
         };
-        if !self.has(pname) {
-            // Where gets do not know a parameter, setting it is refused as well.
-            return Err(GlError::InvalidEnum);
-        }
+        needs!(self, pname);
         let alignment = matches!(pname, GL_UNPACK_ALIGNMENT | GL_PACK_ALIGNMENT);
-        if boolean {
+        if self.limits.api == Api::Es1 && !alignment {
+            return self.unsure();
+        }
+        if matches!(pname, GL_PACK_INVERT_MESA | GL_PACK_REVERSE_ROW_ORDER_ANGLE) {
+            // Shown as it was given.
+            self.set(at, param as u8);
+        } else if boolean {
             self.set(at, u8::from(param != 0));
         } else if param < 0 || alignment && !matches!(param, 1 | 2 | 4 | 8) {
             return Err(GlError::InvalidValue);
@@ -93,12 +97,16 @@ impl State {
     }
 
     pub fn gl_pixel_storef(&mut self, pname: u32, param: f32) -> Result<(), GlError> {
+        if !self.limits.desktop() {
+            return self.unsure();
+        }
         let rounded = if param >= 0. { param + 0.5 } else { param - 0.5 };
         self.gl_pixel_storei(pname, rounded as i32)
     }
 
     pub fn gl_pixel_transferf(&mut self, pname: u32, param: f32) -> Result<(), GlError> {
         listed!(self, gl_pixel_transferf(pname, param));
+        needs!(self, pname);
         let at = match pname {
             GL_MAP_COLOR => at!(GL_MAP_COLOR),
             GL_MAP_STENCIL => at!(GL_MAP_STENCIL),
@@ -121,7 +129,7 @@ impl State {
             GL_INDEX_SHIFT | GL_INDEX_OFFSET => self.set(at, param as i32),
             _ => self.set(at, param),
         }
-        self.only_where(pname)
+        Ok(())
     }
 
     pub fn gl_pixel_transferi(&mut self, pname: u32, param: i32) -> Result<(), GlError> {
@@ -130,19 +138,21 @@ impl State {
 
     pub fn gl_pixel_zoom(&mut self, x: f32, y: f32) -> Result<(), GlError> {
         listed!(self, gl_pixel_zoom(x, y));
+        needs!(self, GL_ZOOM_X);
         self.set(at!(GL_ZOOM_X), x);
         self.set(at!(GL_ZOOM_Y), y);
-        self.only_where(GL_ZOOM_X)
+        Ok(())
     }
 
     pub fn gl_map_grid1f(&mut self, un: i32, u1: f32, u2: f32) -> Result<(), GlError> {
         listed!(self, gl_map_grid1f(un, u1, u2));
+        needs!(self, GL_MAP1_GRID_DOMAIN);
         if un < 1 {
             return Err(GlError::InvalidValue);
         }
         self.set(at!(GL_MAP1_GRID_SEGMENTS), un);
         self.set_all(at!(GL_MAP1_GRID_DOMAIN), &[u1, u2]);
-        self.only_where(GL_MAP1_GRID_DOMAIN)
+        Ok(())
     }
 
     pub fn gl_map_grid1d(&mut self, un: i32, u1: f64, u2: f64) -> Result<(), GlError> {
@@ -159,12 +169,13 @@ impl State {
         v2: f32,
     ) -> Result<(), GlError> {
         listed!(self, gl_map_grid2f(un, u1, u2, vn, v1, v2));
+        needs!(self, GL_MAP2_GRID_DOMAIN);
         if un < 1 || vn < 1 {
             return Err(GlError::InvalidValue);
         }
         self.set_all(at!(GL_MAP2_GRID_SEGMENTS), &[un, vn]);
         self.set_all(at!(GL_MAP2_GRID_DOMAIN), &[u1, u2, v1, v2]);
-        self.only_where(GL_MAP2_GRID_DOMAIN)
+        Ok(())
     }
 
     pub fn gl_map_grid2d(
@@ -182,6 +193,7 @@ impl State {
     pub fn gl_clip_plane(&mut self, plane: u32, equation: &[f64]) -> Result<(), GlError> {
         let v: [f64; 4] = std::array::from_fn(|i| equation.get(i).copied().unwrap_or(0.));
         listed!(self, gl_clip_plane(plane, &v));
+        needs!(self, GL_LIGHTING);
         let i = plane.wrapping_sub(GL_CLIP_PLANE0) as usize;
         if i >= self.limits.clip_planes {
             return Err(GlError::InvalidEnum);
@@ -191,7 +203,7 @@ impl State {
             true => self.set_all(at, &v.map(|v| v as f32)),
             false => self.forget_at(at, 4),
         }
-        self.only_where(GL_LIGHTING)
+        Ok(())
     }
 
     pub fn gl_clip_planef(&mut self, plane: u32, equation: &[f32]) -> Result<(), GlError> {

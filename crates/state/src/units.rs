@@ -60,7 +60,7 @@ pub(crate) const COORD_VALUES: usize = EYE_PLANE + 16;
 fn env_place(pname: u32) -> Option<(usize, usize, Class)> {
     Some(match pname {
         GL_TEXTURE_ENV_MODE => (ENV, 1, Class::Int),
-        GL_TEXTURE_ENV_COLOR => (ENV + 1, 4, Class::Clamped),
+        GL_TEXTURE_ENV_COLOR => (ENV + 1, 4, Class::EnvColor),
         GL_COMBINE_RGB => (ENV + 5, 1, Class::Int),
         GL_COMBINE_ALPHA => (ENV + 6, 1, Class::Int),
         GL_SRC0_RGB..=GL_SRC2_RGB => (ENV + 7 + (pname - GL_SRC0_RGB) as usize, 1, Class::Int),
@@ -73,8 +73,8 @@ fn env_place(pname: u32) -> Option<(usize, usize, Class)> {
         GL_OPERAND0_ALPHA..=GL_OPERAND2_ALPHA => {
             (ENV + 19 + (pname - GL_OPERAND0_ALPHA) as usize, 1, Class::Int)
         }
-        GL_RGB_SCALE => (ENV + 23, 1, Class::Float),
-        GL_ALPHA_SCALE => (ENV + 24, 1, Class::Float),
+        GL_RGB_SCALE => (ENV + 23, 1, Class::Part),
+        GL_ALPHA_SCALE => (ENV + 24, 1, Class::Part),
         _ => return None,
     })
 }
@@ -141,32 +141,52 @@ impl State {
         (unit < self.limits.coord_units).then(|| coord(unit) + offset)
     }
 
-    /// Where the active unit has a value.
-    pub(crate) fn unit_at(&self, offset: usize) -> usize {
-        unit(self.active_unit()) + offset
+    fn units(&self) -> usize {
+        self.limits.texture_units.max(self.limits.coord_units)
+    }
+
+    /// Where the active unit has a value, if it is known which that is.
+    pub(crate) fn unit_at(&self, offset: usize) -> Option<usize> {
+        let active = self.active_unit();
+        (active < self.units()).then(|| unit(active) + offset)
+    }
+
+    /// A command set a value of the active unit that has no place: it has no such value and
+    /// the driver refuses the command, or which unit it is only the driver knows.
+    fn unsure_of_unit(&mut self) -> Result<(), GlError> {
+        if self.active_unit() >= self.units() {
+            self.values[COORD_AT..].fill(UNKNOWN);
+        }
+        self.unsure()
     }
 
     pub fn gl_active_texture(&mut self, texture: u32) -> Result<(), GlError> {
         listed!(self, gl_active_texture(texture));
         let unit = texture.wrapping_sub(GL_TEXTURE0) as usize;
-        check(unit < self.limits.texture_units.max(self.limits.coord_units))?;
+        if unit >= self.units() {
+            return match self.has(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS) {
+                true => Err(GlError::InvalidEnum),
+                false => self.unsure_of(at!(GL_ACTIVE_TEXTURE)),
+            };
+        }
         self.units_used = self.units_used.max(unit + 1);
         self.set(at!(GL_ACTIVE_TEXTURE), texture);
         Ok(())
     }
 
     pub fn gl_client_active_texture(&mut self, texture: u32) -> Result<(), GlError> {
+        needs!(self, GL_CLIENT_ACTIVE_TEXTURE);
         let unit = texture.wrapping_sub(GL_TEXTURE0) as usize;
         check(unit < self.limits.coord_units)?;
         self.set(at!(GL_CLIENT_ACTIVE_TEXTURE), texture);
-        self.only_where(GL_CLIENT_ACTIVE_TEXTURE)
+        Ok(())
     }
 
     /// The texture bound to a target of the active unit; `None` for what is no target here or
     /// is not known.
     pub fn bound_texture(&self, target: u32) -> Option<u32> {
         let i = target_index(target)?;
-        self.known(self.unit_at(binding(i))).map(|v| v as u32)
+        self.known(self.unit_at(binding(i))?).map(|v| v as u32)
     }
 
     pub fn gl_bind_texture(&mut self, target: u32, texture: u32) -> Result<(), GlError> {
@@ -176,7 +196,9 @@ impl State {
         };
         let invent = !matches!(self.limits.api, crate::limits::Api::Core);
         self.shared.use_texture(texture, target, invent)?;
-        let at = self.unit_at(binding(i));
+        let Some(at) = self.unit_at(binding(i)) else {
+            return self.unsure_of_unit();
+        };
         self.set(at, texture);
         Ok(())
     }
@@ -294,16 +316,18 @@ impl State {
             GL_TEXTURE_ENV => self.set_env(pname, v),
             GL_TEXTURE_FILTER_CONTROL => {
                 check(pname == GL_TEXTURE_LOD_BIAS)?;
-                let at = self.unit_at(LOD_BIAS);
+                let Some(at) = self.unit_at(LOD_BIAS) else {
+                    return self.unsure_of_unit();
+                };
                 self.set(at, v[0]);
                 Ok(())
             }
             GL_POINT_SPRITE => {
                 check(pname == GL_COORD_REPLACE)?;
                 let Some(at) = self.coord_at(COORD_REPLACE) else {
-                    return self.unsure();
+                    return self.unsure_of_unit();
                 };
-                match v[0] {
+                match v[0].trunc() {
                     value if value == 0. || value == 1. => self.set(at, value),
                     _ => return Err(GlError::InvalidValue),
                 }
@@ -318,7 +342,7 @@ impl State {
             return self.unsure();
         };
         let Some(at) = self.coord_at(offset) else {
-            return self.unsure();
+            return self.unsure_of_unit();
         };
         let value = enum_of(v[0]);
         // What extensions add to each list only the driver knows.
@@ -374,7 +398,7 @@ impl State {
     fn unsure_of_env_color(&mut self) -> Result<(), GlError> {
         match self.coord_at(ENV + 1) {
             Some(at) => self.unsure_of_range(at, 4),
-            None => self.unsure(),
+            None => self.unsure_of_unit(),
         }
     }
 
@@ -403,7 +427,7 @@ impl State {
         }
         let (at, values, class) = match (target, pname) {
             (GL_TEXTURE_FILTER_CONTROL, GL_TEXTURE_LOD_BIAS) => {
-                (Some(self.unit_at(LOD_BIAS)), 1, Class::Float)
+                (self.unit_at(LOD_BIAS), 1, Class::Part)
             }
             (GL_POINT_SPRITE, GL_COORD_REPLACE) => (self.coord_at(COORD_REPLACE), 1, Class::Int),
             (GL_TEXTURE_ENV, _) => match env_place(pname) {
@@ -430,7 +454,7 @@ impl State {
             self.coord_at(OBJECT_PLANE + 4 * i),
             self.coord_at(EYE_PLANE + 4 * i),
         ) else {
-            return self.unsure();
+            return self.unsure_of_unit();
         };
         match pname {
             GL_TEXTURE_GEN_MODE => {
@@ -453,10 +477,10 @@ impl State {
     }
 
     fn unsure_of_gen(&mut self) -> Result<(), GlError> {
-        if let Some(at) = self.coord_at(GEN_MODE) {
-            self.forget_at(at, COORD_VALUES - GEN_MODE);
+        match self.coord_at(GEN_MODE) {
+            Some(at) => self.unsure_of_range(at, COORD_VALUES - GEN_MODE),
+            None => self.unsure_of_unit(),
         }
-        self.unsure()
     }
 
     pub fn gl_tex_gendv(&mut self, coord: u32, pname: u32, params: &[f64]) -> Result<(), GlError> {
@@ -494,18 +518,13 @@ impl State {
         }
         let (offset, values, class) = match pname {
             GL_TEXTURE_GEN_MODE => (GEN_MODE + i, 1, Class::Int),
-            GL_OBJECT_PLANE => (OBJECT_PLANE + 4 * i, 4, Class::Float),
-            GL_EYE_PLANE => (EYE_PLANE + 4 * i, 4, Class::Float),
+            GL_OBJECT_PLANE => (OBJECT_PLANE + 4 * i, 4, Class::Part),
+            GL_EYE_PLANE => (EYE_PLANE + 4 * i, 4, Class::Part),
             _ => return Answer::Unknown,
         };
         match self.coord_at(offset) {
             Some(at) => self.answer_at(at, values, class),
             None => Answer::Unknown,
         }
-    }
-
-    /// A shadow that knows nothing of any unit's fixed functions.
-    pub(crate) fn forget_units(&mut self) {
-        self.values[COORD_AT..].iter_mut().for_each(|v| *v = UNKNOWN);
     }
 }

@@ -150,6 +150,7 @@ impl Context {
     }
 
     /// The error that the last commands left.
+    #[allow(dead_code)]
     pub fn error(&self) -> u32 {
         // SAFETY: glGetError takes nothing and returns an enum.
         unsafe {

@@ -11,7 +11,7 @@ use mgn_wire::sizes::fresh;
 use crate::egl::{Api, Context};
 
 /// More values than any get writes.
-const ROOM: usize = 64;
+pub const ROOM: usize = 64;
 
 /// Numbers that look random and are the same in every run.
 pub struct Random(pub u64);
@@ -222,7 +222,8 @@ impl Pair {
     }
 
     pub fn tail(&self) -> String {
-        let from = self.log.len().saturating_sub(12);
+        let lines = std::env::var("MGN_TEST_LINES").ok().and_then(|n| n.parse().ok());
+        let from = self.log.len().saturating_sub(lines.unwrap_or(12));
         format!("\n  {}", self.log[from..].join("\n  "))
     }
 }
@@ -230,28 +231,41 @@ impl Pair {
 /// Calls a command with the same arguments on the driver and on the shadow. An array, if
 /// any, comes last: a pointer for the driver, a slice for the shadow.
 macro_rules! both {
-    ($pair:expr, $name:literal $hook:ident ( $($arg:expr => $type:ty),* )) => {{
+    ($pair:expr, $name:literal, $hook:ident, ($($arg:ident: $type:ty),*)
+        $(, [$array:ident: $elem:ty])?) => {{
         let pair: &mut $crate::gl::Pair = $pair;
-        let args = ($($arg,)*);
-        let what = format!("{}{args:x?}", $name);
-        // SAFETY: the types are those of the command.
+        #[allow(unused_mut)]
+        let mut what = String::from($name);
+        $(what += &format!(" {:x?}", $arg);)*
+        $(what += &format!(" {:x?}", $array);)?
+        // SAFETY: the types are those of the command, and arrays are as long as it reads.
         unsafe {
-            let f: unsafe extern "C" fn($($type),*) =
+            let f: unsafe extern "C" fn($($type,)* $(*const $elem)?) =
                 std::mem::transmute(pair.context.proc($name));
-            $crate::gl::both!(@call f args $($type),*);
+            f($($arg,)* $($array.as_ptr())?);
         }
-        let hook = $crate::gl::both!(@hook pair.state.$hook, args $($type),*);
+        let hook = $crate::gl::Outcome::outcome(pair.state.$hook($($arg,)* $(&$array)?));
         pair.agree(what, hook);
-    }};
-    ($pair:expr, $name:literal $hook:ident ( $($arg:expr => $type:ty),* ; $array:expr => $elem:ty)) => {{
-        let pair: &mut $crate::gl::Pair = $pair;
-        let array = $array;
-        $(let _: $type = $arg;)*
-        let what = format!("{} {:x?} {array:?}", $name, [$(format!("{:#x?}", $arg)),*] as [String; 0]);
-        let _ = what;
     }};
 }
 pub(crate) use both;
+
+/// What hooks return.
+pub trait Outcome {
+    fn outcome(self) -> Result<(), GlError>;
+}
+
+impl Outcome for () {
+    fn outcome(self) -> Result<(), GlError> {
+        Ok(())
+    }
+}
+
+impl Outcome for Result<(), GlError> {
+    fn outcome(self) -> Result<(), GlError> {
+        self
+    }
+}
 
 /// Limits that the shadow goes by.
 const CONSTANTS: &[(u32, usize)] = &[
