@@ -11,6 +11,7 @@ use crate::x11::xlib::Display;
 use mgn_fabric::Reservation;
 use mgn_wire::{ops, Answer, Encoder, MESSAGE_HEADER, RECORD_MAX};
 use std::ptr::null_mut;
+use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
 /// An OpenGL context. The encoder comes first: entry points reach it by the thread's word alone.
@@ -34,6 +35,8 @@ pub struct Context {
     pub request: Request,
     /// The program's Xlib display that it was made current with, as an address; 0 for EGL.
     display: usize,
+    /// In which frame the X server was last asked for the window's size.
+    asked_in_frame: Option<u32>,
 }
 
 /// What a program asks of a context.
@@ -157,8 +160,7 @@ impl Context {
         self.follow_window();
     }
 
-    /// Makes the framebuffer as large as its window. Called after each swap and at glViewport, with which programs answer a new size; costs no round
-    /// trip.
+    /// Makes the framebuffer as large as its window. Called after each swap and at glViewport; costs no round trip.
     pub fn follow_window(&mut self) {
         let Some(surface) = self.draw.as_ref().filter(|_| !self.gl.in_begin()) else {
             return;
@@ -167,6 +169,19 @@ impl Context {
             let id = surface.id;
             // SAFETY: the context's own encoder.
             unsafe { self.enc.mgn_resize_surface(id, width, height) };
+        }
+    }
+
+    /// The program sets a viewport of this size. Where that is not the framebuffer's, the program may know of a new size that we were not told of yet:
+    /// then the X server is asked, which takes a round trip, once a frame.
+    pub fn follow_viewport(&mut self, size: (u32, u32)) {
+        self.follow_window();
+        let Some(surface) = &self.draw else { return };
+        let frame = surface.handed_over.load(Ordering::Relaxed);
+        if surface.size() != size && self.asked_in_frame != Some(frame) {
+            self.asked_in_frame = Some(frame);
+            surface.ask_window();
+            self.follow_window();
         }
     }
 
@@ -215,6 +230,7 @@ impl Context {
             read: None,
             request,
             display: 0,
+            asked_in_frame: None,
         })
     }
 

@@ -161,6 +161,13 @@ impl Surface {
         changed.then(|| self.size())
     }
 
+    /// Waits for what the X server has to say about the window.
+    pub fn ask_window(&self) {
+        if let Kind::Window { watch, .. } = &self.kind {
+            watch.catch_up();
+        }
+    }
+
     /// Whether there is something that pictures could be put into.
     pub fn is_visible(&self) -> bool {
         match &self.kind {

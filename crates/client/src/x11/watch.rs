@@ -142,6 +142,15 @@ impl Watch {
         Some(followed)
     }
 
+    /// Waits until the X server has told all that has happened so far, and takes it in.
+    pub fn catch_up(&self) {
+        // Events come before the answer to what was asked after them.
+        if let Ok(asked) = self.connection.get_input_focus() {
+            let _ = asked.reply();
+        }
+        self.poll();
+    }
+
     /// Takes in what the X server has told since. Never waits for the X server.
     pub fn poll(&self) {
         self.take_events(&mut self.windows());
