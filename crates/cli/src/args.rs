@@ -16,13 +16,9 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run a program with its OpenGL executed by a render server
     Run(Run),
-    /// Serve programs: execute their OpenGL on this machine
     Server(Server),
-    /// Play a stream that was recorded with `mgn run --transport file:PATH`
     Replay(Replay),
-    /// Show what this machine can do, and why not where it cannot
     Info(Info),
     /// Make the secrets that servers and programs prove to each other over TCP
     #[command(subcommand)]
