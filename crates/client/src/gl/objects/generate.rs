@@ -21,9 +21,11 @@ unsafe fn generate(cx: &mut Context, class: Class, n: i32, names: *mut u32) {
         return;
     }
     let n = n as usize;
-    // SAFETY: the caller's promise.
     with_names(cx, class, |free| {
-        (0..n).for_each(|i| unsafe { names.add(i).write(free.take()) })
+        for i in 0..n {
+            // SAFETY: the caller's promise.
+            unsafe { names.add(i).write(free.take()) };
+        }
     });
     // SAFETY: `n` names were just written.
     let names = unsafe { values(names, n) };

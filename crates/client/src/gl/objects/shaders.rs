@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn sources_are_joined() {
-        let strings = [b"abc\0".as_ptr(), b"defgh\0".as_ptr()];
+        let strings = [c"abc".as_ptr().cast(), c"defgh".as_ptr().cast()];
         // SAFETY: the strings end with NUL and are as long as the lengths say.
         unsafe {
             assert_eq!(joined(&strings, &[]).unwrap(), b"abcdefgh");
