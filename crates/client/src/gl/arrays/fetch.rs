@@ -51,6 +51,27 @@ impl Arrays {
     }
 }
 
+impl Context {
+    /// Before a primitive: if some arrays lie in memory and others in buffers, glArrayElement will need what the buffers hold.
+    pub fn fetch_mixed_arrays(&mut self) {
+        self.gl.arrays.fetched.clear();
+        if !self.gl.arrays.needs_client_memory() {
+            return;
+        }
+        let slots: Vec<usize> = self.gl.arrays.bound.enabled_slots().collect();
+        for slot in slots {
+            let buffer = self.gl.arrays.bound.binding(slot).buffer;
+            if buffer == 0 || self.gl.arrays.fetched.iter().any(|f| f.0 == buffer) {
+                continue;
+            }
+            let size = self.gl.shared.buffers().get(buffer).map_or(0, |object| object.size as usize);
+            if let Some(bytes) = buffers::element_bytes(self, buffer, 0, size) {
+                self.gl.arrays.fetched.push((buffer, bytes));
+            }
+        }
+    }
+}
+
 pub unsafe extern "C" fn glArrayElement(index: i32) {
     // SAFETY: the only reference in use; the program's enabled arrays have that element.
     unsafe {
@@ -92,7 +113,11 @@ unsafe fn find(cx: &mut Context, slot: usize, index: i32) -> Option<[f32; 4]> {
     let start = binding.offset.wrapping_add(array.formats[slot].relative_offset as usize);
     let at = start.wrapping_add_signed(index as isize * binding.stride as isize);
     if binding.buffer != 0 {
-        let bytes = buffers::element_bytes(cx, binding.buffer, at as i64, cx.gl.arrays.bound.formats[slot].element_bytes())?;
+        if !cx.gl.in_begin() {
+            cx.fetch_mixed_arrays();
+        }
+        let fetched = cx.gl.arrays.fetched.iter().find(|f| f.0 == binding.buffer)?;
+        let bytes = fetched.1.get(at..at.checked_add(cx.gl.arrays.bound.formats[slot].element_bytes())?)?;
         // SAFETY: an element's bytes.
         return Some(unsafe { cx.gl.arrays.element(slot, bytes.as_ptr()) });
     }

@@ -100,12 +100,14 @@ pub struct Arrays {
     /// What glClientActiveTexture chose.
     pub client_unit: u32,
     pushed: push::Stack,
+    /// Contents of buffers that glArrayElement may read between glBegin and glEnd, where nobody can be asked for them.
+    fetched: Vec<(u32, Vec<u8>)>,
 }
 
 impl Arrays {
     pub fn new() -> Arrays {
         let bound = Box::new(VertexArray { exists: true, ..VertexArray::default() });
-        Arrays { bound, name: 0, others: HashMap::new(), client_unit: 0, pushed: push::Stack::default() }
+        Arrays { bound, name: 0, others: HashMap::new(), client_unit: 0, pushed: push::Stack::default(), fetched: Vec::new() }
     }
 
     /// Whether a draw has to bring vertices along.

@@ -247,6 +247,9 @@ impl Context {
         if mode > gl::GL_PATCHES {
             return self.set_error(gl::GL_INVALID_ENUM);
         }
+        if self.gl.arrays.needs_client_memory() {
+            self.fetch_mixed_arrays();
+        }
         let im = &mut self.gl.immediate;
         let again = im.reopen_at == self.enc.cur && !im.reopen_at.is_null() && im.mode == mode && !im.compiling;
         im.mode = mode;
