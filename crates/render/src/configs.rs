@@ -17,18 +17,28 @@ const DEPTH_STENCIL: [(u8, u8); 5] = [(24, 8), (24, 0), (32, 0), (16, 0), (0, 0)
 
 /// Every combination of alpha, depth, stencil and samples that EGL has for pbuffers with 8-bit fixed-point colours.
 pub(crate) fn choose(egl: &Egl) -> Result<Vec<Choice>, EglError> {
-    let available: Vec<Choice> = egl.configs().into_iter().filter_map(|c| read(egl, c)).collect();
+    let available: Vec<Choice> = egl
+        .configs()
+        .into_iter()
+        .filter_map(|c| read(egl, c))
+        .collect();
     let mut chosen = Vec::new();
     for samples in [0, 4] {
         for alpha in [8, 0] {
             for (depth, stencil) in DEPTH_STENCIL {
                 let wanted = (alpha, depth, stencil, samples);
-                chosen.extend(available.iter().find(|c| (c.alpha, c.depth, c.stencil, c.samples) == wanted));
+                chosen.extend(
+                    available
+                        .iter()
+                        .find(|c| (c.alpha, c.depth, c.stencil, c.samples) == wanted),
+                );
             }
         }
     }
     if chosen.is_empty() {
-        return Err(EglError::NoConfig { library: egl.description.clone() });
+        return Err(EglError::NoConfig {
+            library: egl.description.clone(),
+        });
     }
     Ok(chosen)
 }
@@ -38,11 +48,19 @@ fn read(egl: &Egl, config: Config) -> Option<Choice> {
     let get = |name| egl.config_attribute(config, name);
     let bits = |name| get(name).and_then(|v| u8::try_from(v).ok());
     let eight = |name| bits(name) == Some(8);
-    let fixed = get(attr::COLOR_COMPONENT_TYPE).is_none_or(|t| t == attr::COLOR_COMPONENT_TYPE_FIXED);
+    let fixed =
+        get(attr::COLOR_COMPONENT_TYPE).is_none_or(|t| t == attr::COLOR_COMPONENT_TYPE_FIXED);
     let pbuffer = get(attr::SURFACE_TYPE)? & attr::PBUFFER_BIT != 0;
     let opengl = get(attr::RENDERABLE_TYPE)? & attr::OPENGL_BIT != 0;
     let unqualified = get(attr::CONFIG_CAVEAT)? == attr::NONE;
-    if !(eight(attr::RED_SIZE) && eight(attr::GREEN_SIZE) && eight(attr::BLUE_SIZE) && fixed && pbuffer && opengl && unqualified) {
+    if !(eight(attr::RED_SIZE)
+        && eight(attr::GREEN_SIZE)
+        && eight(attr::BLUE_SIZE)
+        && fixed
+        && pbuffer
+        && opengl
+        && unqualified)
+    {
         return None;
     }
     Some(Choice {

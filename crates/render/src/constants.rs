@@ -178,14 +178,19 @@ pub(crate) const INTEGERS: &[(u32, usize)] = &[
 
 /// Lists of integers, with the constant that says how long each is.
 pub(crate) const LISTS: &[(u32, u32)] = &[
-    (GL_COMPRESSED_TEXTURE_FORMATS, GL_NUM_COMPRESSED_TEXTURE_FORMATS),
+    (
+        GL_COMPRESSED_TEXTURE_FORMATS,
+        GL_NUM_COMPRESSED_TEXTURE_FORMATS,
+    ),
     (GL_PROGRAM_BINARY_FORMATS, GL_NUM_PROGRAM_BINARY_FORMATS),
     (GL_SHADER_BINARY_FORMATS, GL_NUM_SHADER_BINARY_FORMATS),
 ];
 
 /// Integers that are asked by index (0, 1, 2) and answered here as one list.
-pub(crate) const INDEXED: &[(u32, usize)] =
-    &[(GL_MAX_COMPUTE_WORK_GROUP_COUNT, 3), (GL_MAX_COMPUTE_WORK_GROUP_SIZE, 3)];
+pub(crate) const INDEXED: &[(u32, usize)] = &[
+    (GL_MAX_COMPUTE_WORK_GROUP_COUNT, 3),
+    (GL_MAX_COMPUTE_WORK_GROUP_SIZE, 3),
+];
 
 /// Constants that are not whole numbers; their integer forms are fetched as well, because rounding is the driver's.
 pub(crate) const FLOATS: &[(u32, usize)] = &[

@@ -121,7 +121,8 @@ impl Context {
         self.has_pixel_buffers = es3 || desktop;
         self.has_draw_range = es3 || desktop;
         self.has_restart = desktop && version >= (3, 1);
-        self.has_fixed_restart = es3 || desktop && (version >= (4, 3) || has("GL_ARB_ES3_compatibility"));
+        self.has_fixed_restart =
+            es3 || desktop && (version >= (4, 3) || has("GL_ARB_ES3_compatibility"));
     }
 }
 

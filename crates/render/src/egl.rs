@@ -59,7 +59,10 @@ pub enum EglError {
     #[error("EGL ({library}) has no framebuffer configuration with 8-bit colours that can be rendered off-screen")]
     NoConfig { library: String },
     #[error("EGL could not {doing}: {code}")]
-    Call { doing: &'static str, code: &'static str },
+    Call {
+        doing: &'static str,
+        code: &'static str,
+    },
 }
 
 macro_rules! functions {
@@ -129,14 +132,21 @@ impl Egl {
     pub fn open() -> Result<Egl, EglError> {
         clear_environment();
         // SAFETY: loading EGL runs its initialisers, which is what the system's EGL library is for.
-        let library = unsafe { Library::new("libEGL.so.1") }.map_err(|e| EglError::Load(e.to_string()))?;
+        let library =
+            unsafe { Library::new("libEGL.so.1") }.map_err(|e| EglError::Load(e.to_string()))?;
         let functions = Functions::load(&library)?;
         std::mem::forget(library);
         let (display, platform) = open_display(&functions)?;
         let string = |name| query(&functions, display, name);
         let extensions = format!(" {} ", string(EXTENSIONS));
         let description = format!("{}, EGL {}", string(VENDOR), string(VERSION));
-        Ok(Egl { functions, display, extensions, description, platform })
+        Ok(Egl {
+            functions,
+            display,
+            extensions,
+            description,
+            platform,
+        })
     }
 
     pub fn has(&self, extension: &str) -> bool {
@@ -155,7 +165,9 @@ impl Egl {
         unsafe { (self.functions.get_configs)(self.display, null_mut(), 0, &mut count) };
         let mut configs = vec![null_mut(); count.max(0) as usize];
         // SAFETY: the array has room for the `count` entries that EGL is told of.
-        unsafe { (self.functions.get_configs)(self.display, configs.as_mut_ptr(), count, &mut count) };
+        unsafe {
+            (self.functions.get_configs)(self.display, configs.as_mut_ptr(), count, &mut count)
+        };
         configs.truncate(count.max(0) as usize);
         configs
     }
@@ -164,7 +176,8 @@ impl Egl {
     pub fn config_attribute(&self, config: Config, name: i32) -> Option<i32> {
         let mut value = 0;
         // SAFETY: the config is the display's; EGL writes one integer.
-        let ok = unsafe { (self.functions.get_config_attrib)(self.display, config, name, &mut value) };
+        let ok =
+            unsafe { (self.functions.get_config_attrib)(self.display, config, name, &mut value) };
         (ok != 0).then_some(value)
     }
 
@@ -178,7 +191,11 @@ impl Egl {
     ) -> Result<Context, EglError> {
         let mut list = attributes.to_vec();
         list.push(attr::NONE);
-        let api = if api == ApiKind::OpenGl { OPENGL_API } else { OPENGL_ES_API };
+        let api = if api == ApiKind::OpenGl {
+            OPENGL_API
+        } else {
+            OPENGL_ES_API
+        };
         // SAFETY: plain EGL calls; the attribute list is terminated; `share` is null or a live context of this display.
         let context = unsafe {
             if (self.functions.bind_api)(api) == 0 {
@@ -186,7 +203,11 @@ impl Egl {
             }
             (self.functions.create_context)(self.display, config, share, list.as_ptr())
         };
-        if context.is_null() { Err(self.error("create a context")) } else { Ok(context) }
+        if context.is_null() {
+            Err(self.error("create a context"))
+        } else {
+            Ok(context)
+        }
     }
 
     pub fn destroy_context(&self, context: Context) {
@@ -194,11 +215,27 @@ impl Egl {
         unsafe { (self.functions.destroy_context)(self.display, context) };
     }
 
-    pub fn create_pbuffer(&self, config: Config, width: u32, height: u32) -> Result<Surface, EglError> {
-        let list = [attr::WIDTH, width as i32, attr::HEIGHT, height as i32, attr::NONE];
+    pub fn create_pbuffer(
+        &self,
+        config: Config,
+        width: u32,
+        height: u32,
+    ) -> Result<Surface, EglError> {
+        let list = [
+            attr::WIDTH,
+            width as i32,
+            attr::HEIGHT,
+            height as i32,
+            attr::NONE,
+        ];
         // SAFETY: the config is the display's and the attribute list is terminated.
-        let surface = unsafe { (self.functions.create_pbuffer)(self.display, config, list.as_ptr()) };
-        if surface.is_null() { Err(self.error("create an off-screen surface")) } else { Ok(surface) }
+        let surface =
+            unsafe { (self.functions.create_pbuffer)(self.display, config, list.as_ptr()) };
+        if surface.is_null() {
+            Err(self.error("create an off-screen surface"))
+        } else {
+            Ok(surface)
+        }
     }
 
     pub fn destroy_surface(&self, surface: Surface) {
@@ -206,16 +243,28 @@ impl Egl {
         unsafe { (self.functions.destroy_surface)(self.display, surface) };
     }
 
-    pub fn make_current(&self, draw: Surface, read: Surface, context: Context) -> Result<(), EglError> {
+    pub fn make_current(
+        &self,
+        draw: Surface,
+        read: Surface,
+        context: Context,
+    ) -> Result<(), EglError> {
         // SAFETY: the handles are null or live ones of this display, which is used by one thread only.
         let ok = unsafe { (self.functions.make_current)(self.display, draw, read, context) };
-        if ok == 0 { Err(self.error("make a context current")) } else { Ok(()) }
+        if ok == 0 {
+            Err(self.error("make a context current"))
+        } else {
+            Ok(())
+        }
     }
 
     fn error(&self, doing: &'static str) -> EglError {
         // SAFETY: takes no arguments.
         let code = unsafe { (self.functions.get_error)() };
-        EglError::Call { doing, code: error_name(code) }
+        EglError::Call {
+            doing,
+            code: error_name(code),
+        }
     }
 }
 
@@ -244,10 +293,12 @@ fn open_display(functions: &Functions) -> Result<(Display, &'static str), EglErr
     let client = format!(" {} ", query(functions, null_mut(), EXTENSIONS));
     let has = |name: &str| client.contains(&format!(" {name} "));
     let mut tried = Vec::new();
-    let platform_display = ["eglGetPlatformDisplay", "eglGetPlatformDisplayEXT"].into_iter().find_map(|name| {
-        // SAFETY: both entry points take a platform, a native display and a list, whose null means empty in both.
-        unsafe { address::<GetPlatformDisplay>(functions, name) }
-    });
+    let platform_display = ["eglGetPlatformDisplay", "eglGetPlatformDisplayEXT"]
+        .into_iter()
+        .find_map(|name| {
+            // SAFETY: both entry points take a platform, a native display and a list, whose null means empty in both.
+            unsafe { address::<GetPlatformDisplay>(functions, name) }
+        });
     if let Some(get) = platform_display {
         let mut software = None;
         if has("EGL_MESA_platform_surfaceless") {
@@ -295,7 +346,11 @@ fn initialise(functions: &Functions, display: Display) -> Result<(), &'static st
             return Err(error_name((functions.get_error)()));
         }
     }
-    if (major, minor) < (1, 4) { Err("older than EGL 1.4") } else { Ok(()) }
+    if (major, minor) < (1, 4) {
+        Err("older than EGL 1.4")
+    } else {
+        Ok(())
+    }
 }
 
 fn is_software(functions: &Functions, display: Display) -> bool {
@@ -359,7 +414,9 @@ pub(crate) unsafe fn text(pointer: *const c_char) -> String {
         return String::new();
     }
     // SAFETY: not null, so a C string.
-    unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
+    unsafe { CStr::from_ptr(pointer) }
+        .to_string_lossy()
+        .into_owned()
 }
 
 fn error_name(code: i32) -> &'static str {

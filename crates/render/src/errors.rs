@@ -12,7 +12,11 @@ pub struct Errors {
 
 impl Errors {
     pub(crate) fn new(get_error: unsafe extern "C" fn() -> u32) -> Errors {
-        Errors { get_error, pending: Cell::new(GL_NO_ERROR), current: Cell::new(false) }
+        Errors {
+            get_error,
+            pending: Cell::new(GL_NO_ERROR),
+            current: Cell::new(false),
+        }
     }
 
     /// The error, which stays; GL_NO_ERROR if no context is current.
@@ -31,7 +35,11 @@ impl Errors {
     /// Whether the driver has raised an error since it was last asked. It is kept.
     pub(crate) fn is_new(&self) -> bool {
         // SAFETY: as for `peek`.
-        let driver = if self.current.get() { unsafe { (self.get_error)() } } else { GL_NO_ERROR };
+        let driver = if self.current.get() {
+            unsafe { (self.get_error)() }
+        } else {
+            GL_NO_ERROR
+        };
         if self.pending.get() == GL_NO_ERROR {
             self.pending.set(driver);
         }

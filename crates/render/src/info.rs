@@ -23,11 +23,21 @@ const LONGEST_LIST: usize = 1024;
 
 impl Renderer {
     /// Makes a context of the driver's.
-    pub(crate) fn open_context(&self, request: Request, config: egl::Config, share: egl::Context) -> Result<egl::Context, EglError> {
+    pub(crate) fn open_context(
+        &self,
+        request: Request,
+        config: egl::Config,
+        share: egl::Context,
+    ) -> Result<egl::Context, EglError> {
         const PROFILE_CORE: i32 = 1;
         const PROFILE_COMPATIBILITY: i32 = 2;
         const KNOWN_FLAGS: u32 = 7;
-        let Request { api, mut major, mut minor, flags } = request;
+        let Request {
+            api,
+            mut major,
+            mut minor,
+            flags,
+        } = request;
         match api {
             // Without a version, EGL gives the lowest: the driver may give any that is compatible with it.
             Api::Core if major == 0 => (major, minor) = (3, 2),
@@ -37,26 +47,45 @@ impl Renderer {
         }
         let mut attributes = Vec::new();
         if major > 0 {
-            attributes.extend([attr::CONTEXT_MAJOR_VERSION, major as i32, attr::CONTEXT_MINOR_VERSION, minor as i32]);
+            attributes.extend([
+                attr::CONTEXT_MAJOR_VERSION,
+                major as i32,
+                attr::CONTEXT_MINOR_VERSION,
+                minor as i32,
+            ]);
         }
         if api.is_desktop() && (major, minor) >= (3, 2) {
-            let profile = if api == Api::Core { PROFILE_CORE } else { PROFILE_COMPATIBILITY };
+            let profile = if api == Api::Core {
+                PROFILE_CORE
+            } else {
+                PROFILE_COMPATIBILITY
+            };
             attributes.extend([attr::CONTEXT_PROFILE_MASK, profile]);
         }
         if flags & KNOWN_FLAGS != 0 {
             attributes.extend([attr::CONTEXT_FLAGS, (flags & KNOWN_FLAGS) as i32]);
         }
-        let kind = if api.is_desktop() { ApiKind::OpenGl } else { ApiKind::OpenGlEs };
-        let configless = self.egl.has("EGL_KHR_no_config_context") || self.egl.has("EGL_MESA_configless_context");
+        let kind = if api.is_desktop() {
+            ApiKind::OpenGl
+        } else {
+            ApiKind::OpenGlEs
+        };
+        let configless = self.egl.has("EGL_KHR_no_config_context")
+            || self.egl.has("EGL_MESA_configless_context");
         let config = if configless { egl::NO_CONFIG } else { config };
         self.egl.create_context(kind, config, share, &attributes)
     }
 
     /// The highest version of each API, and what the driver calls itself.
     pub(crate) fn server_info(&mut self) -> Result<ServerInfo, RenderError> {
-        let mut info = ServerInfo { configs: self.config_list(), ..ServerInfo::default() };
+        let mut info = ServerInfo {
+            configs: self.config_list(),
+            ..ServerInfo::default()
+        };
         for (_, api) in APIS {
-            let Ok(context) = self.throwaway(api) else { continue };
+            let Ok(context) = self.throwaway(api) else {
+                continue;
+            };
             let one = self.context_info();
             let version = version(&one.version);
             match api {
@@ -102,10 +131,16 @@ impl Renderer {
 
     /// A context that is current until `discard_context`.
     fn throwaway(&mut self, api: Api) -> Result<egl::Context, EglError> {
-        let request = Request { api, major: 0, minor: 0, flags: 0 };
+        let request = Request {
+            api,
+            major: 0,
+            minor: 0,
+            flags: 0,
+        };
         let context = self.open_context(request, self.configs[0].egl, egl::NO_CONTEXT)?;
         let none = self.keeper.stand_in;
-        self.make_current(context, none, none).inspect_err(|_| self.egl.destroy_context(context))?;
+        self.make_current(context, none, none)
+            .inspect_err(|_| self.egl.destroy_context(context))?;
         Ok(context)
     }
 
@@ -133,18 +168,28 @@ impl Renderer {
             v => v >= (3, 2),
         };
         for &(pname, count) in INTEGERS.iter().chain(fresh::INTEGERS) {
-            info.integers.extend(self.integers(pname, count, wide).map(|v| (pname, v)));
+            info.integers
+                .extend(self.integers(pname, count, wide).map(|v| (pname, v)));
         }
         for &(pname, length) in LISTS {
-            let length = self.integers(length, 1, false).map_or(0, |v| v[0]).clamp(0, LONGEST_LIST as i64);
-            info.integers.extend(self.integers(pname, length as usize, false).map(|v| (pname, v)));
+            let length = self
+                .integers(length, 1, false)
+                .map_or(0, |v| v[0])
+                .clamp(0, LONGEST_LIST as i64);
+            info.integers.extend(
+                self.integers(pname, length as usize, false)
+                    .map(|v| (pname, v)),
+            );
         }
         for &(pname, count) in INDEXED {
-            info.integers.extend(self.indexed(pname, count).map(|v| (pname, v)));
+            info.integers
+                .extend(self.indexed(pname, count).map(|v| (pname, v)));
         }
         for &(pname, count) in FLOATS.iter().chain(fresh::FLOATS) {
-            info.integers.extend(self.integers(pname, count, false).map(|v| (pname, v)));
-            info.floats.extend(self.floats(pname, count).map(|v| (pname, v)));
+            info.integers
+                .extend(self.integers(pname, count, false).map(|v| (pname, v)));
+            info.floats
+                .extend(self.floats(pname, count).map(|v| (pname, v)));
         }
         info
     }
@@ -209,7 +254,9 @@ const APIS: [(u32, Api); 4] = [
 /// Major and minor from `4.5 (Core Profile) …`, `OpenGL ES 3.2 …` or `OpenGL ES-CM 1.1 …`.
 pub(crate) fn version(text: &str) -> (u8, u8) {
     let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
-    let mut numbers = digits.split(|c: char| !c.is_ascii_digit()).map(|n| n.parse().unwrap_or(0));
+    let mut numbers = digits
+        .split(|c: char| !c.is_ascii_digit())
+        .map(|n| n.parse().unwrap_or(0));
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 

@@ -86,8 +86,17 @@ impl Table {
 
     /// The client's name of a driver's object. Walks the table: only for queries that the client could not answer.
     pub fn client(&self, driver: u32) -> Option<u32> {
-        let dense = self.dense.iter().position(|&d| d == driver).map(|i| i as u32);
-        dense.or_else(|| self.sparse.iter().find(|(_, &d)| d == driver).map(|(&name, _)| name))
+        let dense = self
+            .dense
+            .iter()
+            .position(|&d| d == driver)
+            .map(|i| i as u32);
+        dense.or_else(|| {
+            self.sparse
+                .iter()
+                .find(|(_, &d)| d == driver)
+                .map(|(&name, _)| name)
+        })
     }
 }
 
@@ -120,19 +129,31 @@ impl Names {
     #[inline]
     pub fn table(&self, class: Class) -> &Table {
         let index = class as usize;
-        if index < SHARED { &self.shared.tables[index] } else { &self.own.tables[index - SHARED] }
+        if index < SHARED {
+            &self.shared.tables[index]
+        } else {
+            &self.own.tables[index - SHARED]
+        }
     }
 
     #[inline]
     pub fn table_mut(&mut self, class: Class) -> &mut Table {
         let index = class as usize;
-        if index < SHARED { &mut self.shared.tables[index] } else { &mut self.own.tables[index - SHARED] }
+        if index < SHARED {
+            &mut self.shared.tables[index]
+        } else {
+            &mut self.own.tables[index - SHARED]
+        }
     }
 
     /// The driver's name, if the client has named such an object; 0 stays 0.
     #[inline]
     pub fn find(&self, class: Class, name: u32) -> Option<u32> {
-        if name == 0 { Some(0) } else { self.table(class).get(name) }
+        if name == 0 {
+            Some(0)
+        } else {
+            self.table(class).get(name)
+        }
     }
 }
 

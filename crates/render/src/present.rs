@@ -43,9 +43,21 @@ const PACK_INVERT: u32 = GL_PACK_INVERT_MESA;
 
 impl Keeper {
     pub fn new(egl: &Egl, gl: &Gl, configs: &[Choice]) -> Result<Keeper, RenderError> {
-        let configless = egl.has("EGL_KHR_no_config_context") || egl.has("EGL_MESA_configless_context");
-        let config = if configless { egl::NO_CONFIG } else { configs[0].egl };
-        let core = [attr::CONTEXT_MAJOR_VERSION, 3, attr::CONTEXT_MINOR_VERSION, 2, attr::CONTEXT_PROFILE_MASK, 1];
+        let configless =
+            egl.has("EGL_KHR_no_config_context") || egl.has("EGL_MESA_configless_context");
+        let config = if configless {
+            egl::NO_CONFIG
+        } else {
+            configs[0].egl
+        };
+        let core = [
+            attr::CONTEXT_MAJOR_VERSION,
+            3,
+            attr::CONTEXT_MINOR_VERSION,
+            2,
+            attr::CONTEXT_PROFILE_MASK,
+            1,
+        ];
         let context = egl
             .create_context(ApiKind::OpenGl, config, egl::NO_CONTEXT, &[])
             .or_else(|_| egl.create_context(ApiKind::OpenGl, config, egl::NO_CONTEXT, &core))
@@ -65,7 +77,11 @@ impl Keeper {
             (gl.glGetError)();
         }
         egl.make_current(egl::NO_SURFACE, egl::NO_SURFACE, egl::NO_CONTEXT)?;
-        Ok(Keeper { context, stand_in, inverts })
+        Ok(Keeper {
+            context,
+            stand_in,
+            inverts,
+        })
     }
 }
 
@@ -92,18 +108,30 @@ pub(crate) unsafe fn string(text: *const u8) -> String {
         return String::new();
     }
     // SAFETY: not null, so a C string.
-    unsafe { CStr::from_ptr(text.cast()) }.to_string_lossy().into_owned()
+    unsafe { CStr::from_ptr(text.cast()) }
+        .to_string_lossy()
+        .into_owned()
 }
 
 impl Renderer {
-    pub(crate) fn hand_mgn_swap_buffers(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
+    pub(crate) fn hand_mgn_swap_buffers(
+        &mut self,
+        surface: u32,
+        frame: u32,
+        want: u32,
+    ) -> Result<(), Fault> {
         let surface = self.surface(surface)?;
         self.show(&surface, frame, want, false)?;
         self.front_follows(&surface)?;
         self.bind()
     }
 
-    pub(crate) fn hand_mgn_present_front(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
+    pub(crate) fn hand_mgn_present_front(
+        &mut self,
+        surface: u32,
+        frame: u32,
+        want: u32,
+    ) -> Result<(), Fault> {
         let surface = self.surface(surface)?;
         if self.cx.as_ref().is_some_and(|cx| is_both(cx.draw_buffer)) {
             self.front_follows(&surface)?;
@@ -124,12 +152,23 @@ impl Renderer {
     }
 
     /// Sends a frame's picture, or only that it is done.
-    fn show(&mut self, surface: &SharedSurface, frame: u32, want: u32, front: bool) -> Result<(), Fault> {
+    fn show(
+        &mut self,
+        surface: &SharedSurface,
+        frame: u32,
+        want: u32,
+        front: bool,
+    ) -> Result<(), Fault> {
         let error = self.error();
         let context = self.cx.as_ref().map_or(0, |cx| cx.id);
         let (id, width, height, pixels) = {
             let s = surface.borrow();
-            (s.id, s.width, s.height, s.target(if front { GL_FRONT } else { GL_BACK }))
+            (
+                s.id,
+                s.width,
+                s.height,
+                s.target(if front { GL_FRONT } else { GL_BACK }),
+            )
         };
         let done = Header {
             kind: Kind::Done,
@@ -151,7 +190,9 @@ impl Renderer {
         let bytes = stride as usize * height as usize;
         let mut room = self.pictures.room(bytes)?;
         let to = match &mut room {
-            Room::Message(reservation) if reservation.capacity() >= HEADER + bytes => reservation.ptr().wrapping_add(HEADER),
+            Room::Message(reservation) if reservation.capacity() >= HEADER + bytes => {
+                reservation.ptr().wrapping_add(HEADER)
+            }
             Room::Private(buffer) if buffer.len() >= bytes => buffer.as_mut_ptr(),
             _ => return Err(Fault::refused("the room for a picture is too small")),
         };
@@ -159,7 +200,12 @@ impl Renderer {
         // SAFETY: `to` has room for the rows of 4-byte pixels, which the keeper's pack state (alignment 4, no skips) makes contiguous, and no pack
         // buffer is ever bound in the keeper's context.
         unsafe { self.read(width, height, to) };
-        let header = Header { kind: Kind::Picture, stride, payload: bytes as u32, ..done };
+        let header = Header {
+            kind: Kind::Picture,
+            stride,
+            payload: bytes as u32,
+            ..done
+        };
         self.pictures.send(&header, room)
     }
 
@@ -170,7 +216,15 @@ impl Renderer {
     unsafe fn read(&self, width: u32, height: u32, to: *mut u8) {
         // SAFETY: the caller gives the room.
         unsafe {
-            (self.gl.glReadPixels)(0, 0, width as i32, height as i32, GL_BGRA, GL_UNSIGNED_BYTE, to.cast());
+            (self.gl.glReadPixels)(
+                0,
+                0,
+                width as i32,
+                height as i32,
+                GL_BGRA,
+                GL_UNSIGNED_BYTE,
+                to.cast(),
+            );
             if !self.keeper.inverts {
                 let row = width as usize * 4;
                 for y in 0..height as usize / 2 {
@@ -183,7 +237,9 @@ impl Renderer {
 
     /// Lets the driver work on one frame while the next is decoded, and no further ahead.
     fn pace(&mut self) {
-        let Some(cx) = self.cx.as_deref_mut() else { return };
+        let Some(cx) = self.cx.as_deref_mut() else {
+            return;
+        };
         // SAFETY: the context is current; the fence is its own, and is waited for and deleted once.
         unsafe {
             if !cx.has_fences {
@@ -204,7 +260,9 @@ unsafe fn wait(gl: &Gl, fence: *mut std::ffi::c_void) {
     const SECOND: u64 = 1_000_000_000;
     // SAFETY: the caller's promise. A driver that never signals is the watchdog's business.
     unsafe {
-        while (gl.glClientWaitSync)(fence, GL_SYNC_FLUSH_COMMANDS_BIT, SECOND) == GL_TIMEOUT_EXPIRED {}
+        while (gl.glClientWaitSync)(fence, GL_SYNC_FLUSH_COMMANDS_BIT, SECOND) == GL_TIMEOUT_EXPIRED
+        {
+        }
         (gl.glDeleteSync)(fence);
     }
 }

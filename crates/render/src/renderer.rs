@@ -103,7 +103,9 @@ impl Renderer {
             return Ok(());
         }
         self.leave();
-        let Some(mut cx) = self.contexts.remove(&id) else { return Ok(()) };
+        let Some(mut cx) = self.contexts.remove(&id) else {
+            return Ok(());
+        };
         std::mem::swap(&mut self.names.own, &mut cx.own);
         if let Some(group) = self.groups.get_mut(&cx.group) {
             std::mem::swap(&mut self.names.shared, &mut group.shared);
@@ -151,7 +153,10 @@ impl Renderer {
     #[inline]
     pub(crate) fn beat(&mut self) {
         // One writer, so no read-modify-write.
-        self.pulse.store(self.pulse.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        self.pulse.store(
+            self.pulse.load(Ordering::Relaxed).wrapping_add(1),
+            Ordering::Relaxed,
+        );
     }
 
     /// A destroyed surface may be current still, and EGL may give its handle to another.
@@ -165,7 +170,11 @@ impl Renderer {
     #[inline]
     pub(crate) fn needs_context(&mut self) -> Result<(), Fault> {
         self.beat();
-        if self.cx.is_some() { Ok(()) } else { Err(Fault::NoContext) }
+        if self.cx.is_some() {
+            Ok(())
+        } else {
+            Err(Fault::NoContext)
+        }
     }
 
     /// The current context; counts the command.
@@ -197,7 +206,9 @@ impl Renderer {
     fn unnamed(&mut self, class: Class, name: u32) -> u32 {
         let api = self.cx.as_ref().map_or(Api::Core, |cx| cx.api);
         let made_by_use = match class {
-            Class::Buffer | Class::Texture | Class::Framebuffer | Class::Renderbuffer => api != Api::Core,
+            Class::Buffer | Class::Texture | Class::Framebuffer | Class::Renderbuffer => {
+                api != Api::Core
+            }
             Class::Query => api == Api::Compat,
             _ => false,
         };
@@ -214,7 +225,11 @@ impl Renderer {
 
     /// The driver's fence; null, which it refuses, if there is none of that name.
     pub(crate) fn sync(&self, name: u32) -> *mut c_void {
-        self.names.shared.syncs.get(&name).map_or(std::ptr::null_mut(), |s| s.0.cast_mut())
+        self.names
+            .shared
+            .syncs
+            .get(&name)
+            .map_or(std::ptr::null_mut(), |s| s.0.cast_mut())
     }
 
     /// The current context's error, without taking it: the first that nobody has asked for yet.
@@ -277,7 +292,11 @@ pub(crate) fn out<T: Plain>(count: u32, least: usize) -> Result<Vec<T>, Fault> {
 
 fn address(egl: &Egl, name: &str) -> *const () {
     let found = CString::new(name).map_or(std::ptr::null(), |name| egl.address(&name));
-    if found.is_null() { missing as *const () } else { found.cast() }
+    if found.is_null() {
+        missing as *const ()
+    } else {
+        found.cast()
+    }
 }
 
 /// Stands for functions that the driver lacks. What needs them is not advertised, so only a client that ignores that gets here.

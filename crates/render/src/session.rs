@@ -1,6 +1,6 @@
 //! The commands that are not OpenGL's: contexts, surfaces, errors.
 
-use crate::context::{Api, Context, Group};
+use crate::context::{Api, Context};
 use crate::egl;
 use crate::info::{version, Request};
 use crate::renderer::Renderer;
@@ -32,15 +32,27 @@ impl Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.beat();
-        let api = Api::from_wire(api).ok_or_else(|| Fault::refused("a context of an API that does not exist"))?;
+        let api = Api::from_wire(api)
+            .ok_or_else(|| Fault::refused("a context of an API that does not exist"))?;
         if id == 0 || self.context(id).is_some() {
             return Err(Fault::refused("a context was given a name that is in use"));
         }
         if self.contexts.len() >= MOST_CONTEXTS {
             return Err(Fault::refused("more contexts than any program has"));
         }
-        let created = self.create_context(id, Request { api, major, minor, flags }, config, share);
-        let bytes = postcard::to_allocvec(&created).map_err(|_| Fault::refused("a context's constants cannot be sent"))?;
+        let created = self.create_context(
+            id,
+            Request {
+                api,
+                major,
+                minor,
+                flags,
+            },
+            config,
+            share,
+        );
+        let bytes = postcard::to_allocvec(&created)
+            .map_err(|_| Fault::refused("a context's constants cannot be sent"))?;
         reply.array(&bytes, bytes.len() as u32);
         self.bind()
     }
@@ -52,7 +64,10 @@ impl Renderer {
             None if share == 0 => (egl::NO_CONTEXT, id),
             None => return failed("the context to share with does not exist".into()),
         };
-        let choice = config.checked_sub(1).and_then(|i| self.configs.get(i as usize)).copied();
+        let choice = config
+            .checked_sub(1)
+            .and_then(|i| self.configs.get(i as usize))
+            .copied();
         let choice = choice.unwrap_or(self.configs[0]);
         let context = match self.open_context(request, choice.egl, share) {
             Ok(context) => context,
@@ -76,7 +91,7 @@ impl Renderer {
             }
         }
         // Two groups may be named alike only after one has ended, when its name is free again.
-        self.groups.entry(group).or_insert_with(Group::default).contexts += 1;
+        self.groups.entry(group).or_default().contexts += 1;
         self.contexts.insert(id, Box::new(cx));
         Created::Context(Box::new(info))
     }
@@ -90,7 +105,11 @@ impl Renderer {
             if name != 0 {
                 (self.gl.glBindVertexArray)(name);
             }
-            if (self.gl.glGetError)() == GL_NO_ERROR { name } else { 0 }
+            if (self.gl.glGetError)() == GL_NO_ERROR {
+                name
+            } else {
+                0
+            }
         }
     }
 
@@ -131,14 +150,23 @@ impl Renderer {
         if self.surfaces.len() >= MOST_SURFACES {
             return Err(Fault::refused("more surfaces than any program has"));
         }
-        let choice = config.checked_sub(1).and_then(|i| self.configs.get(i as usize)).copied();
-        let choice = choice.ok_or_else(|| Fault::refused("a surface of a configuration that does not exist"))?;
+        let choice = config
+            .checked_sub(1)
+            .and_then(|i| self.configs.get(i as usize))
+            .copied();
+        let choice = choice
+            .ok_or_else(|| Fault::refused("a surface of a configuration that does not exist"))?;
         let surface = self.new_surface(id, choice, kind & SINGLE_BUFFERED != 0, width, height)?;
         self.surfaces.insert(id, Rc::new(RefCell::new(surface)));
         self.bind()
     }
 
-    pub(crate) fn hand_mgn_resize_surface(&mut self, id: u32, width: u32, height: u32) -> Result<(), Fault> {
+    pub(crate) fn hand_mgn_resize_surface(
+        &mut self,
+        id: u32,
+        width: u32,
+        height: u32,
+    ) -> Result<(), Fault> {
         self.beat();
         let surface = self.known_surface(id)?;
         self.resize(&surface, width, height)?;
@@ -155,19 +183,31 @@ impl Renderer {
     }
 
     fn known_surface(&self, id: u32) -> Result<SharedSurface, Fault> {
-        self.surfaces.get(&id).cloned().ok_or_else(|| Fault::refused("a surface that does not exist was named"))
+        self.surfaces
+            .get(&id)
+            .cloned()
+            .ok_or_else(|| Fault::refused("a surface that does not exist was named"))
     }
 
     pub(crate) fn hand_mgn_make_current(&mut self, draw: u32, read: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let find = |id| if id == 0 { Ok(None) } else { self.known_surface(id).map(Some) };
+        let find = |id| {
+            if id == 0 {
+                Ok(None)
+            } else {
+                self.known_surface(id).map(Some)
+            }
+        };
         let (draw, read) = (find(draw)?, find(read)?);
         let first = draw.as_ref().map(|s| {
             let s = s.borrow();
             (s.single, s.width as i32, s.height as i32)
         });
         let cx = self.cx()?;
-        let old = [std::mem::replace(&mut cx.draw, draw), std::mem::replace(&mut cx.read, read)];
+        let old = [
+            std::mem::replace(&mut cx.draw, draw),
+            std::mem::replace(&mut cx.read, read),
+        ];
         let first = first.filter(|_| !std::mem::replace(&mut cx.was_current, true));
         if let (Some((single, ..)), true) = (first, cx.api.is_desktop()) {
             let buffer = if single { GL_FRONT } else { GL_BACK };
@@ -202,7 +242,9 @@ impl Renderer {
 
     /// Gives the current surfaces a front of their own if the context draws to it or reads it.
     pub(crate) fn need_fronts(&mut self) -> Result<(), Fault> {
-        let Some(cx) = self.cx.as_deref() else { return Ok(()) };
+        let Some(cx) = self.cx.as_deref() else {
+            return Ok(());
+        };
         let draws = is_front(cx.draw_buffer) || is_both(cx.draw_buffer);
         let reads = is_front(cx.read_buffer);
         let draw = cx.draw.clone().filter(|_| draws);
@@ -219,7 +261,11 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_mgn_get_error(&mut self, code_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+    pub(crate) fn hand_mgn_get_error(
+        &mut self,
+        code_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let code = self.errors().take();
         reply.array(&[code], code_count);
@@ -247,7 +293,9 @@ impl Renderer {
     pub(crate) fn hand_mgn_copy_from(&mut self, source: u32, _what: u32) -> Result<(), Fault> {
         self.needs_context()?;
         if self.context(source).is_none() {
-            return Err(Fault::refused("state was to be copied from a context that does not exist"));
+            return Err(Fault::refused(
+                "state was to be copied from a context that does not exist",
+            ));
         }
         self.set_error(GL_INVALID_OPERATION);
         Ok(())

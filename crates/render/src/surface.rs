@@ -42,8 +42,16 @@ impl Surface {
 
     /// The bits for `glBlitFramebuffer` of the ancillary buffers that it has.
     fn depth_stencil(&self) -> u32 {
-        let depth = if self.choice.depth > 0 { GL_DEPTH_BUFFER_BIT } else { 0 };
-        let stencil = if self.choice.stencil > 0 { GL_STENCIL_BUFFER_BIT } else { 0 };
+        let depth = if self.choice.depth > 0 {
+            GL_DEPTH_BUFFER_BIT
+        } else {
+            0
+        };
+        let stencil = if self.choice.stencil > 0 {
+            GL_STENCIL_BUFFER_BIT
+        } else {
+            0
+        };
         depth | stencil
     }
 }
@@ -69,24 +77,50 @@ impl Renderer {
     ) -> Result<Surface, Fault> {
         let (width, height) = extent(width, height)?;
         let back = self.cleared_pbuffer(&choice, width, height)?;
-        Ok(Surface { id, choice, single, width, height, back, front: None, resolved: None })
+        Ok(Surface {
+            id,
+            choice,
+            single,
+            width,
+            height,
+            back,
+            front: None,
+            resolved: None,
+        })
     }
 
     /// Replaces a surface's buffers by ones of another size. What was in them is lost, as it is with a window that the driver draws itself.
-    pub(crate) fn resize(&mut self, surface: &SharedSurface, width: u32, height: u32) -> Result<(), Fault> {
+    pub(crate) fn resize(
+        &mut self,
+        surface: &SharedSurface,
+        width: u32,
+        height: u32,
+    ) -> Result<(), Fault> {
         let (width, height) = extent(width, height)?;
         let (choice, had_front, same) = {
             let s = surface.borrow();
-            (s.choice, s.front.is_some(), (s.width, s.height) == (width, height))
+            (
+                s.choice,
+                s.front.is_some(),
+                (s.width, s.height) == (width, height),
+            )
         };
         if same {
             return Ok(());
         }
         let back = self.cleared_pbuffer(&choice, width, height)?;
-        let front = if had_front { Some(self.cleared_pbuffer(&choice, width, height)?) } else { None };
+        let front = if had_front {
+            Some(self.cleared_pbuffer(&choice, width, height)?)
+        } else {
+            None
+        };
         let old = {
             let mut s = surface.borrow_mut();
-            let old = [Some(std::mem::replace(&mut s.back, back)), std::mem::replace(&mut s.front, front), s.resolved.take()];
+            let old = [
+                Some(std::mem::replace(&mut s.back, back)),
+                std::mem::replace(&mut s.front, front),
+                s.resolved.take(),
+            ];
             (s.width, s.height) = (width, height);
             old
         };
@@ -101,7 +135,10 @@ impl Renderer {
     pub(crate) fn release(&mut self, surface: SharedSurface) {
         if let Some(surface) = Rc::into_inner(surface) {
             let surface = surface.into_inner();
-            for buffer in [Some(surface.back), surface.front, surface.resolved].into_iter().flatten() {
+            for buffer in [Some(surface.back), surface.front, surface.resolved]
+                .into_iter()
+                .flatten()
+            {
                 self.destroy(buffer);
             }
         }
@@ -134,53 +171,93 @@ impl Renderer {
 
     /// Makes the keeper current so that a picture of `pixels`, one of the surface's buffers, can be read: of a multisampled buffer, a read would give one
     /// sample of each pixel.
-    pub(crate) fn readable(&mut self, surface: &SharedSurface, pixels: egl::Surface) -> Result<(), Fault> {
+    pub(crate) fn readable(
+        &mut self,
+        surface: &SharedSurface,
+        pixels: egl::Surface,
+    ) -> Result<(), Fault> {
         let (choice, width, height, resolved) = {
             let s = surface.borrow();
             (s.choice, s.width, s.height, s.resolved)
         };
         let plain = |c: &&Choice| choice.samples > 0 && c.samples == 0 && c.alpha == choice.alpha;
         let smallest = |c: &&Choice| c.depth + c.stencil;
-        let Some(plain) = self.configs.iter().filter(plain).min_by_key(smallest).copied() else {
-            return self.make_current(self.keeper.context, pixels, pixels).map_err(fault);
+        let Some(plain) = self
+            .configs
+            .iter()
+            .filter(plain)
+            .min_by_key(smallest)
+            .copied()
+        else {
+            return self
+                .make_current(self.keeper.context, pixels, pixels)
+                .map_err(fault);
         };
         let resolved = match resolved {
             Some(resolved) => resolved,
             None => self.cleared_pbuffer(&plain, width, height)?,
         };
         surface.borrow_mut().resolved = Some(resolved);
-        self.make_current(self.keeper.context, resolved, pixels).map_err(fault)?;
+        self.make_current(self.keeper.context, resolved, pixels)
+            .map_err(fault)?;
         let (w, h) = (width as i32, height as i32);
         // SAFETY: the keeper's context is current with both buffers; the command takes no pointers.
-        unsafe { (self.gl.glBlitFramebuffer)(0, 0, w, h, 0, 0, w, h, GL_COLOR_BUFFER_BIT, GL_NEAREST) };
-        self.make_current(self.keeper.context, resolved, resolved).map_err(fault)
+        unsafe {
+            (self.gl.glBlitFramebuffer)(0, 0, w, h, 0, 0, w, h, GL_COLOR_BUFFER_BIT, GL_NEAREST)
+        };
+        self.make_current(self.keeper.context, resolved, resolved)
+            .map_err(fault)
     }
 
     /// Carries depth and stencil over to the buffer that is drawn to next: to the programs they are one.
-    pub(crate) fn move_depth(&mut self, surface: &SharedSurface, to_back: bool) -> Result<(), Fault> {
+    pub(crate) fn move_depth(
+        &mut self,
+        surface: &SharedSurface,
+        to_back: bool,
+    ) -> Result<(), Fault> {
         let mask = surface.borrow().depth_stencil();
-        if mask == 0 { Ok(()) } else { self.copy(surface, to_back, mask) }
+        if mask == 0 {
+            Ok(())
+        } else {
+            self.copy(surface, to_back, mask)
+        }
     }
 
     /// Copies between the two pbuffers of a surface, and leaves the keeper current.
     fn copy(&mut self, surface: &SharedSurface, to_back: bool, mask: u32) -> Result<(), Fault> {
         let s = surface.borrow();
         let Some(front) = s.front else { return Ok(()) };
-        let (from, to) = if to_back { (front, s.back) } else { (s.back, front) };
+        let (from, to) = if to_back {
+            (front, s.back)
+        } else {
+            (s.back, front)
+        };
         let (w, h) = (s.width as i32, s.height as i32);
         drop(s);
-        self.make_current(self.keeper.context, to, from).map_err(fault)?;
+        self.make_current(self.keeper.context, to, from)
+            .map_err(fault)?;
         // SAFETY: the keeper's context is current with both buffers; the command takes no pointers.
         unsafe { (self.gl.glBlitFramebuffer)(0, 0, w, h, 0, 0, w, h, mask, GL_NEAREST) };
         Ok(())
     }
 
     /// A pbuffer of zeros: drivers may hand out memory that has held something else. Leaves the keeper current.
-    fn cleared_pbuffer(&mut self, choice: &Choice, width: u32, height: u32) -> Result<egl::Surface, Fault> {
-        let surface = self.egl.create_pbuffer(choice.egl, width, height).map_err(|e| {
-            Fault::refused(format!("a framebuffer of {width} x {height} is not to be had: {e}"))
-        })?;
-        self.make_current(self.keeper.context, surface, surface).map_err(fault)?;
+    fn cleared_pbuffer(
+        &mut self,
+        choice: &Choice,
+        width: u32,
+        height: u32,
+    ) -> Result<egl::Surface, Fault> {
+        let surface = self
+            .egl
+            .create_pbuffer(choice.egl, width, height)
+            .map_err(|e| {
+                Fault::refused(format!(
+                    "a framebuffer of {width} x {height} is not to be had: {e}"
+                ))
+            })?;
+        self.make_current(self.keeper.context, surface, surface)
+            .map_err(fault)?;
         // SAFETY: the keeper's context is current; the commands take no pointers.
         unsafe {
             (self.gl.glClearColor)(0.0, 0.0, 0.0, 0.0);
@@ -194,7 +271,9 @@ impl Renderer {
 fn extent(width: u32, height: u32) -> Result<(u32, u32), Fault> {
     let (width, height) = (width.max(1), height.max(1));
     if width > MOST || height > MOST || u64::from(width) * u64::from(height) > MOST_PIXELS {
-        return Err(Fault::refused(format!("a framebuffer of {width} x {height} is too large")));
+        return Err(Fault::refused(format!(
+            "a framebuffer of {width} x {height} is too large"
+        )));
     }
     Ok((width, height))
 }

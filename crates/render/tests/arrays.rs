@@ -1,4 +1,6 @@
 //! Vertex arrays in buffers and in the stream.
+// The encoder copies what it is pointed at, and the tests point at their own values.
+#![allow(clippy::undocumented_unsafe_blocks)]
 
 mod support;
 
@@ -10,14 +12,26 @@ use mgn_wire::{Encoder, Fault};
 use support::Session;
 
 /// Two triangles that fill the window, and their colours.
-const CORNERS: [f32; 12] = [-1.0, -1.0, 1.0, -1.0, 1.0, 1.0, -1.0, -1.0, 1.0, 1.0, -1.0, 1.0];
+const CORNERS: [f32; 12] = [
+    -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, -1.0, -1.0, 1.0, 1.0, -1.0, 1.0,
+];
 
 fn bytes(values: &[f32]) -> Data {
     Data::Bytes(values.as_ptr().cast(), values.len() * 4)
 }
 
 fn array(attribute: u8, size: u32, buffer: u32, stride: u32, offset: u64) -> Array {
-    Array { attribute, kind: Kind::Float, size, type_: GL_FLOAT, normalized: false, divisor: 0, stride, buffer, offset }
+    Array {
+        attribute,
+        kind: Kind::Float,
+        size,
+        type_: GL_FLOAT,
+        normalized: false,
+        divisor: 0,
+        stride,
+        buffer,
+        offset,
+    }
 }
 
 fn words(arrays: &[Array]) -> Vec<u32> {
@@ -29,14 +43,22 @@ fn is_filled(s: &mut Session, rgb: [u8; 3]) -> bool {
     s.encode(|e| unsafe { e.mgn_swap_buffers(1, 0, 1) });
     let picture = s.picture();
     assert_eq!(picture.header.error, GL_NO_ERROR);
-    picture.pixels.chunks_exact(4).all(|p| [p[2], p[1], p[0]] == rgb)
+    picture
+        .pixels
+        .chunks_exact(4)
+        .all(|p| [p[2], p[1], p[0]] == rgb)
 }
 
 unsafe fn program(e: &mut Encoder, version: &str) {
     let vertex = format!("{version}\nin vec2 at; in vec4 tint; out vec4 c; void main() {{ gl_Position = vec4(at, 0.0, 1.0); c = tint; }}");
-    let fragment = format!("{version}\nprecision highp float; in vec4 c; out vec4 o; void main() {{ o = c; }}");
+    let fragment = format!(
+        "{version}\nprecision highp float; in vec4 c; out vec4 o; void main() {{ o = c; }}"
+    );
     unsafe {
-        for (name, kind, source) in [(1, GL_VERTEX_SHADER, vertex), (2, GL_FRAGMENT_SHADER, fragment)] {
+        for (name, kind, source) in [
+            (1, GL_VERTEX_SHADER, vertex),
+            (2, GL_FRAGMENT_SHADER, fragment),
+        ] {
             e.gl_create_shader(kind, name);
             e.gl_shader_source(name, (source.as_ptr(), source.len()));
             e.gl_compile_shader(name);
@@ -68,14 +90,25 @@ fn inline_arrays_are_drawn_and_leave_the_programs_arrays_alone() {
             e.gl_enable_client_state(GL_VERTEX_ARRAY);
             e.gl_bind_buffer(GL_ARRAY_BUFFER, 8);
             e.gl_color4f(1.0, 0.0, 0.0, 1.0);
-            e.mgn_draw_arrays(GL_TRIANGLES, 0, 6, 1, 0, (inline.as_ptr(), inline.len()), bytes(&CORNERS));
+            e.mgn_draw_arrays(
+                GL_TRIANGLES,
+                0,
+                6,
+                1,
+                0,
+                (inline.as_ptr(), inline.len()),
+                bytes(&CORNERS),
+            );
         });
         assert!(is_filled(&mut s, [255, 0, 0]));
         s.encode(|e| unsafe {
             e.gl_color4f(0.0, 1.0, 0.0, 1.0);
             e.gl_draw_arrays(GL_TRIANGLES, 0, 6);
         });
-        assert!(is_filled(&mut s, [0, 255, 0]), "the program's own array was lost");
+        assert!(
+            is_filled(&mut s, [0, 255, 0]),
+            "the program's own array was lost"
+        );
         // The buffer that the program has bound is the one that its next pointer means.
         s.encode(|e| unsafe {
             e.gl_vertex_pointer(2, GL_FLOAT, 0, 0);
@@ -90,12 +123,23 @@ fn inline_arrays_are_drawn_and_leave_the_programs_arrays_alone() {
 fn buffers_and_memory_mix_in_one_draw() {
     let mut s = Session::new(api::COMPAT, 0);
     let colours: Vec<f32> = [0.0, 0.0, 1.0, 1.0].repeat(6);
-    let both = words(&[array(attr::POSITION, 2, 5, 8, 0), array(attr::COLOR, 4, 0, 16, 0)]);
+    let both = words(&[
+        array(attr::POSITION, 2, 5, 8, 0),
+        array(attr::COLOR, 4, 0, 16, 0),
+    ]);
     s.encode(|e| unsafe {
         // In the compatibility profile a name need not be generated.
         e.gl_bind_buffer(GL_ARRAY_BUFFER, 5);
         e.gl_buffer_data(GL_ARRAY_BUFFER, 48, bytes(&CORNERS), GL_STATIC_DRAW);
-        e.mgn_draw_arrays(GL_TRIANGLES, 0, 6, 1, 0, (both.as_ptr(), both.len()), bytes(&colours));
+        e.mgn_draw_arrays(
+            GL_TRIANGLES,
+            0,
+            6,
+            1,
+            0,
+            (both.as_ptr(), both.len()),
+            bytes(&colours),
+        );
     });
     assert!(is_filled(&mut s, [0, 0, 255]));
 }
@@ -152,10 +196,26 @@ fn indices_beyond_the_vertices_are_refused() {
     refused(s.try_encode(|e| draw(e, 3, &[0, 1, 2], 0, 6)));
     refused(s.try_encode(|e| draw(e, 4, &[0, 1, 2], 0, 5)));
     refused(s.try_encode(|e| unsafe {
-        e.mgn_draw_arrays(GL_TRIANGLES, 0, 7, 1, 0, (arrays.as_ptr(), arrays.len()), bytes(&CORNERS));
+        e.mgn_draw_arrays(
+            GL_TRIANGLES,
+            0,
+            7,
+            1,
+            0,
+            (arrays.as_ptr(), arrays.len()),
+            bytes(&CORNERS),
+        );
     }));
     refused(s.try_encode(|e| unsafe {
-        e.mgn_draw_arrays(GL_TRIANGLES, i32::MAX, i32::MAX, 1, 0, (arrays.as_ptr(), arrays.len()), bytes(&CORNERS));
+        e.mgn_draw_arrays(
+            GL_TRIANGLES,
+            i32::MAX,
+            i32::MAX,
+            1,
+            0,
+            (arrays.as_ptr(), arrays.len()),
+            bytes(&CORNERS),
+        );
     }));
     // The restart index may lie anywhere, if it is one.
     refused(s.try_encode(|e| draw(e, 3, &[0, 1, 0xffff], 0, 5)));
@@ -199,7 +259,11 @@ fn arrays_that_lie_nowhere_are_not_read() {
 
 #[test]
 fn vertex_array_objects_keep_their_arrays() {
-    for (api, version) in [(api::COMPAT, "#version 130"), (api::CORE, "#version 150"), (api::ES, "#version 300 es")] {
+    for (api, version) in [
+        (api::COMPAT, "#version 130"),
+        (api::CORE, "#version 150"),
+        (api::ES, "#version 300 es"),
+    ] {
         let mut s = Session::new(api, 0);
         let red: Vec<f32> = [1.0, 0.0, 0.0, 1.0].repeat(6);
         s.encode(|e| unsafe {
@@ -216,7 +280,12 @@ fn vertex_array_objects_keep_their_arrays() {
             e.gl_vertex_attrib_pointer(1, 4, GL_FLOAT, 0, 0, 0);
             e.gl_enable_vertex_attrib_array(1);
             e.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, 13);
-            e.gl_buffer_data(GL_ELEMENT_ARRAY_BUFFER, 6, Data::Bytes([0u8, 1, 2, 3, 4, 5].as_ptr(), 6), GL_STATIC_DRAW);
+            e.gl_buffer_data(
+                GL_ELEMENT_ARRAY_BUFFER,
+                6,
+                Data::Bytes([0u8, 1, 2, 3, 4, 5].as_ptr(), 6),
+                GL_STATIC_DRAW,
+            );
             e.gl_bind_vertex_array(22);
             e.gl_get_integerv(GL_ELEMENT_ARRAY_BUFFER_BINDING, 1);
             e.gl_get_integerv(GL_VERTEX_ARRAY_BINDING, 1);
@@ -230,7 +299,10 @@ fn vertex_array_objects_keep_their_arrays() {
         assert!(is_filled(&mut s, [255, 0, 0]));
         let answers: Vec<u32> = (0..5).map(|_| s.answer_array::<u32>()[0]).collect();
         assert_eq!(answers, [0, 22, 13, 3, 0]);
-        assert!(matches!(s.try_encode(|e| unsafe { e.gl_draw_elements(GL_TRIANGLES, 6, GL_UNSIGNED_BYTE, 0) }), Err(Fault::Refused(_))));
+        assert!(matches!(
+            s.try_encode(|e| unsafe { e.gl_draw_elements(GL_TRIANGLES, 6, GL_UNSIGNED_BYTE, 0) }),
+            Err(Fault::Refused(_))
+        ));
     }
 }
 
@@ -248,5 +320,13 @@ fn the_core_profile_refuses_names_that_were_not_generated() {
         e.mgn_get_error(1);
     });
     let errors: Vec<u32> = (0..4).map(|_| s.answer_array::<u32>()[0]).collect();
-    assert_eq!(errors, [GL_INVALID_OPERATION, GL_INVALID_OPERATION, GL_INVALID_OPERATION, GL_INVALID_VALUE]);
+    assert_eq!(
+        errors,
+        [
+            GL_INVALID_OPERATION,
+            GL_INVALID_OPERATION,
+            GL_INVALID_OPERATION,
+            GL_INVALID_VALUE
+        ]
+    );
 }

@@ -1,4 +1,6 @@
 //! Objects and their names, images, and what is asked of them.
+// The encoder copies what it is pointed at, and the tests point at their own values.
+#![allow(clippy::undocumented_unsafe_blocks)]
 
 mod support;
 
@@ -18,7 +20,13 @@ fn every_configuration_is_what_it_says() {
         s.encode(|e| unsafe {
             e.mgn_create_surface(id, 0, config.id, 32, 32);
             e.mgn_make_current(id, id);
-            for pname in [GL_RED_BITS, GL_ALPHA_BITS, GL_DEPTH_BITS, GL_STENCIL_BITS, GL_SAMPLES] {
+            for pname in [
+                GL_RED_BITS,
+                GL_ALPHA_BITS,
+                GL_DEPTH_BITS,
+                GL_STENCIL_BITS,
+                GL_SAMPLES,
+            ] {
                 e.gl_get_integerv(pname, 1);
             }
             e.gl_clear_color(0.0, 1.0, 1.0, 0.0);
@@ -34,10 +42,25 @@ fn every_configuration_is_what_it_says() {
             e.mgn_swap_buffers(id, 2, 1);
         });
         let bits: Vec<u32> = (0..5).map(|_| s.answer_array::<u32>()[0]).collect();
-        let expected = [8, config.alpha, config.depth, config.stencil, config.samples].map(u32::from);
+        let expected = [
+            8,
+            config.alpha,
+            config.depth,
+            config.stencil,
+            config.samples,
+        ]
+        .map(u32::from);
         assert_eq!(bits, expected, "{config:?}");
-        assert!(s.picture().pixels.chunks_exact(4).all(|p| p[..3] == [255, 255, 0]));
-        let blended = s.picture().pixels.chunks_exact(4).any(|p| p[2] != 0 && p[2] != 255);
+        assert!(s
+            .picture()
+            .pixels
+            .chunks_exact(4)
+            .all(|p| p[..3] == [255, 255, 0]));
+        let blended = s
+            .picture()
+            .pixels
+            .chunks_exact(4)
+            .any(|p| p[2] != 0 && p[2] != 255);
         assert_eq!(blended, config.samples > 0, "{config:?}");
     }
 }
@@ -56,7 +79,17 @@ fn names_are_the_clients() {
         e.gl_bind_framebuffer(GL_FRAMEBUFFER, 70);
         e.gl_bind_renderbuffer(GL_RENDERBUFFER, 80);
         e.gl_renderbuffer_storage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT24, 4, 4);
-        e.gl_tex_image2d(GL_TEXTURE_2D, 0, GL_RGBA as i32, 4, 4, 0, GL_RGBA, GL_UNSIGNED_BYTE, Data::Null);
+        e.gl_tex_image2d(
+            GL_TEXTURE_2D,
+            0,
+            GL_RGBA as i32,
+            4,
+            4,
+            0,
+            GL_RGBA,
+            GL_UNSIGNED_BYTE,
+            Data::Null,
+        );
         e.gl_framebuffer_texture2d(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, 502, 0);
         e.gl_framebuffer_renderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, 80);
         e.gl_get_integerv(GL_TEXTURE_BINDING_2D, 1);
@@ -140,7 +173,17 @@ fn images_are_tight_in_the_stream_and_the_programs_in_buffers() {
         // The program's state, which the stream's images don't follow.
         e.gl_pixel_storei(GL_UNPACK_ROW_LENGTH, 50);
         e.gl_pixel_storei(GL_PACK_ALIGNMENT, 8);
-        e.gl_tex_image2d(GL_TEXTURE_2D, 0, GL_RGB as i32, 3, 3, 0, GL_RGB, GL_UNSIGNED_BYTE, Data::Bytes(texels.as_ptr(), 27));
+        e.gl_tex_image2d(
+            GL_TEXTURE_2D,
+            0,
+            GL_RGB as i32,
+            3,
+            3,
+            0,
+            GL_RGB,
+            GL_UNSIGNED_BYTE,
+            Data::Bytes(texels.as_ptr(), 27),
+        );
         e.gl_get_tex_image(GL_TEXTURE_2D, 0, GL_RGB, GL_UNSIGNED_BYTE, 3);
         e.gl_get_integerv(GL_UNPACK_ROW_LENGTH, 1);
         e.gl_bind_buffer(GL_PIXEL_PACK_BUFFER, 4);
@@ -154,10 +197,23 @@ fn images_are_tight_in_the_stream_and_the_programs_in_buffers() {
     assert_eq!(array::<u8>(&mut answer), texels);
     assert_eq!(s.answer_array::<i32>(), [50]);
     let packed = s.answer_array::<u8>();
-    assert_eq!((&packed[..9], &packed[16..25], &packed[32..40]), (&texels[..9], &texels[9..18], &texels[18..26]));
+    assert_eq!(
+        (&packed[..9], &packed[16..25], &packed[32..40]),
+        (&texels[..9], &texels[9..18], &texels[18..26])
+    );
     assert_eq!(s.answer_array::<u32>(), [GL_NO_ERROR]);
     let short = s.try_encode(|e| unsafe {
-        e.gl_tex_image2d(GL_TEXTURE_2D, 0, GL_RGB as i32, 3, 3, 0, GL_RGB, GL_UNSIGNED_BYTE, Data::Bytes(texels.as_ptr(), 26));
+        e.gl_tex_image2d(
+            GL_TEXTURE_2D,
+            0,
+            GL_RGB as i32,
+            3,
+            3,
+            0,
+            GL_RGB,
+            GL_UNSIGNED_BYTE,
+            Data::Bytes(texels.as_ptr(), 26),
+        );
     });
     assert_eq!(short, Err(Fault::ShortArray));
 }
@@ -189,5 +245,9 @@ fn display_lists_keep_the_clients_names() {
         e.gl_call_lists(1, GL_UNSIGNED_BYTE, ([1u8].as_ptr(), 1));
         e.mgn_swap_buffers(1, 1, 1);
     });
-    assert!(s.picture().pixels.chunks_exact(4).all(|p| p[..3] == [255, 0, 0]));
+    assert!(s
+        .picture()
+        .pixels
+        .chunks_exact(4)
+        .all(|p| p[..3] == [255, 0, 0]));
 }

@@ -1,4 +1,6 @@
 //! The renderer on the local driver, fed by the encoder as a client would.
+// The encoder copies what it is pointed at, and the tests point at their own values.
+#![allow(clippy::undocumented_unsafe_blocks)]
 
 mod support;
 
@@ -17,8 +19,18 @@ fn a_cleared_surface_becomes_a_picture() {
         e.mgn_swap_buffers(1, 7, 1);
     });
     let picture = s.picture();
-    assert_eq!((picture.header.frame, picture.header.width, picture.header.height), (7, 64, 48));
-    assert!(picture.pixels.chunks_exact(4).all(|p| p[..3] == [0, 128, 255]));
+    assert_eq!(
+        (
+            picture.header.frame,
+            picture.header.width,
+            picture.header.height
+        ),
+        (7, 64, 48)
+    );
+    assert!(picture
+        .pixels
+        .chunks_exact(4)
+        .all(|p| p[..3] == [0, 128, 255]));
 }
 
 #[test]
@@ -47,7 +59,12 @@ fn a_run_draws_and_leaves_its_last_attributes() {
     let layout = [attr::COLOR, 3, attr::POSITION, 2];
     s.encode(|e| unsafe {
         e.gl_shade_model(GL_FLAT);
-        e.mgn_run(GL_TRIANGLES, 0, (layout.as_ptr(), 4), Data::Bytes(vertices.as_ptr(), vertices.len()));
+        e.mgn_run(
+            GL_TRIANGLES,
+            0,
+            (layout.as_ptr(), 4),
+            Data::Bytes(vertices.as_ptr(), vertices.len()),
+        );
         e.gl_get_floatv(GL_CURRENT_COLOR, 4);
         e.mgn_get_error(1);
         e.mgn_swap_buffers(1, 0, 1);
@@ -89,7 +106,10 @@ fn errors_of_both_sides_keep_their_order() {
     });
     assert_eq!(s.picture().header.error, GL_OUT_OF_MEMORY);
     let errors: Vec<u32> = (0..4).map(|_| s.answer_array::<u32>()[0]).collect();
-    assert_eq!(errors, [GL_INVALID_ENUM, GL_NO_ERROR, GL_OUT_OF_MEMORY, GL_NO_ERROR]);
+    assert_eq!(
+        errors,
+        [GL_INVALID_ENUM, GL_NO_ERROR, GL_OUT_OF_MEMORY, GL_NO_ERROR]
+    );
 }
 
 /// The same vertices as a run and call by call: the pictures must not differ.
@@ -106,7 +126,17 @@ fn a_run_equals_the_calls_it_stands_for() {
         .chunks_exact(6)
         .map(|c| {
             let [r, g, b, x, y, z] = [0, 1, 2, 3, 4, 5].map(|i| unit(c[i]));
-            [r, g, b, 0.5 + b / 2.0, x, y - z, x * 2.0 - 1.0, y * 2.0 - 1.0, z]
+            [
+                r,
+                g,
+                b,
+                0.5 + b / 2.0,
+                x,
+                y - z,
+                x * 2.0 - 1.0,
+                y * 2.0 - 1.0,
+                z,
+            ]
         })
         .collect();
     let layout = [attr::COLOR, 4, attr::TEXCOORD, 2, attr::POSITION, 3];
@@ -150,7 +180,12 @@ fn a_run_equals_the_calls_it_stands_for() {
                 prepare(e);
                 if as_run {
                     let bytes = floats(&vertices);
-                    e.mgn_run(mode, 0, (layout.as_ptr(), 6), Data::Bytes(bytes.as_ptr(), bytes.len()));
+                    e.mgn_run(
+                        mode,
+                        0,
+                        (layout.as_ptr(), 6),
+                        Data::Bytes(bytes.as_ptr(), bytes.len()),
+                    );
                 } else {
                     e.gl_begin(mode);
                     for [r, g, b, a, s, t, x, y, z] in &vertices {
@@ -167,7 +202,10 @@ fn a_run_equals_the_calls_it_stands_for() {
             assert_eq!(picture.header.error, GL_NO_ERROR);
             pictures.push((picture.pixels, s.answer_array::<f32>()));
         }
-        assert!(pictures[0].0.iter().any(|b| *b != 0), "mode {mode:#x} drew nothing");
+        assert!(
+            pictures[0].0.iter().any(|b| *b != 0),
+            "mode {mode:#x} drew nothing"
+        );
         assert!(pictures[0] == pictures[1], "mode {mode:#x} differs");
     }
 }

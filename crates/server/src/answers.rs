@@ -21,7 +21,11 @@ pub(crate) const GONE: &str = "the client has gone";
 
 impl Answers {
     pub fn new(sender: Sender, errors: Rc<Errors>, activity: Arc<Activity>) -> Answers {
-        Answers { sender, errors, activity }
+        Answers {
+            sender,
+            errors,
+            activity,
+        }
     }
 
     /// Sends an answer, in as many messages as it takes.
@@ -30,18 +34,23 @@ impl Answers {
         let bytes = reply.bytes();
         let room = self.sender.message_max() - HEADER;
         let mut header = [0; HEADER];
-        for (to, word) in header.chunks_exact_mut(4).zip([context, bytes.len() as u32, error, 0]) {
+        for (to, word) in header
+            .chunks_exact_mut(4)
+            .zip([context, bytes.len() as u32, error, 0])
+        {
             to.copy_from_slice(&u32::to_le_bytes(word));
         }
         let mut parts = bytes.chunks(room);
         let mut part = parts.next().unwrap_or(&[]);
         loop {
-            self.activity.wait(|| {
-                let mut reservation = self.sender.reserve(HEADER + part.len())?;
-                reservation.write(0, &header);
-                reservation.write(HEADER, part);
-                self.sender.commit(&mut reservation, HEADER + part.len())
-            }).map_err(|error| gone(&error))?;
+            self.activity
+                .wait(|| {
+                    let mut reservation = self.sender.reserve(HEADER + part.len())?;
+                    reservation.write(0, &header);
+                    reservation.write(HEADER, part);
+                    self.sender.commit(&mut reservation, HEADER + part.len())
+                })
+                .map_err(|error| gone(&error))?;
             match parts.next() {
                 Some(next) => part = next,
                 None => return Ok(()),

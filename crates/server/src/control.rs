@@ -44,7 +44,11 @@ pub(crate) enum FromWorker {
 const MOST: usize = 1 << 20;
 
 /// Sends a message, and waits until it has gone.
-pub(crate) fn send<T: Serialize>(socket: impl AsFd, message: &T, fd: Option<BorrowedFd<'_>>) -> io::Result<()> {
+pub(crate) fn send<T: Serialize>(
+    socket: impl AsFd,
+    message: &T,
+    fd: Option<BorrowedFd<'_>>,
+) -> io::Result<()> {
     let body = postcard::to_allocvec(message).map_err(io::Error::other)?;
     let mut bytes = (body.len() as u32).to_le_bytes().to_vec();
     bytes.extend(body);
@@ -83,7 +87,9 @@ impl Inbox {
 
     /// The next message that is complete.
     pub fn next<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
-        let Some((length, rest)) = self.bytes.split_first_chunk::<4>() else { return Ok(None) };
+        let Some((length, rest)) = self.bytes.split_first_chunk::<4>() else {
+            return Ok(None);
+        };
         let length = u32::from_le_bytes(*length) as usize;
         if length > MOST {
             return Err(io::ErrorKind::InvalidData.into());
@@ -112,7 +118,14 @@ mod tests {
         let (left, right) = UnixStream::pair().unwrap();
         let (near, far) = UnixStream::pair().unwrap();
         send(&left, &FromWorker::Failed("x".repeat(20_000)), None).unwrap();
-        send(&left, &ToWorker::Frames { client: vec![1, 2, 3] }, Some(far.as_fd())).unwrap();
+        send(
+            &left,
+            &ToWorker::Frames {
+                client: vec![1, 2, 3],
+            },
+            Some(far.as_fd()),
+        )
+        .unwrap();
         drop(left);
         let mut inbox = Inbox::default();
         let first: FromWorker = loop {
@@ -139,7 +152,10 @@ mod tests {
 
     #[test]
     fn nonsense_is_an_error() {
-        let mut inbox = Inbox { bytes: vec![0xff; 32], fds: VecDeque::new() };
+        let mut inbox = Inbox {
+            bytes: vec![0xff; 32],
+            fds: VecDeque::new(),
+        };
         assert!(inbox.next::<FromWorker>().is_err());
     }
 }

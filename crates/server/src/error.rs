@@ -14,7 +14,10 @@ pub enum ServerError {
     #[error("cannot start a worker process: {0}")]
     Spawn(std::io::Error),
     #[error("{doing}: {source}")]
-    Io { doing: &'static str, source: std::io::Error },
+    Io {
+        doing: &'static str,
+        source: std::io::Error,
+    },
     #[error("the process was not started by a server")]
     NoParent,
     #[error("nothing to listen on")]
@@ -22,7 +25,12 @@ pub enum ServerError {
 }
 
 impl ServerError {
-    pub(crate) fn io<E: Into<std::io::Error>>(doing: &'static str) -> impl FnOnce(E) -> ServerError {
-        move |source| ServerError::Io { doing, source: source.into() }
+    pub(crate) fn io<E: Into<std::io::Error>>(
+        doing: &'static str,
+    ) -> impl FnOnce(E) -> ServerError {
+        move |source| ServerError::Io {
+            doing,
+            source: source.into(),
+        }
     }
 }

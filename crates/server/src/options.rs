@@ -53,6 +53,9 @@ pub struct WorkerCommand {
 impl Default for WorkerCommand {
     /// This executable with the argument `worker`.
     fn default() -> WorkerCommand {
-        WorkerCommand { program: "/proc/self/exe".into(), arguments: vec!["worker".into()] }
+        WorkerCommand {
+            program: "/proc/self/exe".into(),
+            arguments: vec!["worker".into()],
+        }
     }
 }

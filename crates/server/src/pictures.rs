@@ -61,10 +61,16 @@ impl FramesSlot {
                 let (parcels, inbox) = sync_channel(IN_FLIGHT);
                 let (way, failed) = (way.clone(), failed.clone());
                 // Without the thread, sending fails and the session ends.
-                let _ = thread::Builder::new().name("pictures".into()).spawn(move || compress(&inbox, &way, &failed));
+                let _ = thread::Builder::new()
+                    .name("pictures".into())
+                    .spawn(move || compress(&inbox, &way, &failed));
                 parcels
             });
-            Way { sender, compressor, failed: failed.clone() }
+            Way {
+                sender,
+                compressor,
+                failed: failed.clone(),
+            }
         });
         state.way = Some(way);
         self.changed.notify_all();
@@ -78,8 +84,12 @@ impl FramesSlot {
             return;
         }
         // The client may be opening the connection just now.
-        let opened = self.changed.wait_timeout_while(state, MOMENT, |s| s.way.is_none());
-        let Some(way) = opened.unwrap_or_else(|e| e.into_inner()).0.way.clone() else { return };
+        let opened = self
+            .changed
+            .wait_timeout_while(state, MOMENT, |s| s.way.is_none());
+        let Some(way) = opened.unwrap_or_else(|e| e.into_inner()).0.way.clone() else {
+            return;
+        };
         let header = Header {
             kind: Kind::Ended,
             encoding: Encoding::Raw,
@@ -107,9 +117,15 @@ impl FramesSlot {
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(Fault::refused("it wants pictures but opens no connection for them"));
+                return Err(Fault::refused(
+                    "it wants pictures but opens no connection for them",
+                ));
             }
-            state = self.changed.wait_timeout(state, left).unwrap_or_else(|e| e.into_inner()).0;
+            state = self
+                .changed
+                .wait_timeout(state, left)
+                .unwrap_or_else(|e| e.into_inner())
+                .0;
         }
     }
 
@@ -127,7 +143,11 @@ pub(crate) struct FramesEnd {
 
 impl FramesEnd {
     pub fn new(slot: Arc<FramesSlot>, activity: Arc<Activity>) -> FramesEnd {
-        FramesEnd { slot, way: None, activity }
+        FramesEnd {
+            slot,
+            way: None,
+            activity,
+        }
     }
 
     fn way(&mut self) -> Result<Arc<Way>, Fault> {
@@ -156,9 +176,13 @@ impl Pictures for FramesEnd {
             Room::Message(mut reservation) => {
                 reservation.write(0, &header.encode());
                 let used = HEADER + header.payload as usize;
-                self.activity.wait(|| way.sender.commit(&mut reservation, used)).map_err(|e| gone(&e))
+                self.activity
+                    .wait(|| way.sender.commit(&mut reservation, used))
+                    .map_err(|e| gone(&e))
             }
-            Room::Private(pixels) => self.activity.wait(|| way.post(Parcel::Picture(*header, pixels))),
+            Room::Private(pixels) => self
+                .activity
+                .wait(|| way.post(Parcel::Picture(*header, pixels))),
         }
     }
 
@@ -167,19 +191,29 @@ impl Pictures for FramesEnd {
         if way.compressor.is_some() {
             return self.activity.wait(|| way.post(Parcel::Header(*header)));
         }
-        self.activity.wait(|| way.sender.send(&header.encode())).map_err(|e| gone(&e))
+        self.activity
+            .wait(|| way.sender.send(&header.encode()))
+            .map_err(|e| gone(&e))
     }
 }
 
 impl Way {
     /// Hands a parcel to the compressor; waits while it has enough to do.
     fn post(&self, parcel: Parcel) -> Result<(), Fault> {
-        let posted = self.compressor.as_ref().is_some_and(|c| c.send(parcel).is_ok());
+        let posted = self
+            .compressor
+            .as_ref()
+            .is_some_and(|c| c.send(parcel).is_ok());
         if posted {
             return Ok(());
         }
-        let failed = self.failed.lock().unwrap_or_else(|e| e.into_inner()).clone();
-        Err(failed.unwrap_or_else(|| Fault::refused("the thread that compresses pictures has ended")))
+        let failed = self
+            .failed
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .clone();
+        Err(failed
+            .unwrap_or_else(|| Fault::refused("the thread that compresses pictures has ended")))
     }
 
     fn send_compressed(&self, header: &Header, pixels: &[u8]) -> Result<(), Fault> {
@@ -190,12 +224,18 @@ impl Way {
         } else {
             (Encoding::Raw, pixels)
         };
-        let header = Header { encoding, payload: payload.len() as u32, ..*header };
+        let header = Header {
+            encoding,
+            payload: payload.len() as u32,
+            ..*header
+        };
         let used = HEADER + payload.len();
         let mut reservation = self.sender.reserve(used).map_err(|e| gone(&e))?;
         reservation.write(0, &header.encode());
         reservation.write(HEADER, payload);
-        self.sender.commit(&mut reservation, used).map_err(|e| gone(&e))
+        self.sender
+            .commit(&mut reservation, used)
+            .map_err(|e| gone(&e))
     }
 }
 
@@ -225,8 +265,22 @@ mod tests {
         let address: Address = "tcp:127.0.0.1:0".parse().unwrap();
         let listener = Listener::bind(&address, Some(token.clone())).unwrap();
         let address = listener.address().clone();
-        let client = thread::spawn(move || connect(&address, Transport::Tcp, Some(&token), b"", Duration::from_secs(10)).unwrap().0);
-        let server = listener.accept().unwrap().accept(b"", &Config::default()).unwrap();
+        let client = thread::spawn(move || {
+            connect(
+                &address,
+                Transport::Tcp,
+                Some(&token),
+                b"",
+                Duration::from_secs(10),
+            )
+            .unwrap()
+            .0
+        });
+        let server = listener
+            .accept()
+            .unwrap()
+            .accept(b"", &Config::default())
+            .unwrap();
         let (sender, unheard) = server.split();
         let (unsaid, receiver) = client.join().unwrap().split();
         (sender, receiver, (unheard, unsaid))
@@ -252,15 +306,22 @@ mod tests {
         };
         for frame in 0..6 {
             if frame % 2 == 0 {
-                let Room::Private(mut pixels) = end.room(40_000).unwrap() else { panic!("a message of raw pixels") };
+                let Room::Private(mut pixels) = end.room(40_000).unwrap() else {
+                    panic!("a message of raw pixels")
+                };
                 pixels.fill(frame as u8);
-                end.send(&header(Kind::Picture, frame, 40_000), Room::Private(pixels)).unwrap();
+                end.send(&header(Kind::Picture, frame, 40_000), Room::Private(pixels))
+                    .unwrap();
             } else {
                 end.done(&header(Kind::Done, frame, 0)).unwrap();
             }
         }
         for frame in 0..6 {
-            let message = receiver.recv(Some(Duration::from_secs(10))).unwrap().unwrap().to_vec();
+            let message = receiver
+                .recv(Some(Duration::from_secs(10)))
+                .unwrap()
+                .unwrap()
+                .to_vec();
             let (head, payload) = message.split_first_chunk::<HEADER>().unwrap();
             let head = Header::decode(head).unwrap();
             assert_eq!((head.frame, head.payload as usize), (frame, payload.len()));

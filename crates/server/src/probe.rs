@@ -22,7 +22,11 @@ pub struct Abilities {
 /// One sentence on why nothing can be rendered here.
 pub fn probe() -> Result<Abilities, ServerError> {
     let mut renderer = Renderer::new(Box::new(Nowhere))?;
-    Ok(Abilities { info: renderer.info().clone(), contexts: renderer.context_infos(), egl: renderer.describe_egl() })
+    Ok(Abilities {
+        info: renderer.info().clone(),
+        contexts: renderer.context_infos(),
+        egl: renderer.describe_egl(),
+    })
 }
 
 struct Nowhere;

@@ -23,7 +23,13 @@ pub(crate) fn serve(
             Err(error) => return gone(&error),
         };
         let done = activity.work(|| {
-            perform(&mut decoder, &message, chain, &mut reply, |_, context, _, reply| answers.send(context, reply))
+            perform(
+                &mut decoder,
+                &message,
+                chain,
+                &mut reply,
+                |_, context, _, reply| answers.send(context, reply),
+            )
         });
         if let Err(fault) = done {
             return fault;

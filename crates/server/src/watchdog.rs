@@ -53,11 +53,18 @@ pub(crate) struct Limits {
 
 /// Watches the process from a thread of its own. `farewell` is told why, and has a moment to pass that on before the process is killed: threads of the
 /// driver's may be in any state.
-pub(crate) fn watch(activity: Arc<Activity>, pulse: Arc<AtomicU64>, limits: Limits, farewell: impl FnOnce(&str) + Send + 'static) -> std::io::Result<()> {
-    thread::Builder::new().name("watchdog".into()).spawn(move || {
-        let why = wait_for_trouble(&activity, &pulse, &limits);
-        end_now(&why, farewell);
-    })?;
+pub(crate) fn watch(
+    activity: Arc<Activity>,
+    pulse: Arc<AtomicU64>,
+    limits: Limits,
+    farewell: impl FnOnce(&str) + Send + 'static,
+) -> std::io::Result<()> {
+    thread::Builder::new()
+        .name("watchdog".into())
+        .spawn(move || {
+            let why = wait_for_trouble(&activity, &pulse, &limits);
+            end_now(&why, farewell);
+        })?;
     Ok(())
 }
 
@@ -91,11 +98,18 @@ fn wait_for_trouble(activity: &Activity, pulse: &AtomicU64, limits: &Limits) -> 
         if now != last.0 || !activity.is_working() {
             last = (now, Instant::now());
         } else if last.1.elapsed() >= limits.command {
-            return format!("a command has run for more than {} s", limits.command.as_secs());
+            return format!(
+                "a command has run for more than {} s",
+                limits.command.as_secs()
+            );
         }
         if let Some(used) = private_memory().filter(|used| *used > limits.memory) {
             let mib = |bytes: u64| bytes >> 20;
-            return format!("it uses {} MiB of memory, of {} allowed", mib(used), mib(limits.memory));
+            return format!(
+                "it uses {} MiB of memory, of {} allowed",
+                mib(used),
+                mib(limits.memory)
+            );
         }
     }
 }
@@ -103,7 +117,10 @@ fn wait_for_trouble(activity: &Activity, pulse: &AtomicU64, limits: &Limits) -> 
 /// Resident bytes of this process that it does not share.
 fn private_memory() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/statm").ok()?;
-    let mut pages = text.split_whitespace().skip(1).map(|n| n.parse::<u64>().unwrap_or(0));
+    let mut pages = text
+        .split_whitespace()
+        .skip(1)
+        .map(|n| n.parse::<u64>().unwrap_or(0));
     let (resident, shared) = (pages.next()?, pages.next()?);
     Some(resident.saturating_sub(shared) * rustix::param::page_size() as u64)
 }
@@ -125,7 +142,10 @@ mod tests {
 
     #[test]
     fn a_command_that_hangs_is_seen_and_one_that_waits_is_not() {
-        let limits = |memory| Limits { command: Duration::from_millis(500), memory };
+        let limits = |memory| Limits {
+            command: Duration::from_millis(500),
+            memory,
+        };
         let pulse = AtomicU64::new(0);
         let activity = Activity::default();
         let started = Instant::now();

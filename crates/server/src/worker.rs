@@ -35,13 +35,17 @@ const PICTURE_MAX: usize = 1 << 30;
 /// # Errors
 /// [`ServerError::NoParent`] if no server has started it. What goes wrong later, the server says.
 pub fn worker() -> Result<(), ServerError> {
-    let control = io::stdin().as_fd().try_clone_to_owned().map_err(ServerError::io("cannot use the standard input"))?;
+    let control = io::stdin()
+        .as_fd()
+        .try_clone_to_owned()
+        .map_err(ServerError::io("cannot use the standard input"))?;
     if sockopt::socket_domain(&control).ok() != Some(AddressFamily::UNIX) {
         return Err(ServerError::NoParent);
     }
     let control = Arc::new(UnixStream::from(control));
     // A server that is killed takes its workers with it; one that ends closes the socket, which counts too if this came too late.
-    set_parent_process_death_signal(Some(Signal::KILL)).map_err(ServerError::io("cannot follow the server"))?;
+    set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(ServerError::io("cannot follow the server"))?;
     let slot = Arc::new(FramesSlot::default());
     let activity = Arc::new(Activity::default());
     let pictures = FramesEnd::new(slot.clone(), activity.clone());
@@ -52,9 +56,16 @@ pub fn worker() -> Result<(), ServerError> {
             return Ok(());
         }
     };
-    tell(&control, &FromWorker::Ready { renderer: renderer.info().renderer.clone() });
+    tell(
+        &control,
+        &FromWorker::Ready {
+            renderer: renderer.info().renderer.clone(),
+        },
+    );
     let mut inbox = Inbox::default();
-    let Some((session, socket)) = wait_for_session(&control, &mut inbox)? else { return Ok(()) };
+    let Some((session, socket)) = wait_for_session(&control, &mut inbox)? else {
+        return Ok(());
+    };
     let farewell = {
         let (control, slot) = (control.clone(), slot.clone());
         move |why: &str| {
@@ -62,7 +73,10 @@ pub fn worker() -> Result<(), ServerError> {
             slot.farewell(why);
         }
     };
-    let limits = Limits { command: session.watchdog, memory: session.memory_limit };
+    let limits = Limits {
+        command: session.watchdog,
+        memory: session.memory_limit,
+    };
     watchdog::watch(activity.clone(), renderer.pulse(), limits, farewell.clone())
         .map_err(ServerError::io("cannot start the watchdog"))?;
     follow_parent(control.clone(), inbox, slot)?;
@@ -82,15 +96,22 @@ fn tell(control: &UnixStream, message: &FromWorker) {
 }
 
 /// The session to serve; none if the server ends first.
-fn wait_for_session(control: &UnixStream, inbox: &mut Inbox) -> Result<Option<(Session, OwnedFd)>, ServerError> {
+fn wait_for_session(
+    control: &UnixStream,
+    inbox: &mut Inbox,
+) -> Result<Option<(Session, OwnedFd)>, ServerError> {
     let broken = || ServerError::io("the server said something else");
     loop {
         match inbox.next().map_err(broken())? {
             Some(ToWorker::Session(session)) => {
-                let socket = inbox.descriptor().ok_or_else(|| broken()(io::Error::from(io::ErrorKind::InvalidData)))?;
+                let socket = inbox
+                    .descriptor()
+                    .ok_or_else(|| broken()(io::Error::from(io::ErrorKind::InvalidData)))?;
                 return Ok(Some((session, socket)));
             }
-            Some(ToWorker::Frames { .. }) => return Err(broken()(io::Error::from(io::ErrorKind::InvalidData))),
+            Some(ToWorker::Frames { .. }) => {
+                return Err(broken()(io::Error::from(io::ErrorKind::InvalidData)))
+            }
             None if inbox.fill(control, true).unwrap_or(false) => {}
             None => return Ok(None),
         }
@@ -98,10 +119,19 @@ fn wait_for_session(control: &UnixStream, inbox: &mut Inbox) -> Result<Option<(S
 }
 
 /// Runs the session. Says why it ended.
-fn serve_session(renderer: Renderer, session: &Session, socket: OwnedFd, activity: &Arc<Activity>) -> Result<(), String> {
+fn serve_session(
+    renderer: Renderer,
+    session: &Session,
+    socket: OwnedFd,
+    activity: &Arc<Activity>,
+) -> Result<(), String> {
     let text = |error: mgn_fabric::Error| error.to_string();
     let incoming = Incoming::from_handoff(socket, &session.client).map_err(text)?;
-    let welcome = Welcome { session: session.id, key: session.key, info: renderer.info().clone() };
+    let welcome = Welcome {
+        session: session.id,
+        key: session.key,
+        info: renderer.info().clone(),
+    };
     let welcome = postcard::to_allocvec(&welcome).map_err(|e| e.to_string())?;
     let config = Config {
         message_max: MESSAGE_MAX,
@@ -124,11 +154,19 @@ fn serve_session(renderer: Renderer, session: &Session, socket: OwnedFd, activit
     let fault = serve(receiver, &mut *chain, &answers, activity).to_string();
     // The driver's contexts go with the process. Ending them one by one takes time, and a driver in disorder might not survive it.
     std::mem::forget(chain);
-    Err(if fault == GONE { fault } else { format!("the client misbehaved: {fault}") })
+    Err(if fault == GONE {
+        fault
+    } else {
+        format!("the client misbehaved: {fault}")
+    })
 }
 
 /// Takes what the server sends during the session, on a thread of its own, and ends the process when the server does.
-fn follow_parent(control: Arc<UnixStream>, mut inbox: Inbox, slot: Arc<FramesSlot>) -> Result<(), ServerError> {
+fn follow_parent(
+    control: Arc<UnixStream>,
+    mut inbox: Inbox,
+    slot: Arc<FramesSlot>,
+) -> Result<(), ServerError> {
     let follow = move || loop {
         match inbox.next() {
             Ok(Some(ToWorker::Frames { client })) => {
@@ -140,7 +178,10 @@ fn follow_parent(control: Arc<UnixStream>, mut inbox: Inbox, slot: Arc<FramesSlo
             _ => watchdog::end_now("the server ends", |why| slot.farewell(why)),
         }
     };
-    thread::Builder::new().name("control".into()).spawn(follow).map_err(ServerError::io("cannot start a thread"))?;
+    thread::Builder::new()
+        .name("control".into())
+        .spawn(follow)
+        .map_err(ServerError::io("cannot start a thread"))?;
     Ok(())
 }
 
@@ -172,7 +213,9 @@ fn open_frames(slot: &FramesSlot, socket: OwnedFd, client: &[u8]) {
 
 /// Whether a network lies between: then pictures are worth compressing.
 fn is_far(socket: &OwnedFd) -> bool {
-    let Ok(Some(peer)) = getpeername(socket) else { return false };
+    let Ok(Some(peer)) = getpeername(socket) else {
+        return false;
+    };
     match std::net::SocketAddr::try_from(peer) {
         Ok(address) => !address.ip().to_canonical().is_loopback(),
         Err(_) => false,

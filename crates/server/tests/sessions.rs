@@ -1,4 +1,6 @@
 //! Sessions with a server, over every transport.
+// The encoder copies what it is pointed at, and the tests point at their own values.
+#![allow(clippy::undocumented_unsafe_blocks)]
 
 mod support;
 
@@ -23,13 +25,21 @@ fn server_process() {
 #[test]
 fn the_same_picture_over_every_transport() {
     let (unix, tcp) = (Server::start(false, &[]), Server::start(true, &[]));
-    let pictures = [(&unix, Transport::Shm), (&unix, Transport::Unix), (&tcp, Transport::Tcp)].map(|(server, transport)| {
+    let pictures = [
+        (&unix, Transport::Shm),
+        (&unix, Transport::Unix),
+        (&tcp, Transport::Tcp),
+    ]
+    .map(|(server, transport)| {
         let mut client = server.client(transport);
         assert!(!client.welcome.info.renderer.is_empty());
         client.set_up();
         client.draw_triangle();
         let (header, pixels) = client.swap(1);
-        assert_eq!((header.kind, header.width, header.height, header.error), (Kind::Picture, 64, 48, 0));
+        assert_eq!(
+            (header.kind, header.width, header.height, header.error),
+            (Kind::Picture, 64, 48, 0)
+        );
         pixels
     });
     assert_eq!(pictures[0].len(), 64 * 48 * 4);
@@ -71,7 +81,9 @@ fn many_sessions_draw_at_once_and_leave_nothing() {
     let pictures: Vec<_> = clients.iter_mut().map(|c| c.swap(3).1).collect();
     assert!(pictures.iter().all(|p| *p == pictures[0]));
     drop(clients);
-    wait_until("all workers but the spare one end", || server.workers().len() <= 1);
+    wait_until("all workers but the spare one end", || {
+        server.workers().len() <= 1
+    });
     server.client(Transport::Shm).set_up();
 }
 
@@ -84,7 +96,9 @@ fn discarding_answers_but_does_not_draw() {
     client.encode(1, |e| unsafe { e.mgn_swap_buffers(1, 9, 1) });
     let (header, _) = client.frame();
     assert_eq!((header.kind, header.frame), (Kind::Done, 9));
-    client.encode(1, |e| unsafe { e.gl_read_pixels(0, 0, 1, 1, GL_RGB, GL_UNSIGNED_BYTE) });
+    client.encode(1, |e| unsafe {
+        e.gl_read_pixels(0, 0, 1, 1, GL_RGB, GL_UNSIGNED_BYTE)
+    });
     assert_eq!(client.answer_array::<u8>(), [0, 0, 0]);
 }
 
@@ -96,12 +110,26 @@ fn strangers_are_turned_away() {
         other => panic!("{:?}", other.map(|_| ())),
     };
     assert!(refused(b"what").contains("same release"));
-    let role = Role::Session { program: "old".into(), pid: 1 };
-    let old = Hello { version: hello::VERSION, table_hash: 1, role };
+    let role = Role::Session {
+        program: "old".into(),
+        pid: 1,
+    };
+    let old = Hello {
+        version: hello::VERSION,
+        table_hash: 1,
+        role,
+    };
     assert!(refused(&postcard::to_allocvec(&old).unwrap()).contains("table of commands"));
-    assert!(refused(&opening(Role::Frames { session: 99, key: [0; 16] })).contains("no such session"));
+    assert!(refused(&opening(Role::Frames {
+        session: 99,
+        key: [0; 16]
+    }))
+    .contains("no such session"));
     let client = server.client(Transport::Unix);
-    let wrong = Role::Frames { session: client.welcome.session, key: [0; 16] };
+    let wrong = Role::Frames {
+        session: client.welcome.session,
+        key: [0; 16],
+    };
     assert!(refused(&opening(wrong)).contains("no such session"));
 }
 
@@ -109,6 +137,8 @@ fn strangers_are_turned_away() {
 fn the_server_ends_with_its_last_client() {
     let mut server = Server::start(false, &[("TEST_ONCE", "1")]);
     server.client(Transport::Shm).set_up();
-    wait_until("the server ends", || server.child.try_wait().unwrap().is_some());
+    wait_until("the server ends", || {
+        server.child.try_wait().unwrap().is_some()
+    });
     assert!(server.child.wait().unwrap().success());
 }

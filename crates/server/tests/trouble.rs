@@ -1,4 +1,6 @@
 //! What goes wrong takes one session and no other.
+// The encoder copies what it is pointed at, and the tests point at their own values.
+#![allow(clippy::undocumented_unsafe_blocks)]
 
 mod support;
 
@@ -48,7 +50,11 @@ fn garbage_ends_its_session() {
     bystander.set_up();
     let mut random = Random(0x1234_5678_9abc_def1);
     for round in 0..6 {
-        let mut client = server.client(if round % 2 == 0 { Transport::Shm } else { Transport::Unix });
+        let mut client = server.client(if round % 2 == 0 {
+            Transport::Shm
+        } else {
+            Transport::Unix
+        });
         let length = 8 + random.next() as usize % 4096 / 4 * 4;
         let garbage = random.bytes(length);
         client.sender.send(&garbage).unwrap();
@@ -56,7 +62,10 @@ fn garbage_ends_its_session() {
         assert!(why.contains("misbehaved"), "{why}");
     }
     server.expect_log("misbehaved");
-    assert!(!server.log().contains('\x1b'), "control characters of a client's in the log");
+    assert!(
+        !server.log().contains('\x1b'),
+        "control characters of a client's in the log"
+    );
     works(&mut bystander);
 }
 
@@ -74,7 +83,9 @@ fn commands_without_a_context_and_bad_names_end_their_session() {
     for case in cases {
         let mut client = server.client(Transport::Shm);
         client.encode(0, case);
-        assert!(client.ending().is_some_and(|why| why.contains("misbehaved")));
+        assert!(client
+            .ending()
+            .is_some_and(|why| why.contains("misbehaved")));
     }
 }
 
@@ -85,14 +96,18 @@ fn addresses_of_the_server_are_never_read() {
         &|e| unsafe { e.gl_vertex_attrib_pointer(0, 4, GL_FLOAT, 0, 0, 0x4000_0000) },
         &|e| unsafe { e.gl_draw_elements(GL_TRIANGLES, 3, GL_UNSIGNED_INT, 0x4000_0000) },
         &|e| unsafe { e.gl_draw_arrays_indirect(GL_TRIANGLES, 0x4000_0000) },
-        &|e| unsafe { e.gl_draw_pixels(9, 9, GL_RGBA, GL_UNSIGNED_BYTE, Data::Offset(0x4000_0000)) },
+        &|e| unsafe {
+            e.gl_draw_pixels(9, 9, GL_RGBA, GL_UNSIGNED_BYTE, Data::Offset(0x4000_0000))
+        },
         &|e| unsafe { e.mgn_read_pixels_to(0, 0, 9, 9, GL_RGBA, GL_UNSIGNED_BYTE, 0x4000_0000) },
     ];
     for case in cases {
         let mut client = server.client(Transport::Shm);
         client.set_up();
         client.encode(1, case);
-        assert!(client.ending().is_some_and(|why| why.contains("misbehaved")));
+        assert!(client
+            .ending()
+            .is_some_and(|why| why.contains("misbehaved")));
     }
     let log = server.log();
     assert!(!log.contains("signal"), "{log}");
@@ -105,9 +120,24 @@ fn mutated_streams_end_sessions_and_never_the_server() {
     let good = message(1, |e| unsafe {
         e.gl_load_identity();
         e.gl_enable(GL_BLEND);
-        e.mgn_run(GL_TRIANGLES, 0, ([2u8, 3, 0, 2].as_ptr(), 4), Data::Bytes(vertices.as_ptr().cast(), 120));
+        e.mgn_run(
+            GL_TRIANGLES,
+            0,
+            ([2u8, 3, 0, 2].as_ptr(), 4),
+            Data::Bytes(vertices.as_ptr().cast(), 120),
+        );
         e.gl_color4f(1.0, 1.0, 1.0, 1.0);
-        e.gl_tex_image2d(GL_TEXTURE_2D, 0, GL_RGBA as i32, 2, 2, 0, GL_RGBA, GL_UNSIGNED_BYTE, Data::Bytes(vertices.as_ptr().cast(), 16));
+        e.gl_tex_image2d(
+            GL_TEXTURE_2D,
+            0,
+            GL_RGBA as i32,
+            2,
+            2,
+            0,
+            GL_RGBA,
+            GL_UNSIGNED_BYTE,
+            Data::Bytes(vertices.as_ptr().cast(), 16),
+        );
         e.gl_get_floatv(GL_CURRENT_COLOR, 4);
     });
     let mut random = Random(0xfeed_beef_dead_cafe);
@@ -123,12 +153,18 @@ fn mutated_streams_end_sessions_and_never_the_server() {
                 break;
             }
         }
-        if client.try_encode(1, |e| unsafe { e.mgn_finish() }).is_ok() && client.answers.recv(Some(Duration::from_secs(5))).is_err() {
+        if client.try_encode(1, |e| unsafe { e.mgn_finish() }).is_ok()
+            && client.answers.recv(Some(Duration::from_secs(5))).is_err()
+        {
             misbehaved += 1;
         }
     }
     assert!(misbehaved > 0);
-    works(&mut { let mut c = server.client(Transport::Shm); c.set_up(); c });
+    works(&mut {
+        let mut c = server.client(Transport::Shm);
+        c.set_up();
+        c
+    });
 }
 
 #[test]
@@ -137,7 +173,12 @@ fn memory_that_changes_while_it_is_read_does_no_harm() {
     let vertices = [0.25f32; 3000];
     let good = message(1, |e| unsafe {
         for _ in 0..16 {
-            e.mgn_run(GL_TRIANGLES, 0, ([2u8, 3, 0, 2].as_ptr(), 4), Data::Bytes(vertices.as_ptr().cast(), 6000));
+            e.mgn_run(
+                GL_TRIANGLES,
+                0,
+                ([2u8, 3, 0, 2].as_ptr(), 4),
+                Data::Bytes(vertices.as_ptr().cast(), 6000),
+            );
             e.gl_load_matrixf((vertices.as_ptr(), 16));
         }
     });
@@ -146,7 +187,9 @@ fn memory_that_changes_while_it_is_read_does_no_harm() {
         let mut client = server.client(Transport::Shm);
         client.set_up();
         for _ in 0..50 {
-            let Ok(mut reservation) = client.sender.reserve(good.len()) else { break };
+            let Ok(mut reservation) = client.sender.reserve(good.len()) else {
+                break;
+            };
             reservation.write(0, &good);
             let start = reservation.ptr();
             if client.sender.commit(&mut reservation, good.len()).is_err() {
@@ -155,7 +198,12 @@ fn memory_that_changes_while_it_is_read_does_no_harm() {
             for _ in 0..200 {
                 let at = random.next() as usize % (good.len() / 4) * 4;
                 // SAFETY: the client's mapping of the chunk stays while its connection does. That the server reads it meanwhile is the test.
-                unsafe { start.add(at).cast::<u32>().write_volatile(random.next() as u32 & 0x000f_ffff) };
+                unsafe {
+                    start
+                        .add(at)
+                        .cast::<u32>()
+                        .write_volatile(random.next() as u32 & 0x000f_ffff)
+                };
             }
         }
     }
@@ -225,7 +273,10 @@ fn a_client_that_pauses_is_left_alone() {
     for frame in 0..12 {
         assert_eq!(client.frame().0.frame, frame);
     }
-    works(&mut { client.encode(1, |e| unsafe { e.mgn_resize_surface(1, 64, 48) }); client });
+    works(&mut {
+        client.encode(1, |e| unsafe { e.mgn_resize_surface(1, 64, 48) });
+        client
+    });
 }
 
 #[test]
@@ -237,7 +288,12 @@ fn too_much_memory_ends_the_session() {
     for name in 0..4000u32 {
         let sent = client.try_encode(1, |e| unsafe {
             e.gl_bind_buffer(GL_ARRAY_BUFFER, 1 + name);
-            e.gl_buffer_data(GL_ARRAY_BUFFER, 200_000, Data::Bytes(pixels.as_ptr(), pixels.len()), GL_STATIC_DRAW);
+            e.gl_buffer_data(
+                GL_ARRAY_BUFFER,
+                200_000,
+                Data::Bytes(pixels.as_ptr(), pixels.len()),
+                GL_STATIC_DRAW,
+            );
         });
         if sent.is_err() {
             break;
@@ -255,12 +311,16 @@ fn a_signal_ends_the_server_and_leaves_nothing() {
     let workers = server.workers();
     assert!(!workers.is_empty());
     server.signal(libc::SIGTERM);
-    wait_until("the server ends", || server.child.try_wait().unwrap().is_some());
+    wait_until("the server ends", || {
+        server.child.try_wait().unwrap().is_some()
+    });
     assert!(server.child.wait().unwrap().success());
     client.ending();
     let lives = |pid: &i32| std::path::Path::new(&format!("/proc/{pid}")).exists();
     assert!(!workers.iter().any(lives));
-    let mgn_fabric::Address::Unix(path) = &server.address else { panic!("a unix address") };
+    let mgn_fabric::Address::Unix(path) = &server.address else {
+        panic!("a unix address")
+    };
     assert!(!path.exists());
 }
 
@@ -273,7 +333,9 @@ fn workers_die_with_a_server_that_is_killed() {
     server.signal(libc::SIGKILL);
     server.child.wait().unwrap();
     client.ending();
-    let lives = |pid: &i32| std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|s| !s.contains(") Z"));
+    let lives = |pid: &i32| {
+        std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|s| !s.contains(") Z"))
+    };
     wait_until("workers end", || !workers.iter().any(lives));
 }
 
@@ -284,8 +346,13 @@ fn a_machine_without_egl_is_said_so() {
     std::fs::write(folder.join("libEGL.so.1"), b"no library").unwrap();
     let server = Server::try_start(false, &[("LD_LIBRARY_PATH", folder.to_str().unwrap())]);
     std::fs::remove_dir_all(&folder).unwrap();
-    let Err(log) = server else { panic!("a server without a driver") };
-    assert!(log.contains("server: libEGL.so.1 cannot be loaded"), "{log}");
+    let Err(log) = server else {
+        panic!("a server without a driver")
+    };
+    assert!(
+        log.contains("server: libEGL.so.1 cannot be loaded"),
+        "{log}"
+    );
     assert!(log.contains("install"), "{log}");
 }
 
@@ -293,7 +360,9 @@ fn a_machine_without_egl_is_said_so() {
 fn an_address_in_use_is_said_so() {
     let server = Server::start(false, &[]);
     let second = Server::try_start(false, &[("TEST_LISTEN", &server.address.to_string())]);
-    let Err(log) = second else { panic!("two servers at one address") };
+    let Err(log) = second else {
+        panic!("two servers at one address")
+    };
     assert!(log.contains("is in use"), "{log}");
     server.client(Transport::Shm).set_up();
 }

@@ -73,10 +73,21 @@ impl Renderer {
             Ok(last) if count > 0 => Some((first as u32, last)),
             _ => None,
         };
-        let extent = Extent { elements, instances: instances.max(1) as u32, base_instance };
+        let extent = Extent {
+            elements,
+            instances: instances.max(1) as u32,
+            base_instance,
+        };
         let arrays = draws::arrays(arrays, vertices, extent)?;
         let sources = self.sources(&arrays, vertices, i64::from(first));
-        let draw = Draw { mode, first, count, instances, base_instance, indices: None };
+        let draw = Draw {
+            mode,
+            first,
+            count,
+            instances,
+            base_instance,
+            indices: None,
+        };
         self.begin_own(&sources);
         // SAFETY: every array without a buffer has the elements that the draw reads: `draws::arrays` checked that. A draw of none reads none.
         unsafe { self.draw(&draw) };
@@ -111,7 +122,9 @@ impl Renderer {
             Data::Inline(bytes) => {
                 copy = match draws::indices(bytes, type_, number, min, max, None) {
                     Ok(copy) => copy,
-                    Err(_) => draws::indices(bytes, type_, number, min, max, self.restart_index(type_))?,
+                    Err(_) => {
+                        draws::indices(bytes, type_, number, min, max, self.restart_index(type_))?
+                    }
                 };
                 copy.as_ptr().cast()
             }
@@ -120,8 +133,21 @@ impl Renderer {
             Data::Null => return Err(Fault::refused("an indexed draw without indices")),
         };
         let indices_here = matches!(indices, Data::Inline(_));
-        let index = Indices { type_, pointer, min, max, base_vertex };
-        let draw = Draw { mode, first: 0, count, instances, base_instance, indices: Some(index) };
+        let index = Indices {
+            type_,
+            pointer,
+            min,
+            max,
+            base_vertex,
+        };
+        let draw = Draw {
+            mode,
+            first: 0,
+            count,
+            instances,
+            base_instance,
+            indices: Some(index),
+        };
         if arrays.is_null() {
             return self.draw_bound(&draw, indices_here, number);
         }
@@ -133,12 +159,22 @@ impl Renderer {
             _ if number == 0 => None,
             _ => return Err(Fault::refused("a draw of elements out of range")),
         };
-        let extent = Extent { elements, instances: instances.max(1) as u32, base_instance };
+        let extent = Extent {
+            elements,
+            instances: instances.max(1) as u32,
+            base_instance,
+        };
         let arrays = draws::arrays(arrays, vertices, extent)?;
         if !indices_here && arrays.iter().any(|a| a.buffer == 0) {
-            return Err(Fault::refused("a draw of unchecked indices from the client's memory"));
+            return Err(Fault::refused(
+                "a draw of unchecked indices from the client's memory",
+            ));
         }
-        let element_buffer = if indices_here || number == 0 { 0 } else { self.bound_element_buffer()? };
+        let element_buffer = if indices_here || number == 0 {
+            0
+        } else {
+            self.bound_element_buffer()?
+        };
         let sources = self.sources(&arrays, vertices, least);
         self.begin_own(&sources);
         // SAFETY: inline indices lie in `copy` and within min..=max, for which `draws::arrays` found all elements there; other indices lie in a
@@ -199,7 +235,9 @@ impl Renderer {
         if self.cx()?.api.has_client_arrays() {
             Ok(())
         } else {
-            Err(Fault::refused("a draw from client memory in a core profile"))
+            Err(Fault::refused(
+                "a draw from client memory in a core profile",
+            ))
         }
     }
 
@@ -212,8 +250,17 @@ impl Renderer {
         let mut sources = Vec::with_capacity(arrays.len());
         for a in arrays {
             let (buffer, address) = if a.buffer == 0 {
-                let skipped = if a.divisor == 0 { first.wrapping_mul(i64::from(a.stride)) } else { 0 };
-                (0, (base as usize).wrapping_add(a.offset as usize).wrapping_sub(skipped as usize))
+                let skipped = if a.divisor == 0 {
+                    first.wrapping_mul(i64::from(a.stride))
+                } else {
+                    0
+                };
+                (
+                    0,
+                    (base as usize)
+                        .wrapping_add(a.offset as usize)
+                        .wrapping_sub(skipped as usize),
+                )
             } else {
                 (self.name(Class::Buffer, a.buffer), a.offset as usize)
             };
@@ -234,7 +281,9 @@ impl Renderer {
 
     /// Binds the driver's object 0 and lets exactly these arrays be enabled in it.
     pub(crate) fn begin_own(&mut self, sources: &[Source]) {
-        let Some(cx) = self.cx.as_deref_mut() else { return };
+        let Some(cx) = self.cx.as_deref_mut() else {
+            return;
+        };
         let gl = &self.gl;
         let legacy = cx.api == crate::context::Api::Compat || cx.api == crate::context::Api::Es1;
         let unit = cx.vertex_arrays.unit;
@@ -276,7 +325,10 @@ impl Renderer {
                 (gl.glBindBuffer)(GL_ARRAY_BUFFER, cx.array_buffer);
             }
         }
-        cx.arrays = OwnArrays { enabled: wanted, divided };
+        cx.arrays = OwnArrays {
+            enabled: wanted,
+            divided,
+        };
     }
 
     /// Binds the program's vertex array object again.
@@ -301,7 +353,13 @@ impl Renderer {
                 return match (d.instances, d.base_instance) {
                     (1, 0) => (gl.glDrawArrays)(d.mode, d.first, d.count),
                     (_, 0) => (gl.glDrawArraysInstanced)(d.mode, d.first, d.count, d.instances),
-                    _ => (gl.glDrawArraysInstancedBaseInstance)(d.mode, d.first, d.count, d.instances, d.base_instance),
+                    _ => (gl.glDrawArraysInstancedBaseInstance)(
+                        d.mode,
+                        d.first,
+                        d.count,
+                        d.instances,
+                        d.base_instance,
+                    ),
                 };
             };
             match (d.instances, i.base_vertex, d.base_instance) {
@@ -309,10 +367,21 @@ impl Renderer {
                     (gl.glDrawRangeElements)(d.mode, i.min, i.max, d.count, i.type_, i.pointer);
                 }
                 (1, 0, 0) => (gl.glDrawElements)(d.mode, d.count, i.type_, i.pointer),
-                (1, base, 0) => (gl.glDrawElementsBaseVertex)(d.mode, d.count, i.type_, i.pointer, base),
-                (_, 0, 0) => (gl.glDrawElementsInstanced)(d.mode, d.count, i.type_, i.pointer, d.instances),
+                (1, base, 0) => {
+                    (gl.glDrawElementsBaseVertex)(d.mode, d.count, i.type_, i.pointer, base)
+                }
+                (_, 0, 0) => {
+                    (gl.glDrawElementsInstanced)(d.mode, d.count, i.type_, i.pointer, d.instances)
+                }
                 (_, base, 0) => {
-                    (gl.glDrawElementsInstancedBaseVertex)(d.mode, d.count, i.type_, i.pointer, d.instances, base);
+                    (gl.glDrawElementsInstancedBaseVertex)(
+                        d.mode,
+                        d.count,
+                        i.type_,
+                        i.pointer,
+                        d.instances,
+                        base,
+                    );
                 }
                 (_, base, base_instance) => (gl.glDrawElementsInstancedBaseVertexBaseInstance)(
                     d.mode,
@@ -333,7 +402,13 @@ impl Renderer {
 /// # Safety
 /// A context is current and the array's buffer is bound.
 pub(crate) unsafe fn point(gl: &Gl, s: &Source, legacy: bool, program_unit: u32) {
-    let Source { size, type_, stride, pointer, .. } = *s;
+    let Source {
+        size,
+        type_,
+        stride,
+        pointer,
+        ..
+    } = *s;
     // SAFETY: pointers are remembered, not read.
     unsafe {
         match s.attribute {
@@ -346,15 +421,26 @@ pub(crate) unsafe fn point(gl: &Gl, s: &Source, legacy: bool, program_unit: u32)
             attr::EDGE_FLAG if legacy => (gl.glEdgeFlagPointer)(stride, pointer),
             unit @ attr::TEXCOORD..attr::GENERIC if legacy => {
                 let unit = u32::from(unit - attr::TEXCOORD);
-                in_unit(gl, unit, program_unit, || (gl.glTexCoordPointer)(size, type_, stride, pointer));
+                in_unit(gl, unit, program_unit, || {
+                    (gl.glTexCoordPointer)(size, type_, stride, pointer)
+                });
             }
             generic => {
                 let index = u32::from(generic.wrapping_sub(attr::GENERIC));
                 match s.kind {
                     Kind::Float => {
-                        (gl.glVertexAttribPointer)(index, size, type_, s.normalized.into(), stride, pointer);
+                        (gl.glVertexAttribPointer)(
+                            index,
+                            size,
+                            type_,
+                            s.normalized.into(),
+                            stride,
+                            pointer,
+                        );
                     }
-                    Kind::Integer => (gl.glVertexAttribIPointer)(index, size, type_, stride, pointer),
+                    Kind::Integer => {
+                        (gl.glVertexAttribIPointer)(index, size, type_, stride, pointer)
+                    }
                     Kind::Long => (gl.glVertexAttribLPointer)(index, size, type_, stride, pointer),
                 }
             }
@@ -381,12 +467,25 @@ pub(crate) unsafe fn enable(gl: &Gl, attribute: u8, on: bool, program_unit: u32)
     unsafe {
         if attribute >= attr::GENERIC {
             let index = u32::from(attribute - attr::GENERIC);
-            let call = if on { gl.glEnableVertexAttribArray } else { gl.glDisableVertexAttribArray };
+            let call = if on {
+                gl.glEnableVertexAttribArray
+            } else {
+                gl.glDisableVertexAttribArray
+            };
             return call(index);
         }
-        let call = if on { gl.glEnableClientState } else { gl.glDisableClientState };
+        let call = if on {
+            gl.glEnableClientState
+        } else {
+            gl.glDisableClientState
+        };
         if attribute >= attr::TEXCOORD {
-            in_unit(gl, u32::from(attribute - attr::TEXCOORD), program_unit, || call(array));
+            in_unit(
+                gl,
+                u32::from(attribute - attr::TEXCOORD),
+                program_unit,
+                || call(array),
+            );
         } else {
             call(array);
         }

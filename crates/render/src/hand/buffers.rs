@@ -25,14 +25,21 @@ impl Renderer {
 
     /// Buffers were deleted, which unbinds them.
     pub(crate) fn buffers_deleted(&mut self, drivers: &[u32]) {
-        let Some(cx) = self.cx.as_deref_mut() else { return };
+        let Some(cx) = self.cx.as_deref_mut() else {
+            return;
+        };
         cx.vertex_arrays.buffers_deleted(drivers);
         if drivers.contains(&cx.array_buffer) {
             cx.array_buffer = 0;
         }
     }
 
-    pub(crate) fn hand_gl_bind_buffer_base(&mut self, target: u32, index: u32, buffer: u32) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_bind_buffer_base(
+        &mut self,
+        target: u32,
+        index: u32,
+        buffer: u32,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let buffer = self.name(Class::Buffer, buffer);
         // SAFETY: the context is current.
@@ -40,7 +47,14 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_bind_buffer_range(&mut self, target: u32, index: u32, buffer: u32, offset: i64, size: i64) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_bind_buffer_range(
+        &mut self,
+        target: u32,
+        index: u32,
+        buffer: u32,
+        offset: i64,
+        size: i64,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let buffer = self.name(Class::Buffer, buffer);
         // SAFETY: the context is current.
@@ -48,7 +62,13 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_bind_buffer_offset_ext(&mut self, target: u32, index: u32, buffer: u32, offset: i64) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_bind_buffer_offset_ext(
+        &mut self,
+        target: u32,
+        index: u32,
+        buffer: u32,
+        offset: i64,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let buffer = self.name(Class::Buffer, buffer);
         // SAFETY: the context is current.
@@ -56,7 +76,13 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_bind_buffers_base(&mut self, target: u32, first: u32, count: i32, buffers: Slice<'_, u32>) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_bind_buffers_base(
+        &mut self,
+        target: u32,
+        first: u32,
+        count: i32,
+        buffers: Slice<'_, u32>,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let buffers = self.name_array(Class::Buffer, buffers);
         // SAFETY: the decoder has seen to it that the array holds `count` names, if it is there.
@@ -80,11 +106,26 @@ impl Renderer {
             return Err(Fault::ShortArray);
         }
         // SAFETY: the decoder has seen to it that each array that is there holds `count` elements; without `buffers` the others are not read.
-        unsafe { (self.gl.glBindBuffersRange)(target, first, count, pointer(&buffers), pointer(&offsets), pointer(&sizes)) };
+        unsafe {
+            (self.gl.glBindBuffersRange)(
+                target,
+                first,
+                count,
+                pointer(&buffers),
+                pointer(&offsets),
+                pointer(&sizes),
+            )
+        };
         Ok(())
     }
 
-    pub(crate) fn hand_gl_buffer_data(&mut self, target: u32, size: i64, data: Data<'_>, usage: u32) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_buffer_data(
+        &mut self,
+        target: u32,
+        size: i64,
+        data: Data<'_>,
+        usage: u32,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let data = inline(data, usize::try_from(size).unwrap_or(0))?;
         // SAFETY: `data` is null or holds `size` bytes; a negative size is refused by the driver.
@@ -92,7 +133,14 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_clear_buffer_data(&mut self, target: u32, internalformat: u32, format: u32, type_: u32, data: Data<'_>) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_clear_buffer_data(
+        &mut self,
+        target: u32,
+        internalformat: u32,
+        format: u32,
+        type_: u32,
+        data: Data<'_>,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let data = inline(data, pixel(format, type_))?;
         // SAFETY: `data` is null or holds one pixel; the driver refuses formats without a size.
@@ -114,11 +162,28 @@ impl Renderer {
         self.needs_context()?;
         let data = inline(data, pixel(format, type_))?;
         // SAFETY: as for glClearBufferData.
-        unsafe { (self.gl.glClearBufferSubData)(target, internalformat, offset, size, format, type_, data.cast()) };
+        unsafe {
+            (self.gl.glClearBufferSubData)(
+                target,
+                internalformat,
+                offset,
+                size,
+                format,
+                type_,
+                data.cast(),
+            )
+        };
         Ok(())
     }
 
-    pub(crate) fn hand_gl_clear_tex_image(&mut self, texture: u32, level: i32, format: u32, type_: u32, data: Data<'_>) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_clear_tex_image(
+        &mut self,
+        texture: u32,
+        level: i32,
+        format: u32,
+        type_: u32,
+        data: Data<'_>,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let data = inline(data, pixel(format, type_))?;
@@ -147,7 +212,19 @@ impl Renderer {
         let data = inline(data, pixel(format, type_))?;
         // SAFETY: as for glClearBufferData.
         unsafe {
-            (self.gl.glClearTexSubImage)(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, data.cast());
+            (self.gl.glClearTexSubImage)(
+                texture,
+                level,
+                xoffset,
+                yoffset,
+                zoffset,
+                width,
+                height,
+                depth,
+                format,
+                type_,
+                data.cast(),
+            );
         }
         Ok(())
     }

@@ -19,19 +19,32 @@ enum Reads {
 
 impl Renderer {
     /// Runs `draw` when everything it reads lies in buffer objects.
-    fn from_buffers(&mut self, reads: Reads, draw: impl FnOnce(&Renderer)) -> Result<(), Fault> {
+    fn draw_from_buffers(
+        &mut self,
+        reads: Reads,
+        draw: impl FnOnce(&Renderer),
+    ) -> Result<(), Fault> {
         self.needs_context()?;
-        let indices = matches!(reads, Reads::Indices | Reads::IndirectIndices | Reads::IndirectCountIndices);
+        let indices = matches!(
+            reads,
+            Reads::Indices | Reads::IndirectIndices | Reads::IndirectCountIndices
+        );
         if indices && !self.has_element_buffer() {
-            return Err(Fault::refused("a draw with indices at an address of the server's"));
+            return Err(Fault::refused(
+                "a draw with indices at an address of the server's",
+            ));
         }
         let counted = matches!(reads, Reads::IndirectCount | Reads::IndirectCountIndices);
         let indirect = counted || matches!(reads, Reads::Indirect | Reads::IndirectIndices);
         if indirect && self.driver_integer(GL_DRAW_INDIRECT_BUFFER_BINDING) == 0 {
-            return Err(Fault::refused("an indirect draw with its arguments at an address of the server's"));
+            return Err(Fault::refused(
+                "an indirect draw with its arguments at an address of the server's",
+            ));
         }
         if counted && self.driver_integer(GL_PARAMETER_BUFFER_BINDING) == 0 {
-            return Err(Fault::refused("an indirect draw with its count at an address of the server's"));
+            return Err(Fault::refused(
+                "an indirect draw with its count at an address of the server's",
+            ));
         }
         let hidden = self.hide_unbacked();
         draw(self);
@@ -39,25 +52,46 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_multi_draw_arrays(&mut self, mode: u32, first: Slice<'_, i32>, count: Slice<'_, i32>) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_multi_draw_arrays(
+        &mut self,
+        mode: u32,
+        first: Slice<'_, i32>,
+        count: Slice<'_, i32>,
+    ) -> Result<(), Fault> {
         let (first, count) = (first.to_vec(), count.to_vec());
         if first.len() != count.len() {
             return Err(Fault::ShortArray);
         }
-        self.from_buffers(Reads::Nothing, |r| {
+        self.draw_from_buffers(Reads::Nothing, |r| {
             // SAFETY: both arrays hold as many elements as there are draws.
-            unsafe { (r.gl.glMultiDrawArrays)(mode, first.as_ptr(), count.as_ptr(), first.len() as i32) };
+            unsafe {
+                (r.gl.glMultiDrawArrays)(mode, first.as_ptr(), count.as_ptr(), first.len() as i32)
+            };
         })
     }
 
-    pub(crate) fn hand_gl_multi_draw_elements(&mut self, mode: u32, count: Slice<'_, i32>, type_: u32, offsets: Slice<'_, u64>) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_multi_draw_elements(
+        &mut self,
+        mode: u32,
+        count: Slice<'_, i32>,
+        type_: u32,
+        offsets: Slice<'_, u64>,
+    ) -> Result<(), Fault> {
         let (count, offsets) = (count.to_vec(), offsets.to_vec());
         if count.len() != offsets.len() {
             return Err(Fault::ShortArray);
         }
-        self.from_buffers(Reads::Indices, |r| {
+        self.draw_from_buffers(Reads::Indices, |r| {
             // SAFETY: both arrays hold as many elements as there are draws, and an offset has a pointer's size.
-            unsafe { (r.gl.glMultiDrawElements)(mode, count.as_ptr(), type_, offsets.as_ptr().cast(), count.len() as i32) };
+            unsafe {
+                (r.gl.glMultiDrawElements)(
+                    mode,
+                    count.as_ptr(),
+                    type_,
+                    offsets.as_ptr().cast(),
+                    count.len() as i32,
+                )
+            };
         })
     }
 
@@ -73,7 +107,7 @@ impl Renderer {
         if count.len() != offsets.len() || count.len() != base.len() {
             return Err(Fault::ShortArray);
         }
-        self.from_buffers(Reads::Indices, |r| {
+        self.draw_from_buffers(Reads::Indices, |r| {
             // SAFETY: all arrays hold as many elements as there are draws, and an offset has a pointer's size.
             unsafe {
                 (r.gl.glMultiDrawElementsBaseVertex)(
@@ -97,22 +131,42 @@ impl Renderer {
 }
 
 impl Renderer {
-    pub(crate) fn hand_gl_draw_transform_feedback(&mut self, mode: u32, id: u32) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_draw_transform_feedback(
+        &mut self,
+        mode: u32,
+        id: u32,
+    ) -> Result<(), Fault> {
         let id = self.name(Class::TransformFeedback, id);
         // SAFETY: the context is current, and arrays that lie nowhere are hidden.
-        self.from_buffers(Reads::Nothing, |r| unsafe { (r.gl.glDrawTransformFeedback)(mode, id) })
+        self.draw_from_buffers(Reads::Nothing, |r| unsafe {
+            (r.gl.glDrawTransformFeedback)(mode, id)
+        })
     }
 
-    pub(crate) fn hand_gl_draw_transform_feedback_instanced(&mut self, mode: u32, id: u32, instances: i32) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_draw_transform_feedback_instanced(
+        &mut self,
+        mode: u32,
+        id: u32,
+        instances: i32,
+    ) -> Result<(), Fault> {
         let id = self.name(Class::TransformFeedback, id);
         // SAFETY: as above.
-        self.from_buffers(Reads::Nothing, |r| unsafe { (r.gl.glDrawTransformFeedbackInstanced)(mode, id, instances) })
+        self.draw_from_buffers(Reads::Nothing, |r| unsafe {
+            (r.gl.glDrawTransformFeedbackInstanced)(mode, id, instances)
+        })
     }
 
-    pub(crate) fn hand_gl_draw_transform_feedback_stream(&mut self, mode: u32, id: u32, stream: u32) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_draw_transform_feedback_stream(
+        &mut self,
+        mode: u32,
+        id: u32,
+        stream: u32,
+    ) -> Result<(), Fault> {
         let id = self.name(Class::TransformFeedback, id);
         // SAFETY: as above.
-        self.from_buffers(Reads::Nothing, |r| unsafe { (r.gl.glDrawTransformFeedbackStream)(mode, id, stream) })
+        self.draw_from_buffers(Reads::Nothing, |r| unsafe {
+            (r.gl.glDrawTransformFeedbackStream)(mode, id, stream)
+        })
     }
 
     pub(crate) fn hand_gl_draw_transform_feedback_stream_instanced(
@@ -124,7 +178,9 @@ impl Renderer {
     ) -> Result<(), Fault> {
         let id = self.name(Class::TransformFeedback, id);
         // SAFETY: as above.
-        self.from_buffers(Reads::Nothing, |r| unsafe { (r.gl.glDrawTransformFeedbackStreamInstanced)(mode, id, stream, instances) })
+        self.draw_from_buffers(Reads::Nothing, |r| unsafe {
+            (r.gl.glDrawTransformFeedbackStreamInstanced)(mode, id, stream, instances)
+        })
     }
 }
 
@@ -134,8 +190,8 @@ macro_rules! draws {
         impl Renderer {
             $(#[allow(clippy::too_many_arguments)]
             pub(crate) fn $hand(&mut self, $($arg: $ty),*) -> Result<(), Fault> {
-                // SAFETY: `from_buffers` has seen that offsets are offsets into buffer objects, within which the driver keeps.
-                self.from_buffers(Reads::$reads, |r| unsafe { (r.gl.$gl)($($value),*) })
+                // SAFETY: `draw_from_buffers` has seen that offsets are offsets into buffer objects, within which the driver keeps.
+                self.draw_from_buffers(Reads::$reads, |r| unsafe { (r.gl.$gl)($($value),*) })
             })*
         }
     };

@@ -6,15 +6,28 @@ use crate::surface::{is_both, is_front};
 use mgn_wire::{gl::*, Fault, Reply, Slice};
 
 impl Renderer {
-    pub(crate) fn hand_gl_bind_framebuffer(&mut self, target: u32, framebuffer: u32) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_bind_framebuffer(
+        &mut self,
+        target: u32,
+        framebuffer: u32,
+    ) -> Result<(), Fault> {
         self.bind_framebuffer(target, framebuffer, self.gl.glBindFramebuffer)
     }
 
-    pub(crate) fn hand_gl_bind_framebuffer_ext(&mut self, target: u32, framebuffer: u32) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_bind_framebuffer_ext(
+        &mut self,
+        target: u32,
+        framebuffer: u32,
+    ) -> Result<(), Fault> {
         self.bind_framebuffer(target, framebuffer, self.gl.glBindFramebufferEXT)
     }
 
-    fn bind_framebuffer(&mut self, target: u32, framebuffer: u32, bind: unsafe extern "C" fn(u32, u32)) -> Result<(), Fault> {
+    fn bind_framebuffer(
+        &mut self,
+        target: u32,
+        framebuffer: u32,
+        bind: unsafe extern "C" fn(u32, u32),
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let driver = self.name(Class::Framebuffer, framebuffer);
         // SAFETY: the context is current.
@@ -35,7 +48,9 @@ impl Renderer {
 
     /// Deleting a bound framebuffer object binds the default framebuffer.
     pub(crate) fn framebuffers_deleted(&mut self, names: &[u32]) {
-        let Some(cx) = self.cx.as_deref_mut() else { return };
+        let Some(cx) = self.cx.as_deref_mut() else {
+            return;
+        };
         for bound in [&mut cx.draw_framebuffer, &mut cx.read_framebuffer] {
             if names.contains(bound) {
                 *bound = 0;
@@ -53,7 +68,11 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_draw_buffers(&mut self, n: i32, bufs: Slice<'_, u32>) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_draw_buffers(
+        &mut self,
+        n: i32,
+        bufs: Slice<'_, u32>,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let buffers = bufs.to_vec();
         if usize::try_from(n).is_ok_and(|n| n > buffers.len()) {
@@ -139,7 +158,14 @@ impl Renderer {
         let get = |r: &Renderer, pname| {
             let mut values = [0i32; 4];
             // SAFETY: one integer is written; there is room for more.
-            unsafe { (r.gl.glGetFramebufferAttachmentParameteriv)(target, attachment, pname, values.as_mut_ptr()) };
+            unsafe {
+                (r.gl.glGetFramebufferAttachmentParameteriv)(
+                    target,
+                    attachment,
+                    pname,
+                    values.as_mut_ptr(),
+                )
+            };
             values[0]
         };
         let mut value = get(self, pname);
@@ -154,7 +180,12 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_clear_bufferfv(&mut self, buffer: u32, drawbuffer: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_clear_bufferfv(
+        &mut self,
+        buffer: u32,
+        drawbuffer: i32,
+        value: Slice<'_, f32>,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let value = four(value);
         // SAFETY: at most four values are read.
@@ -162,7 +193,12 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_clear_bufferiv(&mut self, buffer: u32, drawbuffer: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_clear_bufferiv(
+        &mut self,
+        buffer: u32,
+        drawbuffer: i32,
+        value: Slice<'_, i32>,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let value = four(value);
         // SAFETY: at most four values are read.
@@ -170,7 +206,12 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_clear_bufferuiv(&mut self, buffer: u32, drawbuffer: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_clear_bufferuiv(
+        &mut self,
+        buffer: u32,
+        drawbuffer: i32,
+        value: Slice<'_, u32>,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let value = four(value);
         // SAFETY: at most four values are read.

@@ -73,7 +73,12 @@ impl Renderer {
         Some(name.into())
     }
 
-    pub(crate) fn hand_gl_get_integerv(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_get_integerv(
+        &mut self,
+        pname: u32,
+        data_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         if let Some(value) = self.known(pname) {
             reply.array(&[value as i32], data_count);
@@ -87,7 +92,12 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_integer64v(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_get_integer64v(
+        &mut self,
+        pname: u32,
+        data_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         if let Some(value) = self.known(pname) {
             reply.array(&[value], data_count);
@@ -101,7 +111,12 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_floatv(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_get_floatv(
+        &mut self,
+        pname: u32,
+        data_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         if let Some(value) = self.known(pname) {
             reply.array(&[value as f32], data_count);
@@ -115,7 +130,12 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_doublev(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_get_doublev(
+        &mut self,
+        pname: u32,
+        data_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         if let Some(value) = self.known(pname) {
             reply.array(&[value as f64], data_count);
@@ -129,7 +149,12 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_booleanv(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_get_booleanv(
+        &mut self,
+        pname: u32,
+        data_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         if let Some(value) = self.known(pname) {
             reply.array(&[u8::from(value != 0)], data_count);
@@ -147,7 +172,11 @@ impl Renderer {
 /// State that is not the driver's at all: what a pbuffer would answer otherwise than a window.
 fn remembered(cx: &Context, pname: u32) -> Option<i64> {
     // Which of the two names of inverted rows is known depends on the API.
-    let other = if cx.api.is_desktop() { GL_PACK_REVERSE_ROW_ORDER_ANGLE } else { GL_PACK_INVERT_MESA };
+    let other = if cx.api.is_desktop() {
+        GL_PACK_REVERSE_ROW_ORDER_ANGLE
+    } else {
+        GL_PACK_INVERT_MESA
+    };
     if let Some(value) = cx.pixel_store.value(pname).filter(|_| pname != other) {
         return Some(value.into());
     }
@@ -155,7 +184,9 @@ fn remembered(cx: &Context, pname: u32) -> Option<i64> {
     let default_read = cx.read_framebuffer == 0 && cx.api.is_desktop();
     Some(match pname {
         GL_VERTEX_ARRAY_BINDING => cx.vertex_array.into(),
-        GL_DOUBLEBUFFER if default_draw => cx.draw.as_ref().is_some_and(|s| !s.borrow().single).into(),
+        GL_DOUBLEBUFFER if default_draw => {
+            cx.draw.as_ref().is_some_and(|s| !s.borrow().single).into()
+        }
         GL_DRAW_BUFFER | GL_DRAW_BUFFER0 if default_draw && cx.was_current => cx.draw_buffer.into(),
         GL_READ_BUFFER if default_read && cx.was_current => cx.read_buffer.into(),
         _ => return None,

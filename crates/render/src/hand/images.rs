@@ -5,7 +5,14 @@ use mgn_wire::sizes::image::{tight_bitmap_bytes, tight_image_bytes};
 use mgn_wire::{Data, Fault};
 
 impl Renderer {
-    pub(crate) fn hand_gl_draw_pixels(&mut self, width: i32, height: i32, format: u32, type_: u32, pixels: Data<'_>) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_draw_pixels(
+        &mut self,
+        width: i32,
+        height: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, tight_image_bytes(width, height, 1, format, type_))?;
         // SAFETY: `pixels` is null, an offset into the bound buffer, or holds the image.

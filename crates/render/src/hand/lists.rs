@@ -42,7 +42,12 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_call_lists(&mut self, n: i32, type_: u32, lists: Slice<'_, u8>) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_call_lists(
+        &mut self,
+        n: i32,
+        type_: u32,
+        lists: Slice<'_, u8>,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let lists = lists.to_vec();
         if call_lists_bytes(n, type_).is_some_and(|bytes| bytes > lists.len()) {
@@ -53,7 +58,11 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_render_mode(&mut self, mode: u32, reply: &mut Reply) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_render_mode(
+        &mut self,
+        mode: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         // SAFETY: the context is current; without buffers for them the driver refuses selection and feedback.
         reply.value(unsafe { (self.gl.glRenderMode)(mode) });
@@ -63,32 +72,54 @@ impl Renderer {
     /// The length of a pixel map's values, checked, and prepared for the driver.
     fn pixel_map<T: Plain>(&mut self, size: i32, values: Data<'_>) -> Result<*const T, Fault> {
         self.needs_context()?;
-        let bytes = usize::try_from(size).unwrap_or(0).saturating_mul(size_of::<T>());
+        let bytes = usize::try_from(size)
+            .unwrap_or(0)
+            .saturating_mul(size_of::<T>());
         Ok(self.image(values, Some(bytes))?.cast())
     }
 
-    pub(crate) fn hand_gl_pixel_mapfv(&mut self, map: u32, size: i32, values: Data<'_>) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_pixel_mapfv(
+        &mut self,
+        map: u32,
+        size: i32,
+        values: Data<'_>,
+    ) -> Result<(), Fault> {
         let values = self.pixel_map(size, values)?;
         // SAFETY: `values` is an offset into the bound buffer, or holds `size` values, or there are none.
         unsafe { (self.gl.glPixelMapfv)(map, size, values) };
         Ok(())
     }
 
-    pub(crate) fn hand_gl_pixel_mapuiv(&mut self, map: u32, size: i32, values: Data<'_>) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_pixel_mapuiv(
+        &mut self,
+        map: u32,
+        size: i32,
+        values: Data<'_>,
+    ) -> Result<(), Fault> {
         let values = self.pixel_map(size, values)?;
         // SAFETY: as for floats.
         unsafe { (self.gl.glPixelMapuiv)(map, size, values) };
         Ok(())
     }
 
-    pub(crate) fn hand_gl_pixel_mapusv(&mut self, map: u32, size: i32, values: Data<'_>) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_pixel_mapusv(
+        &mut self,
+        map: u32,
+        size: i32,
+        values: Data<'_>,
+    ) -> Result<(), Fault> {
         let values = self.pixel_map(size, values)?;
         // SAFETY: as for floats.
         unsafe { (self.gl.glPixelMapusv)(map, size, values) };
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_pixel_mapfv(&mut self, map: u32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_get_pixel_mapfv(
+        &mut self,
+        map: u32,
+        values_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         self.pack(true);
         let mut values = out::<f32>(values_count, LONGEST_MAP)?;
@@ -98,7 +129,12 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_pixel_mapuiv(&mut self, map: u32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_get_pixel_mapuiv(
+        &mut self,
+        map: u32,
+        values_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         self.pack(true);
         let mut values = out::<u32>(values_count, LONGEST_MAP)?;
@@ -108,7 +144,12 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_pixel_mapusv(&mut self, map: u32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_get_pixel_mapusv(
+        &mut self,
+        map: u32,
+        values_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         self.pack(true);
         let mut values = out::<u16>(values_count, LONGEST_MAP)?;
@@ -127,9 +168,15 @@ impl Renderer {
 /// Fails if the control points are fewer than the driver reads: it reads up to the last component of the last point.
 fn points<T: Plain>(target: u32, u: (i32, i32), v: (i32, i32), points: &[T]) -> Result<(), Fault> {
     // The driver refuses what is no evaluator, orders below 1 and strides below the number of components.
-    let Some(components) = map_components(target) else { return Ok(()) };
-    let reaches = |(stride, order): (i32, i32)| i64::from(order.max(1) - 1).saturating_mul(i64::from(stride.max(0)));
-    let end = reaches(u).saturating_add(reaches(v)).saturating_add(components as i64);
+    let Some(components) = map_components(target) else {
+        return Ok(());
+    };
+    let reaches = |(stride, order): (i32, i32)| {
+        i64::from(order.max(1) - 1).saturating_mul(i64::from(stride.max(0)))
+    };
+    let end = reaches(u)
+        .saturating_add(reaches(v))
+        .saturating_add(components as i64);
     if end > points.len() as i64 && u.1 >= 1 && v.1 >= 1 {
         return Err(Fault::ShortArray);
     }
@@ -190,7 +237,13 @@ mod tests {
         assert!(points(GL_MAP1_VERTEX_3, (3, 5), (0, 1), &values).is_err());
         assert!(points(GL_MAP2_VERTEX_3, (6, 2), (3, 2), &values).is_ok());
         assert!(points(GL_MAP2_VERTEX_3, (7, 2), (3, 2), &values).is_err());
-        assert!(points(GL_MAP2_VERTEX_3, (i32::MAX, i32::MAX), (i32::MAX, i32::MAX), &values).is_err());
+        assert!(points(
+            GL_MAP2_VERTEX_3,
+            (i32::MAX, i32::MAX),
+            (i32::MAX, i32::MAX),
+            &values
+        )
+        .is_err());
         assert!(points(GL_TEXTURE_2D, (i32::MAX, i32::MAX), (0, 1), &values).is_ok());
     }
 }

@@ -28,7 +28,13 @@ fn class(pname: u32) -> Option<Class> {
 
 impl Renderer {
     /// The client's form of an answer: names are its own.
-    fn translated<T: Copy>(&self, pname: u32, mut values: Vec<T>, driver: impl Fn(T) -> u32, client: impl Fn(u32) -> T) -> Vec<T> {
+    fn translated<T: Copy>(
+        &self,
+        pname: u32,
+        mut values: Vec<T>,
+        driver: impl Fn(T) -> u32,
+        client: impl Fn(u32) -> T,
+    ) -> Vec<T> {
         if let (Some(class), Some(first)) = (class(pname), values.first_mut()) {
             let name = match driver(*first) {
                 0 => 0,

@@ -86,12 +86,21 @@ impl Renderer {
     }
 
     /// Generates names for a client that asks for them instead of choosing them.
-    fn generate_and_tell(&mut self, class: Class, n: i32, count: u32, reply: &mut Reply) -> Result<(), Fault> {
+    fn generate_and_tell(
+        &mut self,
+        class: Class,
+        n: i32,
+        count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         if n < 0 {
             self.set_error(GL_INVALID_VALUE);
         }
-        let n = usize::try_from(n).unwrap_or(0).min(count as usize).min(MOST);
+        let n = usize::try_from(n)
+            .unwrap_or(0)
+            .min(count as usize)
+            .min(MOST);
         let mut drivers = vec![0; n];
         self.generate(class, &mut drivers);
         let mut names = Vec::with_capacity(n);
@@ -126,7 +135,12 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_fence_sync(&mut self, condition: u32, flags: u32, name: u32) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_fence_sync(
+        &mut self,
+        condition: u32,
+        flags: u32,
+        name: u32,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         if name == 0 || self.names.shared.syncs.len() >= MOST {
             return Err(Fault::refused("a fence without a name, or one too many"));
@@ -153,7 +167,13 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_client_wait_sync(&mut self, sync: u32, flags: u32, timeout: u64, reply: &mut Reply) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_client_wait_sync(
+        &mut self,
+        sync: u32,
+        flags: u32,
+        timeout: u64,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         const STEP: u64 = 1_000_000_000;
         let fence = self.sync(sync);
@@ -173,7 +193,12 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_wait_sync(&mut self, sync: u32, flags: u32, timeout: u64) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_wait_sync(
+        &mut self,
+        sync: u32,
+        flags: u32,
+        timeout: u64,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let fence = self.sync(sync);
         // SAFETY: the fence is the driver's, or null, which it refuses.

@@ -53,7 +53,11 @@ impl<const N: usize> Side<N> {
     fn new(table: &'static [(u32, i32); N]) -> Side<N> {
         let mut initial = [0; N];
         initial[0] = 4;
-        Side { table, program: initial, driver: initial }
+        Side {
+            table,
+            program: initial,
+            driver: initial,
+        }
     }
 
     fn position(&self, pname: u32) -> Option<usize> {
@@ -80,7 +84,10 @@ pub(crate) struct PixelStore {
 
 impl Default for PixelStore {
     fn default() -> PixelStore {
-        PixelStore { unpack: Side::new(&UNPACK), pack: Side::new(&PACK) }
+        PixelStore {
+            unpack: Side::new(&UNPACK),
+            pack: Side::new(&PACK),
+        }
     }
 }
 
@@ -121,7 +128,8 @@ impl Renderer {
                     | GL_PACK_INVERT_MESA
                     | GL_PACK_REVERSE_ROW_ORDER_ANGLE
             );
-            cx.pixel_store.note(pname, if flag { i32::from(param != 0) } else { param });
+            cx.pixel_store
+                .note(pname, if flag { i32::from(param != 0) } else { param });
         }
         Ok(())
     }
@@ -132,23 +140,35 @@ impl Renderer {
 
     /// Prepares the driver for reading images of the stream (`tight`), or ones in the bound pixel buffer object.
     pub(crate) fn unpack(&mut self, tight: bool) {
-        let Some(cx) = self.cx.as_deref_mut() else { return };
+        let Some(cx) = self.cx.as_deref_mut() else {
+            return;
+        };
         let gl = &self.gl;
         // SAFETY: the context is current; parameters are set only if the driver has accepted them before or if they are the defaults of ones it has.
-        cx.pixel_store.unpack.switch(tight, |pname, value| unsafe { (gl.glPixelStorei)(pname, value) });
+        cx.pixel_store.unpack.switch(tight, |pname, value| unsafe {
+            (gl.glPixelStorei)(pname, value)
+        });
     }
 
     /// Prepares the driver for writing images to answers (`tight`), or to the bound pixel buffer object.
     pub(crate) fn pack(&mut self, tight: bool) {
-        let Some(cx) = self.cx.as_deref_mut() else { return };
+        let Some(cx) = self.cx.as_deref_mut() else {
+            return;
+        };
         let gl = &self.gl;
         // SAFETY: as for `unpack`.
-        cx.pixel_store.pack.switch(tight, |pname, value| unsafe { (gl.glPixelStorei)(pname, value) });
+        cx.pixel_store.pack.switch(tight, |pname, value| unsafe {
+            (gl.glPixelStorei)(pname, value)
+        });
     }
 
     /// Prepares the driver for an image, and gives the address or offset that it takes: null for no image or one whose size nobody knows, which the driver
     /// then refuses.
-    pub(crate) fn image(&mut self, data: Data<'_>, bytes: Option<usize>) -> Result<*const u8, Fault> {
+    pub(crate) fn image(
+        &mut self,
+        data: Data<'_>,
+        bytes: Option<usize>,
+    ) -> Result<*const u8, Fault> {
         let has_buffer = self.pixel_buffer(GL_PIXEL_UNPACK_BUFFER_BINDING);
         self.unpack(!has_buffer);
         let misplaced = match data {

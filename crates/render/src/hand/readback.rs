@@ -7,6 +7,7 @@ use mgn_wire::{gl::*, Fault, Reply, LONG_MAX};
 use std::ffi::c_void;
 
 impl Renderer {
+    #[allow(clippy::too_many_arguments)]
     pub(crate) fn hand_gl_read_pixels(
         &mut self,
         x: i32,
@@ -17,12 +18,17 @@ impl Renderer {
         type_: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.into_answer(None, tight_image_bytes(width, height, 1, format, type_), reply, |r, to| {
-            r.with_depth_in_place(format, |r| {
-                // SAFETY: there is room for the tight image, and the driver packs tightly.
-                unsafe { (r.gl.glReadPixels)(x, y, width, height, format, type_, to) };
-            })
-        })
+        self.answer_image(
+            None,
+            tight_image_bytes(width, height, 1, format, type_),
+            reply,
+            |r, to| {
+                r.with_depth_in_place(format, |r| {
+                    // SAFETY: there is room for the tight image, and the driver packs tightly.
+                    unsafe { (r.gl.glReadPixels)(x, y, width, height, format, type_, to) };
+                })
+            },
+        )
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -46,6 +52,7 @@ impl Renderer {
         self.hand_gl_read_pixels(x, y, width, height, format, type_, reply)
     }
 
+    #[allow(clippy::too_many_arguments)]
     pub(crate) fn hand_mgn_read_pixels_to(
         &mut self,
         x: i32,
@@ -56,7 +63,7 @@ impl Renderer {
         type_: u32,
         offset: u64,
     ) -> Result<(), Fault> {
-        let to = self.into_buffer(offset)?;
+        let to = self.pack_target(offset)?;
         self.with_depth_in_place(format, |r| {
             // SAFETY: the address is an offset into the bound pack buffer, within which the driver keeps.
             unsafe { (r.gl.glReadPixels)(x, y, width, height, format, type_, to) };
@@ -73,43 +80,74 @@ impl Renderer {
         _extent_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.level_into_answer(target, level, reply, |_, [w, h, d]| tight_image_bytes(w, h, d, format, type_), |r, to| {
-            // SAFETY: there is room for the tight image, and the driver packs tightly.
-            unsafe { (r.gl.glGetTexImage)(target, level, format, type_, to) };
-        })
+        self.level_answer_image(
+            target,
+            level,
+            reply,
+            |_, [w, h, d]| tight_image_bytes(w, h, d, format, type_),
+            |r, to| {
+                // SAFETY: there is room for the tight image, and the driver packs tightly.
+                unsafe { (r.gl.glGetTexImage)(target, level, format, type_, to) };
+            },
+        )
     }
 
-    pub(crate) fn hand_mgn_get_tex_image_to(&mut self, target: u32, level: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
-        let to = self.into_buffer(offset)?;
+    pub(crate) fn hand_mgn_get_tex_image_to(
+        &mut self,
+        target: u32,
+        level: i32,
+        format: u32,
+        type_: u32,
+        offset: u64,
+    ) -> Result<(), Fault> {
+        let to = self.pack_target(offset)?;
         // SAFETY: the address is an offset into the bound pack buffer, within which the driver keeps.
         unsafe { (self.gl.glGetTexImage)(target, level, format, type_, to) };
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_compressed_tex_image(&mut self, target: u32, level: i32, _extent_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        let size = |r: &Renderer, _| usize::try_from(r.level_parameter(target, level, GL_TEXTURE_COMPRESSED_IMAGE_SIZE)).ok();
-        self.level_into_answer(target, level, reply, size, |r, to| {
+    pub(crate) fn hand_gl_get_compressed_tex_image(
+        &mut self,
+        target: u32,
+        level: i32,
+        _extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        let size = |r: &Renderer, _| {
+            usize::try_from(r.level_parameter(target, level, GL_TEXTURE_COMPRESSED_IMAGE_SIZE)).ok()
+        };
+        self.level_answer_image(target, level, reply, size, |r, to| {
             // SAFETY: there is room for the image, whose size the driver has told.
             unsafe { (r.gl.glGetCompressedTexImage)(target, level, to) };
         })
     }
 
-    pub(crate) fn hand_mgn_get_compressed_tex_image_to(&mut self, target: u32, level: i32, offset: u64) -> Result<(), Fault> {
-        let to = self.into_buffer(offset)?;
+    pub(crate) fn hand_mgn_get_compressed_tex_image_to(
+        &mut self,
+        target: u32,
+        level: i32,
+        offset: u64,
+    ) -> Result<(), Fault> {
+        let to = self.pack_target(offset)?;
         // SAFETY: the address is an offset into the bound pack buffer, within which the driver keeps.
         unsafe { (self.gl.glGetCompressedTexImage)(target, level, to) };
         Ok(())
     }
 
     pub(crate) fn hand_mgn_get_polygon_stipple_to(&mut self, offset: u64) -> Result<(), Fault> {
-        let to = self.into_buffer(offset)?;
+        let to = self.pack_target(offset)?;
         // SAFETY: as above.
         unsafe { (self.gl.glGetPolygonStipple)(to.cast()) };
         Ok(())
     }
 
-    pub(crate) fn hand_mgn_get_pixel_map_to(&mut self, map: u32, type_: u32, offset: u64) -> Result<(), Fault> {
-        let to = self.into_buffer(offset)?;
+    pub(crate) fn hand_mgn_get_pixel_map_to(
+        &mut self,
+        map: u32,
+        type_: u32,
+        offset: u64,
+    ) -> Result<(), Fault> {
+        let to = self.pack_target(offset)?;
         // SAFETY: as above.
         unsafe {
             match type_ {
@@ -131,7 +169,9 @@ impl Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let bytes = usize::try_from(size).ok().filter(|bytes| *bytes <= data_count as usize);
+        let bytes = usize::try_from(size)
+            .ok()
+            .filter(|bytes| *bytes <= data_count as usize);
         let Some(bytes) = bytes else {
             self.set_error(GL_INVALID_VALUE);
             reply.room(0);
@@ -162,7 +202,7 @@ impl Renderer {
     }
 
     /// Fetches a level of the bound texture: its extent, then its image.
-    fn level_into_answer(
+    fn level_answer_image(
         &mut self,
         target: u32,
         level: i32,
@@ -172,7 +212,8 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         self.error();
-        let extent = [GL_TEXTURE_WIDTH, GL_TEXTURE_HEIGHT, GL_TEXTURE_DEPTH].map(|p| self.level_parameter(target, level, p));
+        let extent = [GL_TEXTURE_WIDTH, GL_TEXTURE_HEIGHT, GL_TEXTURE_DEPTH]
+            .map(|p| self.level_parameter(target, level, p));
         let bytes = size(self, extent);
         // SAFETY: no arguments. Asking about a bad target, level or kind of image is an error, as fetching it is.
         let error = unsafe { (self.gl.glGetError)() };
@@ -181,14 +222,14 @@ impl Renderer {
             nothing(reply, true);
             return Ok(());
         }
-        self.into_answer(Some(extent), bytes, reply, |r, to| {
+        self.answer_image(Some(extent), bytes, reply, |r, to| {
             fetch(r, to);
             Ok(())
         })
     }
 
     /// Answers with the extent, if there is one to tell, and an image of `bytes` bytes; with nothing after an error or if nobody knows the size.
-    fn into_answer(
+    fn answer_image(
         &mut self,
         extent: Option<[i32; 3]>,
         bytes: Option<usize>,
@@ -197,7 +238,9 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         if self.pixel_buffer(GL_PIXEL_PACK_BUFFER_BINDING) {
-            return Err(Fault::refused("an image was asked for that goes to a buffer"));
+            return Err(Fault::refused(
+                "an image was asked for that goes to a buffer",
+            ));
         }
         self.error();
         let problem = match bytes {
@@ -222,7 +265,7 @@ impl Renderer {
     }
 
     /// Prepares the driver for writing to the bound pack buffer, and gives the offset as the pointer that C declares.
-    fn into_buffer(&mut self, offset: u64) -> Result<*mut c_void, Fault> {
+    fn pack_target(&mut self, offset: u64) -> Result<*mut c_void, Fault> {
         self.needs_context()?;
         if !self.pixel_buffer(GL_PIXEL_PACK_BUFFER_BINDING) {
             return Err(Fault::refused("an image for a buffer while none is bound"));
@@ -239,9 +282,18 @@ impl Renderer {
     }
 
     /// Runs `read` so that depth and stencil come from where they are drawn: they belong to the surface, whatever its read buffer.
-    fn with_depth_in_place(&mut self, format: u32, read: impl FnOnce(&mut Renderer)) -> Result<(), Fault> {
-        let depth = matches!(format, GL_DEPTH_COMPONENT | GL_STENCIL_INDEX | GL_DEPTH_STENCIL);
-        let Some(cx) = self.cx.as_deref_mut() else { return Ok(()) };
+    fn with_depth_in_place(
+        &mut self,
+        format: u32,
+        read: impl FnOnce(&mut Renderer),
+    ) -> Result<(), Fault> {
+        let depth = matches!(
+            format,
+            GL_DEPTH_COMPONENT | GL_STENCIL_INDEX | GL_DEPTH_STENCIL
+        );
+        let Some(cx) = self.cx.as_deref_mut() else {
+            return Ok(());
+        };
         let (buffer, draw) = (cx.read_buffer, cx.draw_buffer);
         if !depth || is_front(buffer) == is_front(draw) {
             read(self);

@@ -7,10 +7,20 @@ use mgn_wire::draws::{attr, Kind, Run};
 use mgn_wire::{gl::*, Data, Fault, Slice};
 
 impl Renderer {
-    pub(crate) fn hand_mgn_run(&mut self, mode: u32, flags: u32, layout: Slice<'_, u8>, vertices: Data<'_>) -> Result<(), Fault> {
+    pub(crate) fn hand_mgn_run(
+        &mut self,
+        mode: u32,
+        flags: u32,
+        layout: Slice<'_, u8>,
+        vertices: Data<'_>,
+    ) -> Result<(), Fault> {
         self.needs_immediate_mode()?;
         let run = Run::parse(mode, flags, layout, vertices)?;
-        if run.layout.iter().any(|&(attribute, components, _)| !is_possible(attribute, components)) {
+        if run
+            .layout
+            .iter()
+            .any(|&(attribute, components, _)| !is_possible(attribute, components))
+        {
             return Err(Fault::refused("a run with a bad layout"));
         }
         if run.open {
@@ -27,7 +37,11 @@ impl Renderer {
     }
 
     /// Current attributes, 4 floats each whatever their number of components.
-    pub(crate) fn hand_mgn_current(&mut self, layout: Slice<'_, u8>, values: Slice<'_, f32>) -> Result<(), Fault> {
+    pub(crate) fn hand_mgn_current(
+        &mut self,
+        layout: Slice<'_, u8>,
+        values: Slice<'_, f32>,
+    ) -> Result<(), Fault> {
         self.needs_immediate_mode()?;
         let bytes = layout.to_vec();
         let values = values.to_vec();
@@ -84,7 +98,9 @@ impl Renderer {
 
     /// Begins a primitive that goes on call by call, and feeds it the vertices so far.
     fn begin_and_feed(&mut self, mode: u32, run: &Run) {
-        let Some(((_, components, position), attributes)) = run.layout.split_last() else { return };
+        let Some(((_, components, position), attributes)) = run.layout.split_last() else {
+            return;
+        };
         // SAFETY: as the calls of a program: the values are copied out of the vertex, which holds the layout's components.
         unsafe {
             (self.gl.glBegin)(mode);
@@ -158,7 +174,10 @@ fn is_possible(attribute: u8, components: u8) -> bool {
 
 fn edge_flag_bytes(run: &Run, offset: u32) -> Vec<u8> {
     let flag = |i: usize| {
-        let at: *const f32 = run.vertices.wrapping_add(i * run.stride as usize + offset as usize).cast();
+        let at: *const f32 = run
+            .vertices
+            .wrapping_add(i * run.stride as usize + offset as usize)
+            .cast();
         // SAFETY: the vertices lie there, each with its edge flag at `offset`.
         u8::from(unsafe { at.read_unaligned() } != 0.0)
     };

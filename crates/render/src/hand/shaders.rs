@@ -9,11 +9,16 @@ use std::ffi::CString;
 const COMPONENTS: usize = 16;
 
 impl Renderer {
-    pub(crate) fn hand_gl_shader_source(&mut self, shader: u32, source: Slice<'_, u8>) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_shader_source(
+        &mut self,
+        shader: u32,
+        source: Slice<'_, u8>,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let shader = self.name(Class::Program, shader);
         let source = source.to_vec();
-        let length = i32::try_from(source.len()).map_err(|_| Fault::HugeCount(source.len() as u64))?;
+        let length =
+            i32::try_from(source.len()).map_err(|_| Fault::HugeCount(source.len() as u64))?;
         // SAFETY: one string of `length` bytes.
         unsafe { (self.gl.glShaderSource)(shader, 1, &source.as_ptr(), &length) };
         Ok(())
@@ -27,7 +32,12 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_create_shader_program_ext(&mut self, type_: u32, string: Slice<'_, u8>, reply: &mut Reply) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_create_shader_program_ext(
+        &mut self,
+        type_: u32,
+        string: Slice<'_, u8>,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let source = string.to_c_string()?;
         // SAFETY: the source ends with NUL.
@@ -36,13 +46,26 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_transform_feedback_varyings(&mut self, program: u32, count: i32, varyings: Slice<'_, u8>, buffer_mode: u32) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_transform_feedback_varyings(
+        &mut self,
+        program: u32,
+        count: i32,
+        varyings: Slice<'_, u8>,
+        buffer_mode: u32,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let program = self.name(Class::Program, program);
         let names = strings(&varyings.to_vec(), count)?;
         let pointers: Vec<*const u8> = names.iter().map(|n| n.as_ptr().cast()).collect();
         // SAFETY: there are `count` strings, each ending with NUL.
-        unsafe { (self.gl.glTransformFeedbackVaryings)(program, count, pointers.as_ptr().cast(), buffer_mode) };
+        unsafe {
+            (self.gl.glTransformFeedbackVaryings)(
+                program,
+                count,
+                pointers.as_ptr().cast(),
+                buffer_mode,
+            )
+        };
         Ok(())
     }
 
@@ -60,12 +83,25 @@ impl Renderer {
         let pointers: Vec<*const u8> = names.iter().map(|n| n.as_ptr().cast()).collect();
         let mut indices = out::<u32>(indices_count, names.len())?;
         // SAFETY: there are `count` strings, each ending with NUL, and room for as many indices.
-        unsafe { (self.gl.glGetUniformIndices)(program, count, pointers.as_ptr().cast(), indices.as_mut_ptr()) };
+        unsafe {
+            (self.gl.glGetUniformIndices)(
+                program,
+                count,
+                pointers.as_ptr().cast(),
+                indices.as_mut_ptr(),
+            )
+        };
         reply.array(&indices, indices_count);
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_attached_shaders(&mut self, program: u32, max_count: i32, shaders_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_get_attached_shaders(
+        &mut self,
+        program: u32,
+        max_count: i32,
+        shaders_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         /// More shaders than a program's stages, and more than anybody attaches.
         const MOST: i32 = 4096;
@@ -77,12 +113,21 @@ impl Renderer {
         unsafe { (self.gl.glGetAttachedShaders)(program, most, &mut count, shaders.as_mut_ptr()) };
         shaders.truncate(count.max(0) as usize);
         let table = self.names.table(Class::Program);
-        let names: Vec<u32> = shaders.iter().map(|s| table.client(*s).unwrap_or(0)).collect();
+        let names: Vec<u32> = shaders
+            .iter()
+            .map(|s| table.client(*s).unwrap_or(0))
+            .collect();
         reply.array(&names, shaders_count);
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_uniform_location(&mut self, program: u32, name: Slice<'_, u8>, answer_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_get_uniform_location(
+        &mut self,
+        program: u32,
+        name: Slice<'_, u8>,
+        answer_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let program = self.name(Class::Program, program);
         let name = name.to_c_string()?;
@@ -92,7 +137,13 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_attrib_location(&mut self, program: u32, name: Slice<'_, u8>, answer_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_get_attrib_location(
+        &mut self,
+        program: u32,
+        name: Slice<'_, u8>,
+        answer_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let program = self.name(Class::Program, program);
         let name = name.to_c_string()?;
@@ -102,7 +153,13 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_get_uniform_subroutineuiv(&mut self, shadertype: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_get_uniform_subroutineuiv(
+        &mut self,
+        shadertype: u32,
+        location: i32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let mut values = out::<u32>(params_count, 1)?;
         // SAFETY: one value is written.
@@ -120,7 +177,10 @@ fn written<T: Copy + PartialEq + Default>(fillings: [T; 2], get: impl Fn(*mut T)
         get(values.as_mut_ptr());
     }
     let untouched = |i: usize| both[0][i] == fillings[0] && both[1][i] == fillings[1];
-    let count = (0..COMPONENTS).rev().find(|i| !untouched(*i)).map_or(0, |i| i + 1);
+    let count = (0..COMPONENTS)
+        .rev()
+        .find(|i| !untouched(*i))
+        .map_or(0, |i| i + 1);
     both[0][..count].to_vec()
 }
 
@@ -169,7 +229,11 @@ fn strings(bytes: &[u8], count: i32) -> Result<Vec<CString>, Fault> {
     }
     let strings: Result<Vec<CString>, _> = bytes.split(|b| *b == 0).map(CString::new).collect();
     let strings = strings.map_err(|_| Fault::BadString)?;
-    if strings.len() == count { Ok(strings) } else { Err(Fault::BadString) }
+    if strings.len() == count {
+        Ok(strings)
+    } else {
+        Err(Fault::BadString)
+    }
 }
 
 #[cfg(test)]

@@ -70,7 +70,9 @@ impl Shadow {
         let (enabled, binding, buffer) = (self.enabled, &self.binding, &self.buffer);
         *self.unbacked.get_or_insert_with(|| {
             let lies_nowhere = |a: &u8| buffer[usize::from(binding[usize::from(*a)])] == 0;
-            bits(enabled).filter(lies_nowhere).fold(0, |mask, a| mask | 1 << a)
+            bits(enabled)
+                .filter(lies_nowhere)
+                .fold(0, |mask, a| mask | 1 << a)
         })
     }
 }
@@ -94,7 +96,11 @@ impl VertexArrays {
     /// Deleting a buffer takes it out of the bound object, and only of that.
     pub fn buffers_deleted(&mut self, drivers: &[u32]) {
         let current = &mut *self.current;
-        for buffer in current.buffer.iter_mut().chain([&mut current.element_buffer]) {
+        for buffer in current
+            .buffer
+            .iter_mut()
+            .chain([&mut current.element_buffer])
+        {
             if drivers.contains(buffer) {
                 *buffer = 0;
             }
@@ -126,18 +132,25 @@ impl Renderer {
     pub(crate) fn program_vertex_array(&self) -> u32 {
         match self.cx.as_deref() {
             Some(cx) if cx.vertex_array == 0 => cx.default_vertex_array,
-            Some(cx) => self.names.find(Class::VertexArray, cx.vertex_array).unwrap_or(cx.default_vertex_array),
+            Some(cx) => self
+                .names
+                .find(Class::VertexArray, cx.vertex_array)
+                .unwrap_or(cx.default_vertex_array),
             None => 0,
         }
     }
 
     pub(crate) fn has_element_buffer(&self) -> bool {
-        self.cx.as_ref().is_some_and(|cx| cx.vertex_arrays.element_buffer() != 0)
+        self.cx
+            .as_ref()
+            .is_some_and(|cx| cx.vertex_arrays.element_buffer() != 0)
     }
 
     /// Disables the arrays that lie nowhere, and says which those are.
     pub(crate) fn hide_unbacked(&mut self) -> u32 {
-        let Some(cx) = self.cx.as_deref_mut() else { return 0 };
+        let Some(cx) = self.cx.as_deref_mut() else {
+            return 0;
+        };
         let unbacked = cx.vertex_arrays.current.unbacked();
         self.toggle(unbacked, false);
         unbacked
@@ -175,7 +188,9 @@ impl Renderer {
 
     /// Forgets deleted vertex array objects; the program's object 0 takes the place of a bound one.
     pub(crate) fn vertex_arrays_deleted(&mut self, names: &[u32]) {
-        let Some(cx) = self.cx.as_deref_mut() else { return };
+        let Some(cx) = self.cx.as_deref_mut() else {
+            return;
+        };
         let bound = cx.vertex_array;
         if bound != 0 && names.contains(&bound) {
             cx.vertex_arrays.bind(bound, 0);
@@ -244,7 +259,11 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_vertex_attrib_binding(&mut self, attribindex: u32, bindingindex: u32) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_vertex_attrib_binding(
+        &mut self,
+        attribindex: u32,
+        bindingindex: u32,
+    ) -> Result<(), Fault> {
         let (attribute, point) = (generic(attribindex), generic(bindingindex));
         let shadow = self.shadow()?;
         if usize::from(attribute) < ATTRIBUTES && usize::from(point) < ATTRIBUTES {
@@ -256,7 +275,11 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_vertex_attrib_divisor(&mut self, index: u32, divisor: u32) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_vertex_attrib_divisor(
+        &mut self,
+        index: u32,
+        divisor: u32,
+    ) -> Result<(), Fault> {
         let attribute = generic(index);
         let shadow = self.shadow()?;
         if usize::from(attribute) < ATTRIBUTES {
@@ -268,7 +291,13 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_bind_vertex_buffer(&mut self, bindingindex: u32, buffer: u32, offset: i64, stride: i32) -> Result<(), Fault> {
+    pub(crate) fn hand_gl_bind_vertex_buffer(
+        &mut self,
+        bindingindex: u32,
+        buffer: u32,
+        offset: i64,
+        stride: i32,
+    ) -> Result<(), Fault> {
         self.needs_context()?;
         let buffer = self.name(Class::Buffer, buffer);
         self.bound_vertex_buffer(bindingindex, buffer)?;
@@ -292,12 +321,20 @@ impl Renderer {
             return Err(Fault::ShortArray);
         }
         for i in 0..u32::try_from(count).unwrap_or(0).min(ATTRIBUTES as u32) {
-            let buffer = buffers.as_ref().map_or(0, |b| b.get(i as usize).copied().unwrap_or(0));
+            let buffer = buffers
+                .as_ref()
+                .map_or(0, |b| b.get(i as usize).copied().unwrap_or(0));
             self.bound_vertex_buffer(first.wrapping_add(i), buffer)?;
         }
         // SAFETY: the decoder has seen to it that each array that is there holds `count` elements; without `buffers` the others are not read.
         unsafe {
-            (self.gl.glBindVertexBuffers)(first, count, pointer(&buffers), pointer(&offsets), pointer(&strides));
+            (self.gl.glBindVertexBuffers)(
+                first,
+                count,
+                pointer(&buffers),
+                pointer(&offsets),
+                pointer(&strides),
+            );
         }
         Ok(())
     }
@@ -321,14 +358,31 @@ impl Renderer {
     }
 
     /// Notes a pointer command. Fails if the array would lie at an address instead of in a buffer.
-    fn pointed(&mut self, attribute: u8, size: i32, type_: u32, stride: i32, offset: u64) -> Result<(), Fault> {
+    fn pointed(
+        &mut self,
+        attribute: u8,
+        size: i32,
+        type_: u32,
+        stride: i32,
+        offset: u64,
+    ) -> Result<(), Fault> {
         let buffer = self.cx()?.array_buffer;
         if buffer == 0 && offset != 0 {
             return Err(Fault::refused("an array at an address of the server's"));
         }
         let pointer = offset as usize as *const c_void;
         let kind = Kind::Float;
-        self.shadow()?.point(Source { attribute, kind, size, type_, normalized: false, divisor: 0, stride, buffer, pointer });
+        self.shadow()?.point(Source {
+            attribute,
+            kind,
+            size,
+            type_,
+            normalized: false,
+            divisor: 0,
+            stride,
+            buffer,
+            pointer,
+        });
         Ok(())
     }
 }
@@ -391,7 +445,9 @@ pointers! {
 impl Renderer {
     /// In a context with but one vertex array object, sets the program's arrays again after a draw that has used others.
     pub(crate) fn restore_only_arrays(&mut self, used: u32) {
-        let Some(cx) = self.cx.as_deref().filter(|cx| cx.api == Api::Es1) else { return };
+        let Some(cx) = self.cx.as_deref().filter(|cx| cx.api == Api::Es1) else {
+            return;
+        };
         let gl = &self.gl;
         let unit = cx.vertex_arrays.unit;
         let wanted = cx.vertex_arrays.enabled();
@@ -417,7 +473,17 @@ mod tests {
 
     fn source(attribute: u8, buffer: u32) -> Source {
         let pointer = std::ptr::null();
-        Source { attribute, kind: Kind::Float, size: 4, type_: GL_FLOAT, normalized: false, divisor: 0, stride: 0, buffer, pointer }
+        Source {
+            attribute,
+            kind: Kind::Float,
+            size: 4,
+            type_: GL_FLOAT,
+            normalized: false,
+            divisor: 0,
+            stride: 0,
+            buffer,
+            pointer,
+        }
     }
 
     #[test]
@@ -425,7 +491,10 @@ mod tests {
         let mut arrays = VertexArrays::default();
         arrays.current.set_enabled(attr::GENERIC + 2, true);
         arrays.current.set_enabled(attr::NORMAL, true);
-        assert_eq!(arrays.current.unbacked(), 1 << (attr::GENERIC + 2) | 1 << attr::NORMAL);
+        assert_eq!(
+            arrays.current.unbacked(),
+            1 << (attr::GENERIC + 2) | 1 << attr::NORMAL
+        );
         arrays.current.point(source(attr::GENERIC + 2, 7));
         arrays.current.point(source(attr::NORMAL, 8));
         assert_eq!(arrays.current.unbacked(), 0);
@@ -436,7 +505,10 @@ mod tests {
         assert_eq!(arrays.current.unbacked(), 0);
         arrays.bind(3, 0);
         arrays.buffers_deleted(&[8]);
-        assert_eq!(arrays.current.unbacked(), 1 << (attr::GENERIC + 2) | 1 << attr::NORMAL);
+        assert_eq!(
+            arrays.current.unbacked(),
+            1 << (attr::GENERIC + 2) | 1 << attr::NORMAL
+        );
         assert_eq!(generic(99), attr::COUNT);
         arrays.current.set_enabled(generic(99), true);
     }

@@ -24,13 +24,21 @@ impl Pictures for Kept {
     }
 
     fn send(&mut self, header: &Header, room: Room) -> Result<(), Fault> {
-        let Room::Private(pixels) = room else { unreachable!() };
-        self.0.borrow_mut().push_back(Picture { header: *header, pixels });
+        let Room::Private(pixels) = room else {
+            unreachable!()
+        };
+        self.0.borrow_mut().push_back(Picture {
+            header: *header,
+            pixels,
+        });
         Ok(())
     }
 
     fn done(&mut self, header: &Header) -> Result<(), Fault> {
-        self.0.borrow_mut().push_back(Picture { header: *header, pixels: Vec::new() });
+        self.0.borrow_mut().push_back(Picture {
+            header: *header,
+            pixels: Vec::new(),
+        });
         Ok(())
     }
 }
@@ -53,19 +61,37 @@ impl Session {
         let one = ONE.lock().unwrap_or_else(|e| e.into_inner());
         let pictures = Kept::default();
         let renderer = Renderer::new(Box::new(pictures.clone())).expect("a driver");
-        let mut session = Session { renderer, context: 1, decoder: Decoder::default(), pictures, answers: VecDeque::new(), _one: one };
+        let mut session = Session {
+            renderer,
+            context: 1,
+            decoder: Decoder::default(),
+            pictures,
+            answers: VecDeque::new(),
+            _one: one,
+        };
         session.encode(|e| unsafe {
-            e.mgn_create_context(1, api, if api == api::ES { 3 } else { 0 }, 0, 0, 1, 0, 1 << 20);
+            e.mgn_create_context(
+                1,
+                api,
+                if api == api::ES { 3 } else { 0 },
+                0,
+                0,
+                1,
+                0,
+                1 << 20,
+            );
             e.mgn_create_surface(1, kind, 1, 64, 48);
         });
-        let created: Created = postcard::from_bytes(&session.answer_array::<u8>()).expect("an answer");
+        let created: Created =
+            postcard::from_bytes(&session.answer_array::<u8>()).expect("an answer");
         assert!(matches!(created, Created::Context(_)), "{created:?}");
         session.encode(|e| unsafe { e.mgn_make_current(1, 1) });
         session
     }
 
     pub fn encode(&mut self, commands: impl FnOnce(&mut Encoder)) {
-        self.try_encode(commands).expect("commands that are in order");
+        self.try_encode(commands)
+            .expect("commands that are in order");
     }
 
     pub fn try_encode(&mut self, commands: impl FnOnce(&mut Encoder)) -> Result<(), Fault> {
@@ -78,10 +104,16 @@ impl Session {
         let answers = &mut self.answers;
         // SAFETY: the message is there, aligned.
         unsafe {
-            self.decoder.message(message.as_ptr().cast(), message.len() * 4, &mut self.renderer, &mut reply, |_, _, _, reply| {
-                answers.push_back(reply.bytes().to_vec());
-                Ok(())
-            })
+            self.decoder.message(
+                message.as_ptr().cast(),
+                message.len() * 4,
+                &mut self.renderer,
+                &mut reply,
+                |_, _, _, reply| {
+                    answers.push_back(reply.bytes().to_vec());
+                    Ok(())
+                },
+            )
         }
     }
 
@@ -103,7 +135,9 @@ pub fn array<T: Plain>(answer: &mut Answer) -> Vec<T> {
     let bytes = answer.next_array(size_of::<T>()).to_vec();
     let mut values = vec![T::default(); bytes.len() / size_of::<T>()];
     // SAFETY: plain values from as many bytes.
-    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), values.as_mut_ptr().cast(), bytes.len()) };
+    unsafe {
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), values.as_mut_ptr().cast(), bytes.len())
+    };
     values
 }
 
@@ -116,7 +150,10 @@ pub fn message(context: u32, commands: impl FnOnce(&mut Encoder)) -> Vec<u32> {
     words[0] = context;
     let mut encoder = Encoder::new(full);
     let range = words.as_mut_ptr_range();
-    (encoder.cur, encoder.end) = (range.start.wrapping_add(MESSAGE_HEADER / 4).cast(), range.end.cast());
+    (encoder.cur, encoder.end) = (
+        range.start.wrapping_add(MESSAGE_HEADER / 4).cast(),
+        range.end.cast(),
+    );
     commands(&mut encoder);
     let used = (encoder.cur as usize - range.start as usize) / 4;
     words.truncate(used);
@@ -125,5 +162,8 @@ pub fn message(context: u32, commands: impl FnOnce(&mut Encoder)) -> Vec<u32> {
 
 #[allow(dead_code)]
 pub fn floats<const N: usize>(rows: &[[f32; N]]) -> Vec<u8> {
-    rows.iter().flatten().flat_map(|f| f.to_le_bytes()).collect()
+    rows.iter()
+        .flatten()
+        .flat_map(|f| f.to_le_bytes())
+        .collect()
 }

@@ -22,7 +22,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How long workers may take to end when the server does, before they are killed.
 const GRACE: Duration = Duration::from_secs(2);
 /// The longest sleep: slow clients in the middle of their handshake are dropped by the look that follows.
-const LOOK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+const LOOK: Timespec = Timespec {
+    tv_sec: 1,
+    tv_nsec: 0,
+};
 
 /// Serves until a signal (SIGTERM, SIGINT), the end of the standard input or of the last session ends it, as the options say. Prints where it listens.
 ///
@@ -40,7 +43,14 @@ pub fn run(options: Options) -> Result<(), ServerError> {
     for address in &options.listen {
         listeners.push(Listener::bind(address, options.token.clone())?);
     }
-    let mut server = Server { options, listeners, processes: vec![spare], queue: VecDeque::new(), sessions: 0, failure: None };
+    let mut server = Server {
+        options,
+        listeners,
+        processes: vec![spare],
+        queue: VecDeque::new(),
+        sessions: 0,
+        failure: None,
+    };
     server.announce()?;
     let result = server.serve(&signals);
     server.stop();
@@ -73,7 +83,10 @@ impl Server {
         };
         let mut out = std::io::stdout().lock();
         for listener in &self.listeners {
-            tracing::info!("rendering by {renderer}, listening on {}", listener.address());
+            tracing::info!(
+                "rendering by {renderer}, listening on {}",
+                listener.address()
+            );
             if self.options.announce {
                 // Nobody may read it, which is no reason not to serve.
                 let _ = writeln!(out, "listening on {}", listener.address());
@@ -90,12 +103,15 @@ impl Server {
             }
             self.hear_workers();
             for listener in 0..self.listeners.len() {
-                while let Some(incoming) = self.listeners[listener].accept_timeout(Duration::ZERO)? {
+                while let Some(incoming) =
+                    self.listeners[listener].accept_timeout(Duration::ZERO)?
+                {
                     self.let_in(incoming);
                 }
             }
             self.serve_queue();
-            let over = self.options.once && self.sessions > 0 && self.queue.is_empty() && self.busy() == 0;
+            let over =
+                self.options.once && self.sessions > 0 && self.queue.is_empty() && self.busy() == 0;
             if over {
                 tracing::info!("the last client has gone");
                 return Ok(());
@@ -111,15 +127,26 @@ impl Server {
             fds.push(PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN));
         }
         let own = fds.len();
-        fds.extend(self.listeners.iter().map(|l| PollFd::from_borrowed_fd(l.as_fd(), PollFlags::IN)));
+        fds.extend(
+            self.listeners
+                .iter()
+                .map(|l| PollFd::from_borrowed_fd(l.as_fd(), PollFlags::IN)),
+        );
         for process in &self.processes {
-            fds.extend(process.descriptors().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+            fds.extend(
+                process
+                    .descriptors()
+                    .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)),
+            );
         }
         match poll(&mut fds, Some(&LOOK)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(ServerError::io("cannot wait for clients")(error)),
         }
-        let ready: Vec<bool> = fds[..own].iter().map(|fd| !fd.revents().is_empty()).collect();
+        let ready: Vec<bool> = fds[..own]
+            .iter()
+            .map(|fd| !fd.revents().is_empty())
+            .collect();
         Ok(ready[0] || (ready.get(1) == Some(&true) && has_ended(&stdin)))
     }
 
@@ -148,8 +175,12 @@ impl Server {
                 let (id, program) = (session.id, &session.program);
                 match &process.last_words {
                     Some(why) => tracing::error!("session {id} ({program}) has ended: {why}"),
-                    None if ending.is_empty() => tracing::info!("session {id} ({program}) has ended"),
-                    None => tracing::error!("session {id} ({program}) has ended: its worker {ending}"),
+                    None if ending.is_empty() => {
+                        tracing::info!("session {id} ({program}) has ended")
+                    }
+                    None => {
+                        tracing::error!("session {id} ({program}) has ended: its worker {ending}")
+                    }
                 }
             }
             Standing::Failed(_) => {}
@@ -185,15 +216,24 @@ impl Server {
             let why = format!("the server has its limit of {most} sessions");
             return incoming.refuse(&why);
         }
-        self.queue.push_back(Waiting { incoming, program, since: Instant::now() });
+        self.queue.push_back(Waiting {
+            incoming,
+            program,
+            since: Instant::now(),
+        });
     }
 
     fn attach(&mut self, incoming: Incoming, session: u64, key: &[u8; 16]) {
-        let serving = self.processes.iter_mut().find(|p| p.session().is_some_and(|s| s.id == session));
+        let serving = self
+            .processes
+            .iter_mut()
+            .find(|p| p.session().is_some_and(|s| s.id == session));
         let Some(process) = serving else {
             return incoming.refuse("there is no such session");
         };
-        let right = process.session().is_some_and(|s| bool::from(s.key.ct_eq(key)));
+        let right = process
+            .session()
+            .is_some_and(|s| bool::from(s.key.ct_eq(key)));
         if !right {
             tracing::warn!("a frames connection with a wrong key was turned away");
             return incoming.refuse("there is no such session");
@@ -205,14 +245,26 @@ impl Server {
     fn serve_queue(&mut self) {
         let now = Instant::now();
         self.queue.retain(|waiting| !waiting.incoming.is_gone());
-        while self.queue.front().is_some_and(|w| now.duration_since(w.since) > PATIENCE) {
+        while self
+            .queue
+            .front()
+            .is_some_and(|w| now.duration_since(w.since) > PATIENCE)
+        {
             if let Some(late) = self.queue.pop_front() {
                 late.incoming.refuse("the server's renderer does not start");
             }
         }
         while !self.queue.is_empty() {
-            let Some(ready) = self.processes.iter().position(|p| matches!(p.standing, Standing::Ready(_))) else { break };
-            let Some(client) = self.queue.pop_front() else { break };
+            let Some(ready) = self
+                .processes
+                .iter()
+                .position(|p| matches!(p.standing, Standing::Ready(_)))
+            else {
+                break;
+            };
+            let Some(client) = self.queue.pop_front() else {
+                break;
+            };
             self.sessions += 1;
             let session = Session {
                 id: self.sessions,
@@ -231,7 +283,10 @@ impl Server {
 
     /// After a worker has failed to start, the next is started only for a client that waits.
     fn keep_one_spare(&mut self) {
-        let spare = self.processes.iter().any(|p| matches!(p.standing, Standing::Ready(_) | Standing::Starting));
+        let spare = self
+            .processes
+            .iter()
+            .any(|p| matches!(p.standing, Standing::Ready(_) | Standing::Starting));
         if let (false, Some(why)) = (spare, self.failure.take()) {
             if self.queue.is_empty() {
                 self.failure = Some(why);
@@ -262,7 +317,10 @@ impl Server {
 
     /// Sessions under way.
     fn busy(&self) -> usize {
-        self.processes.iter().filter(|p| p.session().is_some()).count()
+        self.processes
+            .iter()
+            .filter(|p| p.session().is_some())
+            .count()
     }
 
     /// Ends all workers. Nothing is left when it returns.
@@ -291,7 +349,11 @@ impl Server {
 }
 
 /// Waits for the first worker's driver.
-fn await_driver(first: &mut Process, signals: &UnixStream, end_with_stdin: bool) -> Result<(), ServerError> {
+fn await_driver(
+    first: &mut Process,
+    signals: &UnixStream,
+    end_with_stdin: bool,
+) -> Result<(), ServerError> {
     let stdin = std::io::stdin();
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -302,21 +364,32 @@ fn await_driver(first: &mut Process, signals: &UnixStream, end_with_stdin: bool)
             (Standing::Failed(why), _) => return Err(ServerError::Worker(why.clone())),
             (_, Some(ending)) => {
                 let ending = if ending.is_empty() { "ended" } else { &ending };
-                return Err(ServerError::Worker(format!("the renderer did not start: its process {ending}")));
+                return Err(ServerError::Worker(format!(
+                    "the renderer did not start: its process {ending}"
+                )));
             }
             _ => {}
         }
         if Instant::now() > deadline {
-            return Err(ServerError::Worker(format!("the renderer did not start within {} s", PATIENCE.as_secs())));
+            return Err(ServerError::Worker(format!(
+                "the renderer did not start within {} s",
+                PATIENCE.as_secs()
+            )));
         }
         let mut fds = vec![PollFd::new(signals, PollFlags::IN)];
-        fds.extend(first.descriptors().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+        fds.extend(
+            first
+                .descriptors()
+                .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)),
+        );
         if end_with_stdin {
             fds.push(PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN));
         }
         let _ = poll(&mut fds, Some(&LOOK));
         let signalled = !fds[0].revents().is_empty();
-        let closed = end_with_stdin && fds.last().is_some_and(|fd| !fd.revents().is_empty()) && has_ended(&stdin);
+        let closed = end_with_stdin
+            && fds.last().is_some_and(|fd| !fd.revents().is_empty())
+            && has_ended(&stdin);
         if signalled || closed {
             return Err(ServerError::Worker("ended before it had started".into()));
         }
@@ -342,8 +415,16 @@ fn has_ended(mut stdin: &std::io::Stdin) -> bool {
 
 /// A name from outside, fit for a terminal.
 fn printable(name: &str) -> String {
-    let clean: String = name.chars().map(|c| if c.is_control() { '?' } else { c }).take(400).collect();
-    if clean.is_empty() { "a program without a name".into() } else { clean }
+    let clean: String = name
+        .chars()
+        .map(|c| if c.is_control() { '?' } else { c })
+        .take(400)
+        .collect();
+    if clean.is_empty() {
+        "a program without a name".into()
+    } else {
+        clean
+    }
 }
 
 fn random_key() -> [u8; 16] {

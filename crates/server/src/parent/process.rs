@@ -1,9 +1,9 @@
 //! A worker process as the parent sees it.
 
+use super::printable;
 use crate::control::{self, FromWorker, Inbox, Session, ToWorker};
 use crate::error::ServerError;
 use crate::options::WorkerCommand;
-use super::printable;
 use mgn_fabric::Incoming;
 use rustix::process::{pidfd_open, Pid, PidfdFlags};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -38,13 +38,23 @@ impl Process {
     pub fn start(command: &WorkerCommand) -> Result<Process, ServerError> {
         let (ours, theirs) = UnixStream::pair().map_err(ServerError::Spawn)?;
         let mut builder = Command::new(&command.program);
-        builder.args(&command.arguments).stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null());
+        builder
+            .args(&command.arguments)
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::null());
         // An interrupt from the terminal is the server's to deal with.
         builder.process_group(0);
         let child = builder.spawn().map_err(ServerError::Spawn)?;
         let pid = Pid::from_raw(child.id() as i32);
         let pidfd = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-        Ok(Process { child, pidfd, control: Some(ours), inbox: Inbox::default(), standing: Standing::Starting, last_words: None })
+        Ok(Process {
+            child,
+            pidfd,
+            control: Some(ours),
+            inbox: Inbox::default(),
+            standing: Standing::Starting,
+            last_words: None,
+        })
     }
 
     /// What becomes readable when there is something to hear.
@@ -59,7 +69,9 @@ impl Process {
         let open = self.inbox.fill(control, false);
         while let Ok(Some(message)) = self.inbox.next() {
             match message {
-                FromWorker::Ready { renderer } => self.standing = Standing::Ready(printable(&renderer)),
+                FromWorker::Ready { renderer } => {
+                    self.standing = Standing::Ready(printable(&renderer))
+                }
                 FromWorker::Failed(why) => self.standing = Standing::Failed(why),
                 FromWorker::Ended(why) => self.last_words = Some(printable(&why)),
             }
@@ -81,7 +93,11 @@ impl Process {
         let (socket, client) = incoming.into_handoff();
         session.client = client;
         if let Some(control) = &self.control {
-            if let Err(error) = control::send(control, &ToWorker::Session(session.clone()), Some(socket.as_fd())) {
+            if let Err(error) = control::send(
+                control,
+                &ToWorker::Session(session.clone()),
+                Some(socket.as_fd()),
+            ) {
                 tracing::debug!("a worker does not take its session: {error}");
             }
         }
@@ -92,7 +108,9 @@ impl Process {
     pub fn attach(&mut self, incoming: Incoming) {
         let (socket, client) = incoming.into_handoff();
         if let Some(control) = &self.control {
-            if let Err(error) = control::send(control, &ToWorker::Frames { client }, Some(socket.as_fd())) {
+            if let Err(error) =
+                control::send(control, &ToWorker::Frames { client }, Some(socket.as_fd()))
+            {
                 tracing::debug!("a worker does not take its frames connection: {error}");
             }
         }

@@ -1,6 +1,8 @@
 //! A server in a process of its own, and a client in miniature.
 
-use mgn_fabric::{connect, Address, Connection, Error, Message, Receiver, Sender, Token, Transport};
+use mgn_fabric::{
+    connect, Address, Connection, Error, Message, Receiver, Sender, Token, Transport,
+};
 use mgn_server::{Options, WorkerCommand};
 use mgn_wire::draws::attr;
 use mgn_wire::encoder::Data;
@@ -23,11 +25,18 @@ pub fn be_worker() {
 
 /// Becomes the server that the environment describes.
 pub fn be_server() {
-    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).without_time().init();
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .without_time()
+        .init();
     let get = |name: &str| std::env::var(name).ok();
     let number = |name: &str, or: u64| get(name).map_or(or, |n| n.parse().expect("a number"));
     let options = Options {
-        listen: vec![get("TEST_LISTEN").expect("an address").parse().expect("an address")],
+        listen: vec![get("TEST_LISTEN")
+            .expect("an address")
+            .parse()
+            .expect("an address")],
         token: get("TEST_TOKEN").map(|t| t.parse().expect("a token")),
         discard: get("TEST_DISCARD").is_some(),
         max_sessions: number("TEST_SESSIONS", 64) as usize,
@@ -47,7 +56,9 @@ pub fn be_server() {
 fn this_test(name: &str) -> WorkerCommand {
     WorkerCommand {
         program: std::env::current_exe().expect("a path"),
-        arguments: [name, "--exact", "--ignored", "--nocapture"].map(Into::into).to_vec(),
+        arguments: [name, "--exact", "--ignored", "--nocapture"]
+            .map(Into::into)
+            .to_vec(),
     }
 }
 
@@ -68,14 +79,25 @@ impl Server {
     pub fn try_start(tcp: bool, settings: &[(&str, &str)]) -> Result<Server, String> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("mgn-server-test-{}-{count}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("mgn-server-test-{}-{count}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder");
-        let listen = if tcp { "tcp:127.0.0.1:0".into() } else { format!("unix:{}/socket", folder.display()) };
+        let listen = if tcp {
+            "tcp:127.0.0.1:0".into()
+        } else {
+            format!("unix:{}/socket", folder.display())
+        };
         let log = fs::File::create(folder.join("log")).expect("a file");
         let command = this_test("server_process");
         let mut builder = Command::new(command.program);
-        builder.args(command.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
-        builder.env("TEST_LISTEN", &listen).envs(settings.iter().copied());
+        builder
+            .args(command.arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(log);
+        builder
+            .env("TEST_LISTEN", &listen)
+            .envs(settings.iter().copied());
         if tcp {
             builder.env("TEST_TOKEN", TOKEN);
         }
@@ -84,7 +106,12 @@ impl Server {
         let address = lines.find_map(|l| l.ok()?.strip_prefix("listening on ")?.parse().ok());
         std::thread::spawn(move || lines.for_each(drop));
         let token = tcp.then(|| TOKEN.parse().expect("a token"));
-        let mut server = Server { child, address: Address::Abstract("nowhere".into()), token, folder };
+        let mut server = Server {
+            child,
+            address: Address::Abstract("nowhere".into()),
+            token,
+            folder,
+        };
         match address {
             Some(address) => server.address = address,
             None => return Err(server.log()),
@@ -102,7 +129,11 @@ impl Server {
         wait_until(text, || self.log().contains(text));
     }
 
-    pub fn connect(&self, transport: Transport, opening: &[u8]) -> Result<(Connection, Vec<u8>), Error> {
+    pub fn connect(
+        &self,
+        transport: Transport,
+        opening: &[u8],
+    ) -> Result<(Connection, Vec<u8>), Error> {
         connect(&self.address, transport, self.token.as_ref(), opening, LONG)
     }
 
@@ -111,12 +142,30 @@ impl Server {
     }
 
     pub fn try_client(&self, transport: Transport) -> Result<Client, Error> {
-        let (commands, welcome) = self.connect(transport.clone(), &opening(Role::Session { program: "test\x1b[31m".into(), pid: std::process::id() }))?;
+        let (commands, welcome) = self.connect(
+            transport.clone(),
+            &opening(Role::Session {
+                program: "test\x1b[31m".into(),
+                pid: std::process::id(),
+            }),
+        )?;
         let welcome: Welcome = postcard::from_bytes(&welcome).expect("a welcome");
-        let (frames, _) = self.connect(transport, &opening(Role::Frames { session: welcome.session, key: welcome.key }))?;
+        let (frames, _) = self.connect(
+            transport,
+            &opening(Role::Frames {
+                session: welcome.session,
+                key: welcome.key,
+            }),
+        )?;
         let (sender, answers) = commands.split();
         let (frames_sender, frames) = frames.split();
-        Ok(Client { sender, answers, frames, _frames_sender: frames_sender, welcome })
+        Ok(Client {
+            sender,
+            answers,
+            frames,
+            _frames_sender: frames_sender,
+            welcome,
+        })
     }
 
     /// The process ids of its workers.
@@ -124,10 +173,18 @@ impl Server {
     pub fn workers(&self) -> Vec<i32> {
         let path = format!("/proc/{0}/task/{0}/children", self.child.id());
         let all = fs::read_dir(format!("/proc/{}/task", self.child.id())).map(|tasks| {
-            tasks.flatten().filter_map(|t| fs::read_to_string(t.path().join("children")).ok()).collect::<Vec<_>>().join(" ")
+            tasks
+                .flatten()
+                .filter_map(|t| fs::read_to_string(t.path().join("children")).ok())
+                .collect::<Vec<_>>()
+                .join(" ")
         });
-        let all = all.or_else(|_| fs::read_to_string(path)).unwrap_or_default();
-        all.split_whitespace().filter_map(|p| p.parse().ok()).collect()
+        let all = all
+            .or_else(|_| fs::read_to_string(path))
+            .unwrap_or_default();
+        all.split_whitespace()
+            .filter_map(|p| p.parse().ok())
+            .collect()
     }
 
     #[allow(dead_code)]
@@ -154,7 +211,11 @@ impl Drop for Server {
 }
 
 pub fn opening(role: Role) -> Vec<u8> {
-    let hello = Hello { version: hello::VERSION, table_hash: ops::TABLE_HASH, role };
+    let hello = Hello {
+        version: hello::VERSION,
+        table_hash: ops::TABLE_HASH,
+        role,
+    };
     postcard::to_allocvec(&hello).expect("bytes")
 }
 
@@ -180,23 +241,37 @@ impl Client {
     }
 
     pub fn encode(&self, context: u32, commands: impl FnOnce(&mut Encoder)) {
-        self.try_encode(context, commands).expect("a server that listens");
+        self.try_encode(context, commands)
+            .expect("a server that listens");
     }
 
-    pub fn try_encode(&self, context: u32, commands: impl FnOnce(&mut Encoder)) -> Result<(), Error> {
+    pub fn try_encode(
+        &self,
+        context: u32,
+        commands: impl FnOnce(&mut Encoder),
+    ) -> Result<(), Error> {
         self.sender.send(&message(context, commands))
     }
 
     pub fn draw_triangle(&self) {
         let mut vertices = Vec::new();
-        for row in [[1.0f32, 0.0, 0.0, -0.9, -0.8], [0.0, 1.0, 0.0, 0.8, -0.9], [0.0, 0.0, 1.0, 0.1, 0.9]] {
+        for row in [
+            [1.0f32, 0.0, 0.0, -0.9, -0.8],
+            [0.0, 1.0, 0.0, 0.8, -0.9],
+            [0.0, 0.0, 1.0, 0.1, 0.9],
+        ] {
             vertices.extend(row.iter().flat_map(|f| f.to_le_bytes()));
         }
         let layout = [attr::COLOR, 3, attr::POSITION, 2];
         self.encode(1, |e| unsafe {
             e.gl_clear_color(0.2, 0.2, 0.2, 1.0);
             e.gl_clear(GL_COLOR_BUFFER_BIT);
-            e.mgn_run(GL_TRIANGLES, 0, (layout.as_ptr(), 4), Data::Bytes(vertices.as_ptr(), vertices.len()));
+            e.mgn_run(
+                GL_TRIANGLES,
+                0,
+                (layout.as_ptr(), 4),
+                Data::Bytes(vertices.as_ptr(), vertices.len()),
+            );
         });
     }
 
@@ -209,7 +284,11 @@ impl Client {
     }
 
     pub fn frame(&mut self) -> (Header, Vec<u8>) {
-        let message = self.frames.recv(Some(LONG)).expect("a frame").expect("a frame in time");
+        let message = self
+            .frames
+            .recv(Some(LONG))
+            .expect("a frame")
+            .expect("a frame in time");
         let (header, payload) = split(&message);
         (header, payload)
     }
@@ -234,7 +313,12 @@ impl Client {
     pub fn answer(&mut self) -> Answer {
         let mut bytes = Vec::new();
         loop {
-            let message = self.answers.recv(Some(LONG)).expect("an answer").expect("an answer in time").to_vec();
+            let message = self
+                .answers
+                .recv(Some(LONG))
+                .expect("an answer")
+                .expect("an answer in time")
+                .to_vec();
             let total = u32::from_le_bytes(message[4..8].try_into().expect("4 bytes"));
             bytes.extend_from_slice(&message[16..]);
             if bytes.len() >= total as usize {
@@ -248,7 +332,9 @@ impl Client {
         let bytes = answer.next_array(size_of::<T>());
         let mut values = vec![T::default(); bytes.len() / size_of::<T>()];
         // SAFETY: plain values from as many bytes.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), values.as_mut_ptr().cast(), bytes.len()) };
+        unsafe {
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), values.as_mut_ptr().cast(), bytes.len())
+        };
         values
     }
 }
@@ -269,10 +355,17 @@ pub fn message(context: u32, commands: impl FnOnce(&mut Encoder)) -> Vec<u8> {
     words[0] = context;
     let mut encoder = Encoder::new(full);
     let range = words.as_mut_ptr_range();
-    (encoder.cur, encoder.end) = (range.start.wrapping_add(MESSAGE_HEADER / 4).cast(), range.end.cast());
+    (encoder.cur, encoder.end) = (
+        range.start.wrapping_add(MESSAGE_HEADER / 4).cast(),
+        range.end.cast(),
+    );
     commands(&mut encoder);
     let used = encoder.cur as usize - range.start as usize;
-    words.iter().flat_map(|w| w.to_le_bytes()).take(used).collect()
+    words
+        .iter()
+        .flat_map(|w| w.to_le_bytes())
+        .take(used)
+        .collect()
 }
 
 pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
