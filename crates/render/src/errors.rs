@@ -34,8 +34,8 @@ impl Errors {
 
     /// Whether the driver has raised an error since it was last asked. It is kept.
     pub(crate) fn is_new(&self) -> bool {
-        // SAFETY: as for `peek`.
         let driver = if self.current.get() {
+            // SAFETY: as for `peek`.
             unsafe { (self.get_error)() }
         } else {
             GL_NO_ERROR
