@@ -87,6 +87,7 @@ fn start(args: &Run) -> anyhow::Result<Session> {
         },
         save,
         frames: args.frames,
+        count_commands: args.stats || args.stats_json.is_some(),
         on_loss: match args.on_loss {
             OnLoss::Exit => mgn_launch::OnLoss::Exit,
             OnLoss::Continue => mgn_launch::OnLoss::Continue,

@@ -16,6 +16,8 @@ pub struct Options {
     /// Ends the program after so many frames.
     pub frames: Option<u64>,
     pub run_dir: Option<PathBuf>,
+    /// Whether somebody wants to know how many commands are sent, which costs a look at each.
+    pub count_commands: bool,
     /// What happens when the server is lost: the program goes on blank, or ends.
     pub continue_on_loss: bool,
 }
@@ -73,6 +75,7 @@ impl Options {
             save,
             frames: number(&var, "MGN_FRAMES")?,
             run_dir: var("MGN_RUN_DIR").map(PathBuf::from),
+            count_commands: var("MGN_COUNT_COMMANDS").is_some(),
             continue_on_loss: match var("MGN_ON_LOSS").as_deref() {
                 None | Some("") | Some("exit") => false,
                 Some("continue") => true,

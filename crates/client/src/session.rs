@@ -12,7 +12,7 @@ use mgn_fabric::{Address, Connection, Receiver, Reservation, Sender, Token, Tran
 use mgn_wire::hello::{self, Hello, Role, ServerInfo, Welcome};
 use mgn_wire::{Encoder, MESSAGE_HEADER, MESSAGE_MAX};
 use std::fmt::Display;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -33,6 +33,8 @@ pub struct Session {
     replies: Option<Replies>,
     next_id: AtomicU32,
     lost: AtomicBool,
+    /// Contexts that hold memory of the transport.
+    pub rooms: AtomicUsize,
 }
 
 /// Where the session is kept once there is one.
@@ -72,6 +74,7 @@ fn begin() -> Result<&'static Session, String> {
         sender,
         next_id: AtomicU32::new(1),
         lost: AtomicBool::new(false),
+        rooms: AtomicUsize::new(0),
         options,
     }));
     if let Some(receiver) = frames {
@@ -217,6 +220,10 @@ impl Session {
 
     /// Sends the first `used` bytes of `reservation`, header and records.
     pub fn commit(&self, reservation: &mut Reservation, used: usize) {
+        if self.options.count_commands {
+            // SAFETY: so much was written there.
+            self.stats.add(Word::Commands, unsafe { records(reservation.ptr(), used) });
+        }
         match self.sender.commit(reservation, used) {
             Ok(()) => {
                 self.stats.add(Word::Bytes, used as u64);
@@ -304,3 +311,19 @@ impl Session {
 
 /// Less room than this left of a chunk is not worth writing to.
 pub const ROOM_BYTES: usize = 4096;
+
+/// The number of records of a message.
+///
+/// # Safety
+/// `bytes` bytes of a message that the encoder wrote lie at `message`.
+unsafe fn records(message: *const u8, bytes: usize) -> u64 {
+    let mut at = MESSAGE_HEADER;
+    let mut count = 0;
+    while at < bytes {
+        // SAFETY: a record's header lies there.
+        let words = unsafe { message.add(at).cast::<u32>().read_unaligned() } >> 16;
+        at += words.max(1) as usize * 4;
+        count += 1;
+    }
+    count
+}

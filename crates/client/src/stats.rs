@@ -33,7 +33,7 @@ pub enum Word {
     Frames = 4,
     /// Bytes of the command stream.
     Bytes = 5,
-    /// Records of the command stream, as the server counts them when it finishes a frame.
+    /// Records of the command stream; counted if `MGN_COUNT_COMMANDS` is set.
     Commands = 6,
     /// Messages the bytes went in.
     Messages = 7,

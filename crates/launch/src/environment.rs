@@ -41,6 +41,8 @@ pub struct ClientSettings {
     /// End the program after this many swaps.
     pub frames: Option<u64>,
     pub on_loss: OnLoss,
+    /// Count commands, which costs a little for each.
+    pub count_commands: bool,
 }
 
 /// Frames that are kept as image files.
@@ -94,6 +96,10 @@ pub(crate) fn environment(
         ),
         set_or_remove("MGN_SAVE_FORMAT", settings.save.as_ref().map(|s| &s.format)),
     ];
+    changes.push(set_or_remove(
+        "MGN_COUNT_COMMANDS",
+        settings.count_commands.then_some("1"),
+    ));
     changes.extend(x11_toolkits());
     Ok(changes)
 }

@@ -36,6 +36,10 @@ fn attribute<const N: usize>(cx: &mut Context, attribute: u8, v: [f32; N]) {
         unsafe { im.template.as_mut_ptr().add(at).cast::<[f32; N]>().write_unaligned(v) };
         return;
     }
+    if im.is_plainly_outside() {
+        cx.gl.state.current.values[usize::from(attribute)] = widen(v);
+        return cx.send_attribute(attribute, N as u8, widen(v));
+    }
     cx.attribute(attribute, N as u8, widen(v));
 }
 

@@ -101,6 +101,12 @@ impl Immediate {
         self.phase != Phase::Outside
     }
 
+    /// Whether the program is not between glBegin and glEnd, and no list is being compiled.
+    #[inline(always)]
+    fn is_plainly_outside(&self) -> bool {
+        self.phase == Phase::Outside && !self.compiling
+    }
+
     /// A display list left the program between glBegin and glEnd, or took it out.
     pub fn be(&mut self, inside: bool) {
         self.phase = if inside { Phase::Verbatim } else { Phase::Outside };
@@ -549,6 +555,8 @@ impl Context {
         }
     }
 
+    /// Sends an attribute by itself. Inlined so that of an entry point's own attribute only its case is left.
+    #[inline(always)]
     fn send_attribute(&mut self, attribute: u8, components: u8, v: [f32; 4]) {
         let enc = &mut self.enc;
         // SAFETY: the context's own encoder.
