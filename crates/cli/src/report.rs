@@ -43,7 +43,7 @@ impl Figures {
         let mut other_drivers: Vec<PathBuf> = report
             .processes
             .iter()
-            .flat_map(|p| &p.mapped.drivers)
+            .flat_map(|p| p.mapped.drivers())
             .cloned()
             .collect();
         other_drivers.sort();

@@ -27,7 +27,12 @@ pub struct Mapped {
     /// A library that programs link for OpenGL or EGL.
     pub front: bool,
     /// Other OpenGL drivers, by their files.
-    pub drivers: BTreeSet<PathBuf>,
+    drivers: BTreeSet<PathBuf>,
+    /// Libraries with OpenGL's entry points that were no part of GLVND at the last look, and at how
+    /// many looks in a row there were such. A program that is being loaded may have GLVND's by
+    /// half, so once does not count.
+    loose: BTreeSet<PathBuf>,
+    looks: u32,
 }
 
 impl Mapped {
@@ -38,16 +43,26 @@ impl Mapped {
             .filter_map(|line| line.find('/').map(|at| &line[at..]))
             .map(|path| path.strip_suffix(" (deleted)").unwrap_or(path))
             .collect();
-        let names: Vec<&str> = files.iter().map(|path| file_name(path)).collect();
-        let glvnd = names.iter().any(|n| n.starts_with("libGLdispatch.so"));
-        Mapped {
-            ours: names.contains(&LIBRARY_FILE),
-            front: names.iter().any(|n| is_front(n)),
-            drivers: files
+        let all = || files.iter().map(|path| file_name(path));
+        let glvnd = all().any(|n| n.starts_with("libGLdispatch.so"));
+        let those = |is: fn(&str) -> bool| {
+            files
                 .iter()
-                .filter(|path| is_driver(file_name(path)) || !glvnd && is_entry(file_name(path)))
+                .filter(|path| is(file_name(path)))
                 .map(PathBuf::from)
-                .collect(),
+                .collect()
+        };
+        let loose: BTreeSet<PathBuf> = if glvnd {
+            BTreeSet::new()
+        } else {
+            those(is_entry)
+        };
+        Mapped {
+            ours: all().any(|n| n == LIBRARY_FILE),
+            front: all().any(is_front),
+            drivers: those(is_driver),
+            looks: u32::from(!loose.is_empty()),
+            loose,
         }
     }
 
@@ -55,12 +70,22 @@ impl Mapped {
         self.ours |= later.ours;
         self.front |= later.front;
         self.drivers.extend(later.drivers);
+        self.looks = if later.looks > 0 { self.looks + 1 } else { 0 };
+        self.loose = later.loose;
+    }
+
+    /// Other OpenGL drivers, by their files.
+    pub fn drivers(&self) -> impl Iterator<Item = &PathBuf> {
+        let sure = self.looks >= 2;
+        self.drivers
+            .iter()
+            .chain(self.loose.iter().filter(move |_| sure))
     }
 
     /// Whether its GL went to another driver. A driver without a front library serves something
     /// else, such as Vulkan or buffer allocation.
     fn elsewhere(&self) -> bool {
-        self.front && !self.ours && !self.drivers.is_empty()
+        self.front && !self.ours && self.drivers().next().is_some()
     }
 }
 
@@ -158,6 +183,10 @@ impl Watch {
             alive.any = true;
             tracing::trace!(?process, "seen");
             let maps = fs::read(format!("/proc/{}/maps", process.pid)).unwrap_or_default();
+            if maps.is_empty() {
+                // It is about to end, or is not ours to look at.
+                continue;
+            }
             let mapped = Mapped::from_maps(&String::from_utf8_lossy(&maps));
             alive.ours |= mapped.ours;
             let seen = self
@@ -226,7 +255,7 @@ pub fn judge<'a>(seen: impl IntoIterator<Item = &'a Seen>) -> Verdict {
     let mut verdict = Verdict::NoGl;
     for process in seen {
         if process.mapped.elsewhere() {
-            let driver = process.mapped.drivers.first().cloned().unwrap_or_default();
+            let driver = process.mapped.drivers().next().cloned().unwrap_or_default();
             return Verdict::Elsewhere {
                 process: process.name.clone(),
                 driver,
@@ -352,14 +381,7 @@ mod tests {
             "/usr/lib/libGLdispatch.so.0.0.0",
             "/opt/mgn/libmgn_client.so (deleted)",
         ]);
-        assert_eq!(
-            ours,
-            Mapped {
-                ours: true,
-                front: true,
-                drivers: BTreeSet::new()
-            }
-        );
+        assert!(ours.ours && ours.front && ours.drivers().next().is_none());
         let mesa = maps(&[
             "/usr/lib/libGLX.so.0.0.0",
             "/usr/lib/libGLdispatch.so.0.0.0",
@@ -372,12 +394,22 @@ mod tests {
     }
 
     #[test]
-    fn a_bundled_library_is_a_driver() {
-        let bundled = maps(&["/opt/game/lib/libGL.so.1"]);
+    fn a_bundled_library_is_a_driver_unless_more_is_still_coming() {
+        let alone = maps(&["/opt/game/lib/libGL.so.1"]);
+        assert_eq!(verdict(std::slice::from_ref(&alone)), Verdict::NoGl);
+        let mut bundled = alone.clone();
+        bundled.merge(alone.clone());
         assert!(
             matches!(verdict(&[bundled]), Verdict::Elsewhere { driver, .. }
             if driver == std::path::Path::new("/opt/game/lib/libGL.so.1"))
         );
+        let mut loading = alone.clone();
+        loading.merge(alone);
+        loading.merge(maps(&[
+            "/opt/game/lib/libGL.so.1",
+            "/usr/lib/libGLdispatch.so.0",
+        ]));
+        assert_eq!(verdict(&[loading]), Verdict::NoGl);
     }
 
     #[test]

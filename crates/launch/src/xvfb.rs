@@ -182,7 +182,6 @@ mod tests {
             connect(number, b"0123456789abcdef").is_err(),
             "a wrong cookie gets in"
         );
-        assert!(last_words(&run.join("xvfb.log")).is_none(), "it complains");
         let pid = Pid::from_raw(server.pid() as i32).unwrap();
         drop(server);
         assert!(test_kill_process(pid).is_err());

@@ -18,13 +18,15 @@ use crate::stage::{root, Stage};
 /// More than any program takes on a slow machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
+type Arguments = dyn Fn(&Path) -> Vec<OsString> + Sync + Send;
+
 /// One program with its arguments.
 pub struct Case {
     /// Names its folder of failures too.
     pub name: String,
     pub program: PathBuf,
     /// Its arguments, to leave its files in this folder.
-    pub arguments: Box<dyn Fn(&Path) -> Vec<OsString> + Sync + Send>,
+    pub arguments: Box<Arguments>,
     /// The exit statuses with which it may end, directly and with us alike.
     pub statuses: Vec<i32>,
 }
