@@ -27,7 +27,7 @@ pub struct Context {
     /// None for a context whose commands go nowhere.
     session: Option<&'static Session>,
     room: Option<Reservation>,
-    /// Room of contexts without a session.
+    /// Room of contexts without a session, and of those for which the transport has none to spare.
     scratch: Vec<u8>,
     /// The server was told to draw to these.
     pub draw: Option<Arc<Surface>>,
@@ -38,6 +38,10 @@ pub struct Context {
     /// In which frame the X server was last asked for the window's size.
     asked_in_frame: Option<u32>,
 }
+
+/// Contexts that may hold memory of the transport, be it only because their thread has stopped in the middle of something. Others write to memory of
+/// their own, which is copied: if each held a chunk there would soon be none left.
+const ROOMS_MAX: usize = 8;
 
 /// What a program asks of a context.
 #[derive(Clone, Copy, Debug)]
@@ -240,13 +244,17 @@ impl Context {
         if self.room_start.is_null() || used <= MESSAGE_HEADER {
             return;
         }
-        if let (Some(session), Some(room)) = (self.session, &mut self.room) {
-            session.commit(room, used);
-            if !session.is_lost() && room.capacity() >= ROOM_BYTES {
-                let (start, capacity) = (room.ptr(), room.capacity().min(session.message_max()));
-                self.write_at(start, capacity);
-                return;
+        match (self.session, &mut self.room) {
+            (Some(session), Some(room)) => {
+                session.commit(room, used);
+                if !session.is_lost() && room.capacity() >= ROOM_BYTES {
+                    let (start, capacity) =
+                        (room.ptr(), room.capacity().min(session.message_max()));
+                    return self.write_at(start, capacity);
+                }
             }
+            (Some(session), None) => session.commit_copy(&self.scratch[..used]),
+            (None, _) => {}
         }
         self.give_room_back();
     }
@@ -263,11 +271,17 @@ impl Context {
 
     /// Holds no memory of the transport any more, until the next command.
     fn give_room_back(&mut self) {
-        self.room = None;
+        self.drop_room();
         self.room_start = null_mut();
         self.room_end = null_mut();
         self.enc.cur = null_mut();
         self.enc.end = null_mut();
+    }
+
+    fn drop_room(&mut self) {
+        if let (Some(_), Some(session)) = (self.room.take(), self.session) {
+            session.rooms.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 
     /// Finds room for a record of `n` bytes, in a new message.
@@ -277,15 +291,18 @@ impl Context {
             return;
         }
         // What is left of the old chunk goes back before a new one is asked for.
-        self.room = None;
-        if let Some(room) = self.session.and_then(|s| s.reserve(n)) {
-            let most = self.session.map_or(usize::MAX, Session::message_max);
-            let (start, capacity) = (room.ptr(), room.capacity().min(most));
-            self.room = Some(room);
-            self.write_at(start, capacity);
-            return;
+        self.drop_room();
+        if let Some(session) = self.session {
+            if session.rooms.fetch_add(1, Ordering::Relaxed) < ROOMS_MAX {
+                if let Some(room) = session.reserve(n) {
+                    let capacity = room.capacity().min(session.message_max());
+                    self.write_at(room.ptr(), capacity);
+                    self.room = Some(room);
+                    return;
+                }
+            }
+            session.rooms.fetch_sub(1, Ordering::Relaxed);
         }
-        // Nobody listens: the same memory again and again.
         self.scratch.resize(MESSAGE_HEADER + RECORD_MAX, 0);
         let (start, capacity) = (self.scratch.as_mut_ptr(), self.scratch.len());
         self.write_at(start, capacity);

@@ -222,7 +222,8 @@ impl Session {
     pub fn commit(&self, reservation: &mut Reservation, used: usize) {
         if self.options.count_commands {
             // SAFETY: so much was written there.
-            self.stats.add(Word::Commands, unsafe { records(reservation.ptr(), used) });
+            self.stats
+                .add(Word::Commands, unsafe { records(reservation.ptr(), used) });
         }
         match self.sender.commit(reservation, used) {
             Ok(()) => {
@@ -230,6 +231,14 @@ impl Session {
                 self.stats.add(Word::Messages, 1);
             }
             Err(error) => self.lose(error),
+        }
+    }
+
+    /// Sends a message that was written elsewhere.
+    pub fn commit_copy(&self, message: &[u8]) {
+        if let Some(mut reservation) = self.reserve(message.len() - MESSAGE_HEADER) {
+            reservation.write(0, message);
+            self.commit(&mut reservation, message.len());
         }
     }
 
