@@ -55,6 +55,8 @@ pub(crate) struct Context {
     /// `GL_DRAW_BUFFER` and `GL_READ_BUFFER` of the default framebuffer, as the program set them.
     pub draw_buffer: u32,
     pub read_buffer: u32,
+    /// Whether a display list is being compiled without being executed.
+    pub only_compiles: bool,
     /// Framebuffer objects bound by the program, by its names for them.
     pub draw_framebuffer: u32,
     pub read_framebuffer: u32,
@@ -93,6 +95,7 @@ impl Context {
             was_current: false,
             draw_buffer: mgn_wire::gl::GL_BACK,
             read_buffer: mgn_wire::gl::GL_BACK,
+            only_compiles: false,
             draw_framebuffer: 0,
             read_framebuffer: 0,
             vertex_array: 0,

@@ -104,6 +104,8 @@ impl Table {
 #[derive(Debug, Default)]
 pub struct Shared {
     tables: [Table; SHARED],
+    /// Whether a display list was compiled that changes what is drawn to or read.
+    pub lists_switch_buffers: bool,
     /// Fences by the client's name of them.
     pub syncs: HashMap<u32, Sync>,
 }

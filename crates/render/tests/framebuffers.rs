@@ -142,6 +142,26 @@ fn popped_attributes_restore_the_draw_buffer() {
 }
 
 #[test]
+fn lists_choose_buffers_when_they_are_called() {
+    let mut s = Session::new(api::COMPAT, 0);
+    s.encode(|e| unsafe {
+        clear(e, 0.0, 1.0, 0.0);
+        e.gl_new_list(7, GL_COMPILE);
+        e.gl_draw_buffer(GL_FRONT);
+        e.gl_end_list();
+    });
+    assert_eq!(integer(&mut s, GL_DRAW_BUFFER), GL_BACK);
+    s.encode(|e| unsafe {
+        e.gl_call_list(7);
+        clear(e, 1.0, 0.0, 0.0);
+    });
+    assert_eq!(integer(&mut s, GL_DRAW_BUFFER), GL_FRONT);
+    assert_eq!(pixel(&mut s), GREEN);
+    s.encode(|e| unsafe { e.gl_read_buffer(GL_FRONT) });
+    assert_eq!(pixel(&mut s), RED);
+}
+
+#[test]
 fn a_single_buffered_window_shows_at_once() {
     let mut s = Session::new(api::COMPAT, SINGLE);
     s.encode(|e| unsafe {

@@ -565,9 +565,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_call_list(&mut self, list: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glCallList)(list) };
-        Ok(())
+        self.hand_gl_call_list(list)
     }
     fn gl_call_lists(&mut self, n: i32, type_: u32, lists: Slice<'_, u8>) -> Result<(), Fault> {
         self.hand_gl_call_lists(n, type_, lists)

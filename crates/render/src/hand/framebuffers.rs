@@ -62,7 +62,7 @@ impl Renderer {
         self.needs_context()?;
         // SAFETY: the context is current.
         let done = self.without_error(|r| unsafe { (r.gl.glDrawBuffer)(buf) });
-        if done && self.cx()?.draw_framebuffer == 0 {
+        if done && self.takes_effect()? && self.cx()?.draw_framebuffer == 0 {
             self.draw_to(buf)?;
         }
         Ok(())
@@ -80,7 +80,7 @@ impl Renderer {
         }
         // SAFETY: the array holds `n` buffers.
         let done = self.without_error(|r| unsafe { (r.gl.glDrawBuffers)(n, buffers.as_ptr()) });
-        if done && self.cx()?.draw_framebuffer == 0 {
+        if done && self.takes_effect()? && self.cx()?.draw_framebuffer == 0 {
             self.draw_to(buffers.first().copied().unwrap_or(GL_NONE))?;
         }
         Ok(())
@@ -90,12 +90,19 @@ impl Renderer {
         self.needs_context()?;
         // SAFETY: the context is current.
         let done = self.without_error(|r| unsafe { (r.gl.glReadBuffer)(src) });
-        if done && self.cx()?.read_framebuffer == 0 {
+        if done && self.takes_effect()? && self.cx()?.read_framebuffer == 0 {
             self.cx()?.read_buffer = src;
             self.need_fronts()?;
             self.bind()?;
         }
         Ok(())
+    }
+
+    /// Whether a command that chooses buffers is executed now, and not only when a list is called.
+    fn takes_effect(&mut self) -> Result<bool, Fault> {
+        let compiles = self.cx()?.only_compiles;
+        self.names.shared.lists_switch_buffers |= compiles;
+        Ok(!compiles)
     }
 
     /// Draws to another buffer of the default framebuffer from now on.

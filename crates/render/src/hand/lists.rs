@@ -3,7 +3,7 @@
 use crate::renderer::{out, Renderer};
 use mgn_wire::sizes::gets::pixel_map_counted_by;
 use mgn_wire::sizes::image::{call_lists_bytes, map_components};
-use mgn_wire::{Data, Fault, Plain, Reply, Slice};
+use mgn_wire::{gl::GL_COMPILE, gl::GL_LIST_MODE, Data, Fault, Plain, Reply, Slice};
 
 /// The most display lists that one command may generate or delete: each takes memory and time in the driver.
 const MOST_LISTS: i32 = 1 << 20;
@@ -32,6 +32,8 @@ impl Renderer {
         self.needs_context()?;
         // SAFETY: the context is current.
         unsafe { (self.gl.glNewList)(list, mode) };
+        let mode = self.driver_integer(GL_LIST_MODE) as u32;
+        self.cx()?.only_compiles = mode == GL_COMPILE;
         Ok(())
     }
 
@@ -39,6 +41,22 @@ impl Renderer {
         self.needs_context()?;
         // SAFETY: the context is current.
         unsafe { (self.gl.glEndList)() };
+        self.cx()?.only_compiles = false;
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_call_list(&mut self, list: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        // SAFETY: the context is current.
+        unsafe { (self.gl.glCallList)(list) };
+        self.lists_called()
+    }
+
+    /// Lists may have changed what is drawn to and read.
+    fn lists_called(&mut self) -> Result<(), Fault> {
+        if self.names.shared.lists_switch_buffers {
+            self.draw_buffers_restored()?;
+        }
         Ok(())
     }
 
@@ -55,7 +73,7 @@ impl Renderer {
         }
         // SAFETY: the array holds `n` names; the driver refuses types without a size.
         unsafe { (self.gl.glCallLists)(n, type_, lists.as_ptr().cast()) };
-        Ok(())
+        self.lists_called()
     }
 
     pub(crate) fn hand_gl_render_mode(

@@ -44,6 +44,9 @@ impl Process {
             .stdout(Stdio::null());
         // An interrupt from the terminal is the server's to deal with.
         builder.process_group(0);
+        if let Some(name) = std::env::args_os().next() {
+            builder.arg0(name);
+        }
         let child = builder.spawn().map_err(ServerError::Spawn)?;
         let pid = Pid::from_raw(child.id() as i32);
         let pidfd = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
