@@ -57,14 +57,12 @@ impl Frames {
     /// Waits until nothing is under way, but not longer than `limit`.
     pub fn wait_all(&self, limit: Duration) {
         let end = Instant::now() + limit;
+        // Held until after the lock: letting go of the last reference to a surface takes more than memory.
+        let live: Vec<_> = self.surfaces().values().filter_map(Weak::upgrade).collect();
         let mut surfaces = self.surfaces();
-        loop {
-            let busy = surfaces
-                .values()
-                .filter_map(Weak::upgrade)
-                .any(|s| self.under_way(&s) > 0);
+        while live.iter().any(|s| self.under_way(s) > 0) {
             let left = end.saturating_duration_since(Instant::now());
-            if !busy || left.is_zero() {
+            if left.is_zero() {
                 return;
             }
             let waited = self.finished.wait_timeout(surfaces, left);
