@@ -46,15 +46,18 @@ impl Known<'_> {
     }
 }
 
-/// Commands named after the type that they return.
+/// Commands named after the type that they return. `quick` is a look that comes before all others, and `most` how many values are answered here.
 macro_rules! get_commands {
-    ($($name:ident: $type:ty, $value:ident, $ask:ident, $op:ident, $learn:ident, $most:expr;)*) => {$(
+    ($($name:ident: $type:ty, $value:ident, ask $ask:ident $op:ident, learn $learn:ident, quick $quick:ident, most $most:expr;)*) => {$(
         pub unsafe extern "C" fn $name(pname: u32, data: *mut $type) {
             // SAFETY: the only reference in use, to the thread's own context; the program has room for the values of `pname`.
             unsafe {
                 let cx = context();
                 if cx.gl.in_begin() {
                     return cx.illegal_in_begin();
+                }
+                if let Some(value) = $quick(cx, pname) {
+                    return data.write(value);
                 }
                 if let Some(known) = cx.known(pname).filter(|known| known.len() <= $most) {
                     for i in 0..known.len() {
@@ -71,13 +74,27 @@ macro_rules! get_commands {
     )*};
 }
 
-// Each of these ends with how many values are answered here. Drivers scale matrices to 64-bit integers as they like.
 get_commands! {
-    glGetIntegerv: i32, int, gl_get_integerv, GL_GET_INTEGERV, learn_integers, gets::VALUES_MAX;
-    glGetInteger64v: i64, int64, gl_get_integer64v, GL_GET_INTEGER64V, learn_nothing, 8;
-    glGetFloatv: f32, float, gl_get_floatv, GL_GET_FLOATV, learn_floats, gets::VALUES_MAX;
-    glGetDoublev: f64, double, gl_get_doublev, GL_GET_DOUBLEV, learn_doubles, gets::VALUES_MAX;
-    glGetBooleanv: u8, boolean, gl_get_booleanv, GL_GET_BOOLEANV, learn_nothing, gets::VALUES_MAX;
+    glGetIntegerv: i32, int, ask gl_get_integerv GL_GET_INTEGERV, learn learn_integers, quick one_integer, most gets::VALUES_MAX;
+    // Drivers scale matrices to 64-bit integers as they like.
+    glGetInteger64v: i64, int64, ask gl_get_integer64v GL_GET_INTEGER64V, learn learn_nothing, quick nothing, most 8;
+    glGetFloatv: f32, float, ask gl_get_floatv GL_GET_FLOATV, learn learn_floats, quick nothing, most gets::VALUES_MAX;
+    glGetDoublev: f64, double, ask gl_get_doublev GL_GET_DOUBLEV, learn learn_doubles, quick nothing, most gets::VALUES_MAX;
+    glGetBooleanv: u8, boolean, ask gl_get_booleanv GL_GET_BOOLEANV, learn learn_nothing, quick nothing, most gets::VALUES_MAX;
+}
+
+/// What is asked most: integers that the shadow finds at once. Others may be kept beside it.
+#[inline(always)]
+fn one_integer(cx: &Context, pname: u32) -> Option<i32> {
+    if pname >= FIRST_KEPT {
+        return None;
+    }
+    cx.gl.state.integer(pname)
+}
+
+#[inline(always)]
+fn nothing<T>(_: &Context, _: u32) -> Option<T> {
+    None
 }
 
 fn learn_integers(cx: &mut Context, pname: u32, values: &[i32]) {
@@ -98,8 +115,10 @@ fn learn_nothing<T: Plain>(_: &mut Context, _: u32, _: &[T]) {}
 impl Context {
     /// The value of a name, if it is known here.
     fn known(&mut self, pname: u32) -> Option<Known<'_>> {
-        if let Some(value) = self.kept(pname) {
-            return Some(Known::Kept(value));
+        if pname >= FIRST_KEPT {
+            if let Some(value) = self.kept(pname) {
+                return Some(Known::Kept(value));
+            }
         }
         if is_current(pname) && matches!(self.gl.state.get(pname), Answer::Unknown) {
             self.ask_current(pname);
@@ -179,6 +198,9 @@ fn is_current(pname: u32) -> bool {
             | GL_CURRENT_TEXTURE_COORDS
     )
 }
+
+/// The least of the names whose values are kept beside the shadow; the old ones, which programs ask for most, are below.
+const FIRST_KEPT: u32 = GL_VERTEX_ARRAY;
 
 /// The target whose binding a name tells.
 fn buffer_target(pname: u32) -> Option<u32> {
