@@ -203,7 +203,7 @@ fn say_what_the_display_lacks(args: &Run) {
             eprintln!("mgn: {error}; --headless gives a program an X server without a screen")
         }
         Ok(info) if info.glx.is_none() => {
-            eprintln!("mgn: the X server has no GLX, so programs will find no OpenGL for their windows; start it with `+extension GLX`, or use --headless");
+            eprintln!("mgn: the X server has no GLX, so most programs find no OpenGL for their windows; start it with `+extension GLX`, or use --headless");
         }
         Ok(_) => {}
     }
