@@ -240,6 +240,7 @@ impl Context {
 
     /// Commits the records written so far as one message.
     fn send(&mut self) {
+        self.gl.immediate.sent();
         let used = self.enc.cur as usize - self.room_start as usize;
         if self.room_start.is_null() || used <= MESSAGE_HEADER {
             return;

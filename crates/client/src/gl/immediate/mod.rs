@@ -101,6 +101,11 @@ impl Immediate {
         self.phase != Phase::Outside
     }
 
+    /// What was written is sent: the last run can't be taken up again, even if other commands come to lie at the same place.
+    pub fn sent(&mut self) {
+        self.reopen_at = std::ptr::null_mut();
+    }
+
     /// Whether the program is not between glBegin and glEnd, and no list is being compiled.
     #[inline(always)]
     fn is_plainly_outside(&self) -> bool {
