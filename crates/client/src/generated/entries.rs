@@ -2468,9 +2468,9 @@ pub unsafe extern "C" fn glGetMultiTexParameterivEXT(texunit: u32, target: u32, 
 pub unsafe extern "C" fn glGetMultisamplefv(pname: u32, index: u32, val: *mut f32) {
     unsafe {
         let cx = context();
-        cx.enc.gl_get_multisamplefv(pname, index, if val.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        cx.enc.gl_get_multisamplefv(pname, index, if val.is_null() { 0 } else { (2) as u32 });
         let mut answer = cx.answer(ops::GL_GET_MULTISAMPLEFV);
-        answer.array(val.cast::<f32>(), lens::values(pname));
+        answer.array(val.cast::<f32>(), 2);
     }
 }
 pub unsafe extern "C" fn glGetNamedBufferParameteri64v(buffer: u32, pname: u32, params: *mut i64) {

@@ -2657,7 +2657,7 @@ impl Commands for Renderer {
     }
     fn gl_get_multisamplefv(&mut self, pname: u32, index: u32, val_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let mut val = crate::renderer::out::<f32>(val_count, 0)?;
+        let mut val = crate::renderer::out::<f32>(val_count, 2)?;
         self.error();
         unsafe { (self.gl.glGetMultisamplefv)(pname, index, val.as_mut_ptr().cast()) };
         let failed = self.failed();

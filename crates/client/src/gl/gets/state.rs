@@ -115,7 +115,7 @@ fn learn_nothing<T: Plain>(_: &mut Context, _: u32, _: &[T]) {}
 impl Context {
     /// The value of a name, if it is known here.
     fn known(&mut self, pname: u32) -> Option<Known<'_>> {
-        if pname >= FIRST_KEPT {
+        if pname >= FIRST_KEPT || pname == GL_CLIENT_ATTRIB_STACK_DEPTH {
             if let Some(value) = self.kept(pname) {
                 return Some(Known::Kept(value));
             }
@@ -199,7 +199,7 @@ fn is_current(pname: u32) -> bool {
     )
 }
 
-/// The least of the names whose values are kept beside the shadow; the old ones, which programs ask for most, are below.
+/// The least of the names, but for one, whose values are kept beside the shadow; the old ones, which programs ask for most, are below.
 const FIRST_KEPT: u32 = GL_VERTEX_ARRAY;
 
 /// The target whose binding a name tells.
