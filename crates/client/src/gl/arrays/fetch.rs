@@ -65,7 +65,14 @@ impl Context {
                 continue;
             }
             let size = self.gl.shared.buffers().get(buffer).map_or(0, |object| object.size as usize);
-            if let Some(bytes) = buffers::element_bytes(self, buffer, 0, size) {
+            let elements = self.gl.arrays.element_buffer();
+            // Contents are read through the binding of indices.
+            // SAFETY: the context's own encoder.
+            unsafe { self.enc.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, buffer) };
+            let bytes = buffers::element_bytes(self, buffer, 0, size);
+            // SAFETY: as above.
+            unsafe { self.enc.gl_bind_buffer(GL_ELEMENT_ARRAY_BUFFER, elements) };
+            if let Some(bytes) = bytes {
                 self.gl.arrays.fetched.push((buffer, bytes));
             }
         }

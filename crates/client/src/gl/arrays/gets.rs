@@ -26,7 +26,6 @@ impl Arrays {
             GL_VERTEX_ARRAY_BINDING => return Some(self.name().into()),
             GL_ELEMENT_ARRAY_BUFFER_BINDING => return Some(self.element_buffer().into()),
             GL_CLIENT_ACTIVE_TEXTURE => return Some((GL_TEXTURE0 + self.client_unit).into()),
-            GL_CLIENT_ATTRIB_STACK_DEPTH => return Some(self.pushed.depth() as i64),
             GL_VERTEX_ARRAY => (attr::POSITION, Of::Enabled),
             GL_VERTEX_ARRAY_SIZE => (attr::POSITION, Of::Size),
             GL_VERTEX_ARRAY_TYPE => (attr::POSITION, Of::Type),

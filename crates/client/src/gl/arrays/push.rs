@@ -7,9 +7,6 @@ use crate::gl::images::SavedPixels;
 use mgn_wire::draws::{attr, Kind};
 use mgn_wire::gl;
 
-/// GL_MAX_CLIENT_ATTRIB_STACK_DEPTH of Mesa.
-const DEPTH: usize = 16;
-
 struct Saved {
     pixels: Option<SavedPixels>,
     arrays: Option<SavedArrays>,
@@ -25,20 +22,14 @@ struct SavedArrays {
 #[derive(Default)]
 pub struct Stack(Vec<Saved>);
 
-impl Stack {
-    pub fn depth(&self) -> usize {
-        self.0.len()
-    }
-}
-
 pub unsafe extern "C" fn glPushClientAttrib(mask: u32) {
     // SAFETY: the only reference in use.
     let cx = unsafe { context() };
     if cx.gl.in_begin() {
         return cx.illegal_in_begin();
     }
-    if cx.gl.arrays.pushed.depth() >= DEPTH {
-        return cx.set_error(gl::GL_STACK_OVERFLOW);
+    if let Err(error) = cx.gl.state.gl_push_client_attrib(mask) {
+        return cx.set_error(error.code());
     }
     let pixels = (mask & gl::GL_CLIENT_PIXEL_STORE_BIT != 0).then(|| cx.save_pixels());
     let array_buffer = cx.gl.objects.bindings.array_buffer();
@@ -58,9 +49,12 @@ pub unsafe extern "C" fn glPopClientAttrib() {
     if cx.gl.in_begin() {
         return cx.illegal_in_begin();
     }
-    let Some(saved) = cx.gl.arrays.pushed.0.pop() else {
-        return cx.set_error(gl::GL_STACK_UNDERFLOW);
-    };
+    let before = RESTART.map(|pname| cx.integer(pname));
+    if let Err(error) = cx.gl.state.gl_pop_client_attrib() {
+        return cx.set_error(error.code());
+    }
+    let Some(saved) = cx.gl.arrays.pushed.0.pop() else { return };
+    cx.send_restart(before);
     if let Some(pixels) = saved.pixels {
         cx.restore_pixels(pixels);
     }
@@ -69,7 +63,29 @@ pub unsafe extern "C" fn glPopClientAttrib() {
     }
 }
 
+/// Primitive restart comes back with the arrays, as Mesa has it.
+const RESTART: [u32; 3] = [gl::GL_PRIMITIVE_RESTART, gl::GL_PRIMITIVE_RESTART_FIXED_INDEX, gl::GL_PRIMITIVE_RESTART_INDEX];
+
 impl Context {
+    fn integer(&self, pname: u32) -> Option<u32> {
+        self.gl.state.get(pname).values().map(|v| v.int64(0) as u32)
+    }
+
+    /// Tells the server what the shadow has restored.
+    fn send_restart(&mut self, before: [Option<u32>; 3]) {
+        for (pname, old) in RESTART.into_iter().zip(before) {
+            let Some(now) = self.integer(pname).filter(|now| Some(*now) != old) else { continue };
+            // SAFETY: the context's own encoder.
+            unsafe {
+                match pname {
+                    gl::GL_PRIMITIVE_RESTART_INDEX => self.enc.gl_primitive_restart_index(now),
+                    _ if now != 0 => self.enc.gl_enable(pname),
+                    _ => self.enc.gl_disable(pname),
+                }
+            }
+        }
+    }
+
     /// Makes the saved arrays the current ones, telling the server of every array in a buffer object that differs.
     fn restore_arrays(&mut self, saved: SavedArrays) {
         // An object that was deleted meanwhile stays deleted.
