@@ -57,7 +57,7 @@ impl Strings {
             vendor: c_string(&info.vendor),
             renderer: c_string(&info.renderer),
             version: c_string(&capped(&info.version, number, false)),
-            glsl: (api != api::ES1).then(|| c_string(&capped(&info.glsl, glsl(number), true))),
+            glsl: (api != api::ES1).then(|| c_string(&capped(&info.glsl, glsl(api, number), true))),
             joined: (api != api::CORE).then(|| c_string(&joined)),
             extensions: extensions.into_iter().map(c_string).collect(),
             number,
@@ -94,13 +94,12 @@ impl Strings {
 }
 
 /// The version of the shading language that goes with a version of OpenGL or OpenGL ES.
-fn glsl((major, minor): (u8, u8)) -> (u8, u8) {
+fn glsl(api: u32, (major, minor): (u8, u8)) -> (u8, u8) {
+    let desktop = matches!(api, api::COMPAT | api::CORE);
     match (major, minor) {
-        (2, 0) => (1, 10),
-        (2, 1) => (1, 20),
-        (3, 0) => (1, 30),
-        (3, 1) => (1, 40),
-        (3, 2) => (1, 50),
+        (2, _) if !desktop => (1, 0),
+        (2, minor) => (1, 10 + 10 * minor),
+        (3, minor @ 0..=2) if desktop => (1, 30 + 10 * minor),
         _ => (major, minor * 10),
     }
 }
@@ -212,6 +211,8 @@ mod tests {
         let s = Strings::new(&info("OpenGL ES 3.2 Mesa 22.3.6", "OpenGL ES GLSL ES 3.20"), api::ES);
         assert_eq!(said(&s, gl::GL_VERSION), Some("OpenGL ES 3.0 Mesa 22.3.6"));
         assert_eq!(said(&s, gl::GL_SHADING_LANGUAGE_VERSION), Some("OpenGL ES GLSL ES 3.00"));
+        let s = Strings::new(&info("OpenGL ES 2.0 Mesa", "OpenGL ES GLSL ES 1.0.16"), api::ES);
+        assert_eq!(said(&s, gl::GL_SHADING_LANGUAGE_VERSION), Some("OpenGL ES GLSL ES 1.0.16"));
         let s = Strings::new(&info("OpenGL ES-CM 1.1 Mesa 22.3.6", ""), api::ES1);
         assert_eq!(said(&s, gl::GL_VERSION), Some("OpenGL ES-CM 1.1 Mesa 22.3.6"));
         assert_eq!(said(&s, gl::GL_SHADING_LANGUAGE_VERSION), None);
