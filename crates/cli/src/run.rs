@@ -76,9 +76,11 @@ fn start(args: &Run) -> anyhow::Result<Session> {
     let mut settings = ClientSettings {
         server: args.server.as_ref().map(Address::to_string),
         transport: args.transport.as_ref().map(|t| absolute(t).to_string()),
+        // A server of our own has a secret of its own, or none.
         token_file: args
             .token_file
             .as_deref()
+            .filter(|_| args.server.is_some())
             .map(std::path::absolute)
             .transpose()?,
         present: match args.present {
@@ -92,6 +94,7 @@ fn start(args: &Run) -> anyhow::Result<Session> {
             OnLoss::Exit => mgn_launch::OnLoss::Exit,
             OnLoss::Continue => mgn_launch::OnLoss::Continue,
         },
+        count_commands: args.stats || args.stats_json.is_some(),
     };
     let server = match (&args.server, &args.transport) {
         (None, None | Some(Transport::Shm | Transport::Unix | Transport::Tcp)) => {

@@ -126,5 +126,6 @@ fn frames_ends_the_program_after_so_many() {
     assert_eq!(figures["frames"], 7, "{figures}");
     assert!(figures["bytes_per_frame"].as_f64().unwrap() > 0.0);
     assert!(figures["frames_per_second"].as_f64().unwrap() > 0.0);
+    assert!(figures["commands_per_frame"].as_f64().unwrap() > 0.0);
     assert!(outcome.stderr.contains("7 in"), "{}", outcome.stderr);
 }
