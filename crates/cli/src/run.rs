@@ -94,7 +94,6 @@ fn start(args: &Run) -> anyhow::Result<Session> {
             OnLoss::Exit => mgn_launch::OnLoss::Exit,
             OnLoss::Continue => mgn_launch::OnLoss::Continue,
         },
-        count_commands: args.stats || args.stats_json.is_some(),
     };
     let server = match (&args.server, &args.transport) {
         (None, None | Some(Transport::Shm | Transport::Unix | Transport::Tcp)) => {

@@ -88,7 +88,6 @@ pub(crate) fn environment(
         set_or_remove("MGN_SERVER", settings.server.as_ref()),
         set_or_remove("MGN_TRANSPORT", settings.transport.as_ref()),
         set_or_remove("MGN_TOKEN_FILE", settings.token_file.as_ref()),
-        set_or_remove("MGN_COUNT_COMMANDS", settings.count_commands.then_some("1")),
         set_or_remove("MGN_FRAMES", settings.frames.map(|n| n.to_string())),
         set_or_remove("MGN_SAVE_DIR", settings.save.as_ref().map(|s| &s.dir)),
         set_or_remove(
