@@ -91,6 +91,23 @@ fn begin() -> Result<&'static Session, String> {
 
 type Opened = (Welcome, Connection, Option<Receiver>);
 
+/// What a connection begins with, and a recording.
+fn opening(role: Role) -> Result<Vec<u8>, String> {
+    let hello = Hello {
+        version: hello::VERSION,
+        table_hash: mgn_wire::ops::TABLE_HASH,
+        role,
+    };
+    postcard::to_allocvec(&hello).map_err(|e| e.to_string())
+}
+
+fn session_role() -> Role {
+    Role::Session {
+        program: program_name(),
+        pid: std::process::id(),
+    }
+}
+
 /// Commands go into a file or nowhere, and every question is answered with a default.
 fn unanswered(options: &Options) -> Result<Opened, String> {
     let nowhere = Address::Abstract("nobody".into());
@@ -98,7 +115,7 @@ fn unanswered(options: &Options) -> Result<Opened, String> {
         options.server.as_ref().unwrap_or(&nowhere),
         options.transport.clone(),
         None,
-        &[],
+        &opening(session_role())?,
         CONNECT_TIMEOUT,
     )
     .map_err(|e| format!("cannot use {}: {e}", options.transport))?;
@@ -121,12 +138,7 @@ fn answered(options: &Options) -> Result<Opened, String> {
         .transpose()
         .map_err(|e| e.to_string())?;
     let open = |role: Role| {
-        let hello = Hello {
-            version: hello::VERSION,
-            table_hash: mgn_wire::ops::TABLE_HASH,
-            role,
-        };
-        let opening = postcard::to_allocvec(&hello).map_err(|e| e.to_string())?;
+        let opening = opening(role)?;
         mgn_fabric::connect(
             server,
             options.transport.clone(),
@@ -143,10 +155,7 @@ fn answered(options: &Options) -> Result<Opened, String> {
             format!("no session with the render server at {server} by {by}: {e}{hint}")
         })
     };
-    let (commands, welcome) = open(Role::Session {
-        program: program_name(),
-        pid: std::process::id(),
-    })?;
+    let (commands, welcome) = open(session_role())?;
     let welcome: Welcome = postcard::from_bytes(&welcome).map_err(|_| {
         format!("the render server at {server} answered with something else than a welcome")
     })?;
