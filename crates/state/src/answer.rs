@@ -12,6 +12,7 @@ pub enum Answer<'a> {
 
 impl<'a> Answer<'a> {
     /// The values, if they are known.
+    #[inline]
     pub fn values(self) -> Option<Values<'a>> {
         match self {
             Answer::Unknown => None,
@@ -19,6 +20,7 @@ impl<'a> Answer<'a> {
         }
     }
 
+    #[inline]
     pub(crate) fn of(class: Class, values: &'a [f64]) -> Answer<'a> {
         if values.iter().any(|&v| is_unknown(v)) {
             return Answer::Unknown;
@@ -29,6 +31,7 @@ impl<'a> Answer<'a> {
         })
     }
 
+    #[inline]
     pub(crate) fn one(class: Class, value: f64) -> Answer<'a> {
         match is_unknown(value) {
             true => Answer::Unknown,
@@ -36,6 +39,7 @@ impl<'a> Answer<'a> {
         }
     }
 
+    #[inline]
     pub(crate) fn few(class: Class, values: [f64; 4], n: usize) -> Answer<'a> {
         Answer::Values(Values {
             class,
@@ -43,6 +47,7 @@ impl<'a> Answer<'a> {
         })
     }
 
+    #[inline]
     pub(crate) fn floats(class: Class, values: &'a [f32]) -> Answer<'a> {
         Answer::Values(Values {
             class,
@@ -50,6 +55,7 @@ impl<'a> Answer<'a> {
         })
     }
 
+    #[inline]
     pub(crate) fn transposed(matrix: &'a [f32; 16]) -> Answer<'a> {
         Answer::Values(Values {
             class: Class::Unit,
@@ -57,6 +63,7 @@ impl<'a> Answer<'a> {
         })
     }
 
+    #[inline]
     pub(crate) fn constant(integers: &'a [i64], floats: Option<&'a [f32]>) -> Answer<'a> {
         Answer::Values(Values {
             class: Class::Int,
@@ -86,6 +93,7 @@ enum Data<'a> {
 #[allow(clippy::len_without_is_empty)]
 impl Values<'_> {
     /// How many there are; never none, but for an empty list of formats.
+    #[inline]
     pub fn len(&self) -> usize {
         match self.data {
             Data::Numbers(values) => values.len(),
@@ -97,12 +105,14 @@ impl Values<'_> {
     }
 
     /// Value `i` as `glGetDoublev` returns it.
+    #[inline]
     pub fn double(&self, i: usize) -> f64 {
         self.raw(i)
     }
 
     /// The value itself. A boolean may be any byte that the program called true; drivers show
     /// it so, but for floats.
+    #[inline]
     fn raw(&self, i: usize) -> f64 {
         match self.data {
             Data::Numbers(values) => values[i],
@@ -115,6 +125,7 @@ impl Values<'_> {
     }
 
     /// Value `i` as `glGetFloatv` returns it.
+    #[inline]
     pub fn float(&self, i: usize) -> f32 {
         match self.class {
             Class::Bool => f32::from(u8::from(self.raw(i) != 0.)),
@@ -123,6 +134,7 @@ impl Values<'_> {
     }
 
     /// Value `i` as `glGetIntegerv` returns it.
+    #[inline]
     pub fn int(&self, i: usize) -> i32 {
         if let Data::Constant(integers, _) = self.data {
             return integers[i].clamp(i32::MIN.into(), i32::MAX.into()) as i32;
@@ -139,6 +151,7 @@ impl Values<'_> {
     }
 
     /// Value `i` as `glGetInteger64v` returns it.
+    #[inline]
     pub fn int64(&self, i: usize) -> i64 {
         if let Data::Constant(integers, _) = self.data {
             return integers[i];
@@ -151,6 +164,7 @@ impl Values<'_> {
     }
 
     /// Value `i` as `glGetBooleanv` returns it.
+    #[inline]
     pub fn boolean(&self, i: usize) -> u8 {
         if let Data::Constant(integers, None) = self.data {
             return u8::from(integers[i] != 0);

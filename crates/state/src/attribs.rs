@@ -4,7 +4,7 @@ use mgn_wire::gl::*;
 
 use crate::current::ATTRIBUTES;
 use crate::fragments::is_advanced;
-use crate::slots::{at, slot, DRAW_BUFFERS, CLIP_AT, CLIP_PLANES, COORD_UNITS, LIGHT_AT, TABLE, UNIT_AT, UNKNOWN};
+use crate::slots::{at, is_unknown, slot, DRAW_BUFFERS, CLIP_AT, CLIP_PLANES, COORD_UNITS, LIGHT_AT, MATERIAL_AT, TABLE, UNKNOWN};
 use crate::textures::Parameters;
 use crate::units::{self, binding, SAVED_TARGETS, TARGETS};
 use crate::{Answer, Class, GlError, State};
@@ -15,32 +15,39 @@ struct Range {
     groups: u32,
     at: usize,
     values: usize,
-    /// Some drivers do not restore these.
-    forgotten: bool,
+    /// Groups of which some drivers do not restore these.
+    forgotten: u32,
 }
 
-/// Names that are in a group as the specification has it, and that some drivers leave out.
-const FORGOTTEN: &[u32] = &[
-    GL_ACCUM_CLEAR_VALUE,
-    GL_FOG_COORD_SRC,
-    GL_FOG_DISTANCE_MODE_NV,
-    GL_COLOR_SUM,
-    GL_PROVOKING_VERTEX,
-    GL_SAMPLE_SHADING,
-    GL_MIN_SAMPLE_SHADING_VALUE,
-    GL_SAMPLE_MASK,
-    GL_SAMPLE_MASK_VALUE,
-    GL_GENERATE_MIPMAP_HINT,
-    GL_FRAGMENT_SHADER_DERIVATIVE_HINT,
-    GL_RASTER_POSITION_UNCLIPPED_IBM,
-    GL_MAP1_GRID_DOMAIN,
-    GL_MAP1_GRID_SEGMENTS,
-    GL_MAP2_GRID_DOMAIN,
-    GL_MAP2_GRID_SEGMENTS,
+/// Names that are in groups as the specification has it, with those groups of which some
+/// drivers leave them out.
+const FORGOTTEN: &[(u32, u32)] = &[
+    (GL_ACCUM_CLEAR_VALUE, EVERY),
+    (GL_FOG_COORD_SRC, EVERY),
+    (GL_FOG_DISTANCE_MODE_NV, EVERY),
+    (GL_COLOR_SUM, EVERY),
+    (GL_LIGHT0, GL_ENABLE_BIT),
+    (GL_PROVOKING_VERTEX, EVERY),
+    (GL_SAMPLE_SHADING, EVERY),
+    (GL_MIN_SAMPLE_SHADING_VALUE, EVERY),
+    (GL_SAMPLE_MASK, EVERY),
+    (GL_SAMPLE_MASK_VALUE, EVERY),
+    (GL_GENERATE_MIPMAP_HINT, EVERY),
+    (GL_FRAGMENT_SHADER_DERIVATIVE_HINT, EVERY),
+    (GL_RASTER_POSITION_UNCLIPPED_IBM, GL_TRANSFORM_BIT),
+    (GL_MAP1_GRID_DOMAIN, EVERY),
+    (GL_MAP1_GRID_SEGMENTS, EVERY),
+    (GL_MAP2_GRID_DOMAIN, EVERY),
+    (GL_MAP2_GRID_SEGMENTS, EVERY),
+    (GL_ACTIVE_STENCIL_FACE_EXT, EVERY),
+    (GL_INDEX_CLEAR_VALUE, EVERY),
+    // Restored, but what follows from it is not.
+    (GL_CLAMP_FRAGMENT_COLOR, EVERY),
 ];
+const EVERY: u32 = GL_ALL_ATTRIB_BITS;
 
-/// Names of which some drivers restore the first element to all, depending on history.
-const FORGOTTEN_BUT_FIRST: &[u32] = &[
+/// Names of which some drivers restore the first element to all.
+const ALL_FROM_FIRST: &[u32] = &[
     GL_BLEND_SRC_RGB,
     GL_BLEND_DST_RGB,
     GL_BLEND_SRC_ALPHA,
@@ -66,35 +73,31 @@ impl Groups {
         let mut place = 0;
         for row in TABLE {
             let values = usize::from(row.values) * usize::from(row.elements);
-            let first = usize::from(row.values);
-            let forgotten = FORGOTTEN.contains(&row.pname);
-            let others = forgotten || FORGOTTEN_BUT_FIRST.contains(&row.pname);
-            for (at, values, forgotten) in
-                [(place, first, forgotten), (place + first, values - first, others)]
-            {
-                let range = Range {
-                    groups: row.groups,
-                    at,
-                    values,
-                    forgotten,
-                };
-                match ranges.last_mut() {
-                    Some(last) if last.continues(&range) => last.values += values,
-                    _ if row.groups != 0 && values != 0 => ranges.push(range),
-                    _ => {}
-                }
-            }
+            let forgotten = FORGOTTEN.iter().find(|(pname, _)| *pname == row.pname);
+            let range = Range {
+                groups: row.groups,
+                at: place,
+                values,
+                forgotten: forgotten.map_or(0, |(_, groups)| *groups),
+            };
             place += values;
+            match ranges.last_mut() {
+                Some(last) if last.continues(&range) => last.values += values,
+                _ if row.groups != 0 => ranges.push(range),
+                _ => {}
+            }
         }
         let mut add = |groups: u32, at: usize, values: usize| {
             ranges.push(Range {
                 groups,
                 at,
                 values,
-                forgotten: false,
+                // Materials that no draw has used yet.
+                forgotten: if at == MATERIAL_AT { EVERY } else { 0 },
             });
         };
-        add(GL_LIGHTING_BIT, LIGHT_AT, CLIP_AT - LIGHT_AT);
+        add(GL_LIGHTING_BIT, LIGHT_AT, MATERIAL_AT - LIGHT_AT);
+        add(GL_LIGHTING_BIT, MATERIAL_AT, CLIP_AT - MATERIAL_AT);
         add(GL_TRANSFORM_BIT, CLIP_AT, 4 * CLIP_PLANES);
         for unit in 0..COORD_UNITS {
             let at = units::coord(unit);
@@ -105,23 +108,10 @@ impl Groups {
         }
         Groups(ranges)
     }
-
-    /// The groups in which two snapshots differ.
-    fn changed(&self, a: &[f64], b: &[f64]) -> u32 {
-        let differ = |r: &&Range| {
-            let range = r.at..r.at + r.values;
-            !same(&a[range.clone()], &b[range])
-        };
-        let changed = self.0.iter().filter(differ);
-        let groups = changed.fold(0, |groups, r| groups | r.groups);
-        let units = !same(&a[UNIT_AT..], &b[UNIT_AT..]);
-        groups | if units { GL_TEXTURE_BIT } else { 0 }
-    }
 }
 
 fn same(a: &[f64], b: &[f64]) -> bool {
-    let equal = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
-    a.len() == b.len() && a.iter().zip(b).all(equal)
+    a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
 }
 
 /// What `glPushAttrib` saved.
@@ -135,10 +125,10 @@ pub(crate) struct Saved {
     read_buffer: f64,
     /// Parameters of the textures that were bound, if they are saved.
     textures: Vec<(usize, u32, Parameters)>,
-    /// All values when the last attributes pushed since were popped again.
-    inner: Option<Vec<f64>>,
-    /// Groups that changed outside of attributes pushed since.
-    changed: u32,
+    /// Attributes were pushed since. Drivers remember which groups changed and restore only
+    /// those, but some forget it between an inner push and pop: what is restored then only
+    /// they know.
+    nested: bool,
 }
 
 /// What `glPushClientAttrib` saved of this crate's state.
@@ -151,7 +141,7 @@ pub(crate) struct SavedClient {
     array_buffer: f64,
     vertex_array: f64,
     element_buffer: f64,
-    restart: [f64; 2],
+    restart: [f64; 3],
 }
 
 /// Names of the stacks' depths.
@@ -164,14 +154,17 @@ impl State {
     pub fn gl_push_attrib(&mut self, mask: u32) -> Result<(), GlError> {
         listed!(self, gl_push_attrib(mask));
         if self.saved.len() >= self.limits.attrib_stack {
-            return Err(GlError::StackOverflow);
+            match self.saved_lost {
+                true => self.forget_listed(),
+                false => return Err(GlError::StackOverflow),
+            }
         }
+        self.doubt |= self.saved_lost;
         if mask & GL_LIGHTING_BIT != 0 {
             self.color_material_follows();
         }
         if let Some(outer) = self.saved.last_mut() {
-            let since = outer.inner.as_ref().unwrap_or(&outer.values);
-            outer.changed |= self.groups.changed(since, &self.values);
+            outer.nested = true;
         }
         self.saved.push(Saved {
             mask,
@@ -183,26 +176,28 @@ impl State {
                 0 => Vec::new(),
                 _ => self.bound_parameters(),
             },
-            inner: None,
-            changed: 0,
+            nested: false,
         });
         Ok(())
     }
 
     pub fn gl_pop_attrib(&mut self) -> Result<(), GlError> {
         listed!(self, gl_pop_attrib());
-        let Some(mut saved) = self.saved.pop() else {
+        let Some(saved) = self.saved.pop() else {
+            if self.saved_lost {
+                self.forget_listed();
+                return Ok(());
+            }
             return Err(GlError::StackUnderflow);
         };
         let mask = saved.mask;
         if mask & (GL_LIGHTING_BIT | GL_ENABLE_BIT | GL_CURRENT_BIT) != 0 {
             self.color_material_follows();
-        }
-        // Drivers remember which groups changed and restore only those, but some forget what
-        // changed between an inner push and pop. Whether that is restored only they know.
-        match &saved.inner {
-            Some(inner) => saved.changed |= self.groups.changed(inner, &self.values),
-            None => saved.changed = u32::MAX,
+            let follows = |values: &[f64]| values[at!(GL_COLOR_MATERIAL)] != 0.;
+            if follows(&self.values) || follows(&saved.values) {
+                self.color_material_moved = true;
+                self.forget_at(MATERIAL_AT, CLIP_AT - MATERIAL_AT);
+            }
         }
         self.restore_values(&saved);
         let mixed = mask & (GL_TEXTURE_BIT | GL_TRANSFORM_BIT) != 0;
@@ -214,35 +209,30 @@ impl State {
             self.restore_current(&saved);
         }
         if mask & GL_COLOR_BUFFER_BIT != 0 {
-            self.restore_draw_buffers(saved.draw_buffers);
+            self.pop_draw_buffers(saved.draw_buffers);
         }
         if mask & GL_PIXEL_MODE_BIT != 0 {
-            self.restore_read_buffer(saved.read_buffer);
+            self.pop_read_buffer(saved.read_buffer);
         }
         if mask & GL_TEXTURE_BIT != 0 {
             self.restore_textures(&saved);
-        }
-        if let Some(outer) = self.saved.last_mut() {
-            outer.inner = Some(self.values.clone());
         }
         Ok(())
     }
 
     fn restore_values(&mut self, saved: &Saved) {
-        if saved.mask & GL_COLOR_BUFFER_BIT != 0 {
-            let equations = at!(GL_BLEND_EQUATION_RGB)..at!(GL_BLEND_EQUATION_ALPHA) + DRAW_BUFFERS;
-            let advanced = |v: &f64| is_advanced(*v as u32);
-            let then = &saved.values[equations.clone()];
-            if then.iter().chain(&self.values[equations.clone()]).any(advanced) {
-                // Drivers restore these by a command that does not take them.
-                self.values[equations].fill(UNKNOWN);
-                self.doubt = true;
-            }
+        let (rgb, alpha) = (at!(GL_BLEND_EQUATION_RGB), at!(GL_BLEND_EQUATION_ALPHA));
+        let mut mixed = self.mixed_values(&self.values);
+        if self.values[rgb] == saved.values[rgb] && self.values[alpha] != saved.values[alpha] {
+            // Some drivers look only at the colours' equation for changes.
+            mixed.push((alpha, DRAW_BUFFERS));
         }
+        mixed.extend(self.mixed_values(&saved.values));
+        let stencil = saved.mask & GL_STENCIL_BUFFER_BIT != 0 && self.third_stencil_face();
         for range in self.groups.0.iter().filter(|r| r.groups & saved.mask != 0) {
             let values = range.at..range.at + range.values;
             let (now, then) = (&mut self.values[values.clone()], &saved.values[values]);
-            if range.groups & saved.mask & saved.changed != 0 && !range.forgotten {
+            if !saved.nested && range.groups & saved.mask & !range.forgotten != 0 {
                 now.copy_from_slice(then);
                 continue;
             }
@@ -252,17 +242,54 @@ impl State {
                 }
             }
         }
+        if saved.mask & GL_COLOR_BUFFER_BIT != 0 {
+            for (at, values) in mixed {
+                self.forget_at(at, values);
+                self.doubt = true;
+            }
+        }
+        let fog = at!(GL_FOG_COLOR);
+        let beyond = |v: &f64| !(0. ..=1.).contains(v);
+        if saved.mask & GL_FOG_BIT != 0 && self.values[fog..fog + 4].iter().any(beyond) {
+            // Restored clamped.
+            self.forget_at(fog, 4);
+        }
+        if stencil || saved.mask & GL_STENCIL_BUFFER_BIT != 0 && self.third_stencil_face() {
+            // Which of the three sets of values are restored differs.
+            let stencil = at!(GL_STENCIL_FUNC)..at!(GL_STENCIL_CLEAR_VALUE);
+            self.values[stencil].fill(UNKNOWN);
+        }
+    }
+
+    /// Values that drivers restore by commands that are not up to it: where draw buffers
+    /// differ, those beyond the first, and where there are advanced equations, all of them.
+    fn mixed_values(&self, values: &[f64]) -> Vec<(usize, usize)> {
+        let mut mixed = Vec::new();
+        let equations = [at!(GL_BLEND_EQUATION_RGB), at!(GL_BLEND_EQUATION_ALPHA)];
+        let advanced = |at: &usize| {
+            let values = &values[*at..at + DRAW_BUFFERS];
+            values.iter().any(|v| is_unknown(*v) || is_advanced(*v as u32))
+        };
+        if equations.iter().any(advanced) {
+            mixed.extend(equations.map(|at| (at, DRAW_BUFFERS)));
+        }
+        for pname in ALL_FROM_FIRST {
+            let at = slot(*pname);
+            let all = &values[at..at + DRAW_BUFFERS];
+            if !same(&all[1..self.limits.draw_buffers], &all[..self.limits.draw_buffers - 1])
+            {
+                mixed.push((at + 1, DRAW_BUFFERS - 1));
+            }
+        }
+        mixed
     }
 
     fn restore_current(&mut self, saved: &Saved) {
         for (i, then) in saved.current.iter().enumerate() {
             let bits = |v: &[f32; 4]| v.map(f32::to_bits);
-            if bits(&self.current.values[i]) == bits(then) {
-                continue;
-            }
-            match saved.inner {
-                None => self.current.values[i] = *then,
-                Some(_) => self.current.forget(i),
+            // Drivers do not restore every attribute that changed.
+            if bits(&self.current.values[i]) != bits(then) {
+                self.current.forget(i);
             }
         }
     }
@@ -281,23 +308,35 @@ impl State {
     }
 
     fn restore_textures(&mut self, saved: &Saved) {
-        let sure = saved.changed & GL_TEXTURE_BIT != 0;
         for unit in 0..self.units_used {
             for offset in 0..units::UNSAVED {
                 let at = units::unit(unit) + offset;
                 let then = saved.values[at];
-                match sure || self.values[at] == then {
+                // Drivers do not see every binding, and mix up the biases.
+                let sure = !saved.nested && !self.bound_many;
+                match offset != units::LOD_BIAS && (sure || self.values[at] == then) {
                     true => self.values[at] = then,
                     false => self.forget_at(at, 1),
                 }
             }
         }
         for (target, name, parameters) in &saved.textures {
-            self.shared.with_texture(*target, *name, |texture| match saved.inner {
-                None => texture.parameters = *parameters,
-                Some(_) if texture.parameters != *parameters => texture.forget(),
-                Some(_) => {}
+            // Which textures' parameters are restored depends on the driver.
+            let known = self.shared.with_texture(*target, *name, |texture| {
+                if texture.parameters != *parameters {
+                    texture.forget();
+                }
             });
+            if known.is_none() {
+                self.shared.revive_texture(*name);
+            }
+        }
+        // What was bound without anybody here knowing is restored as well.
+        for (target, (of, _)) in TARGETS.iter().enumerate() {
+            let at = |unit| saved.values[units::unit(unit) + binding(target)];
+            if (0..self.units_used).any(|unit| is_unknown(at(unit))) {
+                self.shared.forget_target(*of);
+            }
         }
         // Textures deleted since then are bound anew, as other ones.
         for unit in 0..self.units_used {
@@ -335,6 +374,7 @@ impl State {
             restart: [
                 self.values[at!(GL_PRIMITIVE_RESTART)],
                 self.values[at!(GL_PRIMITIVE_RESTART_INDEX)],
+                self.values[at!(GL_PRIMITIVE_RESTART_FIXED_INDEX)],
             ],
         });
         Ok(())
@@ -350,17 +390,34 @@ impl State {
             self.values[at!(GL_PIXEL_UNPACK_BUFFER_BINDING)] = saved.pixel_buffers[1];
         }
         if saved.mask & GL_CLIENT_VERTEX_ARRAY_BIT != 0 {
-            self.values[at!(GL_CLIENT_ACTIVE_TEXTURE)] = saved.client_active_texture;
-            self.values[at!(GL_ARRAY_BUFFER_BINDING)] = saved.array_buffer;
-            self.values[at!(GL_PRIMITIVE_RESTART)] = saved.restart[0];
-            self.values[at!(GL_PRIMITIVE_RESTART_INDEX)] = saved.restart[1];
-            self.restore_vertex_array(saved.vertex_array, saved.element_buffer);
+            self.restore_vertex_array(&saved);
         }
         Ok(())
     }
 
+    /// A vertex array or buffer that was deleted since is not bound again.
+    fn restore_vertex_array(&mut self, saved: &SavedClient) {
+        if self.gl_bind_vertex_array(saved.vertex_array as u32).is_err() {
+            return;
+        }
+        self.values[at!(GL_CLIENT_ACTIVE_TEXTURE)] = saved.client_active_texture;
+        self.values[at!(GL_PRIMITIVE_RESTART)] = saved.restart[0];
+        self.values[at!(GL_PRIMITIVE_RESTART_INDEX)] = saved.restart[1];
+        self.values[at!(GL_PRIMITIVE_RESTART_FIXED_INDEX)] = saved.restart[2];
+        for (at, buffer) in [
+            (at!(GL_ARRAY_BUFFER_BINDING), saved.array_buffer),
+            (at!(GL_ELEMENT_ARRAY_BUFFER_BINDING), saved.element_buffer),
+        ] {
+            let exists = self.shared.lock().buffers.contains(&(buffer as u32));
+            if saved.vertex_array == 0. || buffer == 0. || exists {
+                self.values[at] = buffer;
+            }
+        }
+    }
+
     pub(crate) fn attrib_answer(&self, pname: u32) -> Answer<'_> {
         let depth = match pname {
+            GL_ATTRIB_STACK_DEPTH if self.saved_lost => return Answer::Unknown,
             GL_ATTRIB_STACK_DEPTH => self.saved.len(),
             _ => self.saved_client.len(),
         };

@@ -130,6 +130,12 @@ impl State {
                 self.set(at, 0u8);
             }
         }
+        // Vertex arrays that aren't bound keep the buffer, whose name may soon be another's.
+        for elements in self.own.vertex_arrays.values_mut() {
+            if *elements != 0. && names.contains(&(*elements as u32)) {
+                *elements = crate::slots::UNKNOWN;
+            }
+        }
         for target in [
             GL_UNIFORM_BUFFER,
             GL_SHADER_STORAGE_BUFFER,
@@ -367,13 +373,6 @@ impl State {
         let elements = self.own.vertex_arrays.get(&array).copied().unwrap_or(0.);
         self.set(at!(GL_VERTEX_ARRAY_BINDING), array);
         self.set(at!(GL_ELEMENT_ARRAY_BUFFER_BINDING), elements);
-    }
-
-    /// Puts a vertex array back that a client attribute stack saved, with its element buffer.
-    pub(crate) fn restore_vertex_array(&mut self, array: f64, elements: f64) {
-        if self.gl_bind_vertex_array(array as u32).is_ok() {
-            self.set(at!(GL_ELEMENT_ARRAY_BUFFER_BINDING), elements);
-        }
     }
 
     /// A vertex array's element buffer was bound by the array's name.

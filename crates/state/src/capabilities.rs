@@ -115,7 +115,9 @@ impl State {
         };
         if cap == GL_COLOR_MATERIAL {
             self.color_material_follows();
-            self.color_material_moved &= on && self.values[at!(GL_COLOR_MATERIAL)] == 1.;
+            let was = self.values[at!(GL_COLOR_MATERIAL)] != 0.;
+            self.color_material_moved &= on && was;
+            self.color_material_moved |= on && self.material_pending;
         }
         match capability {
             Capability::Fixed { at, elements, .. } => {

@@ -4,7 +4,7 @@ use mgn_wire::gl::*;
 
 use crate::limits::Api;
 use crate::raster::{check, is_face};
-use crate::slots::{at, UNKNOWN};
+use crate::slots::{at, DRAW_BUFFERS, UNKNOWN};
 use crate::{GlError, State};
 
 /// Where the seven values of a face's stencil state begin; they follow each other in the
@@ -226,11 +226,11 @@ impl State {
         let executed = self.compiling.is_some();
         listed!(self, gl_color_maski(index, red, green, blue, alpha));
         needs!(self, GL_MAX_DRAW_BUFFERS);
-        let i = self.draw_buffer_index(index)?;
         if executed {
             // Compiled and not carried out, in spite of the list's mode, by some drivers.
-            return self.unsure_of_range(at!(GL_COLOR_WRITEMASK) + 4 * i, 4);
+            return self.unsure_of_range(at!(GL_COLOR_WRITEMASK), 4 * DRAW_BUFFERS);
         }
+        let i = self.draw_buffer_index(index)?;
         let mask = [red, green, blue, alpha].map(|v| u8::from(v != 0));
         self.set_all(at!(GL_COLOR_WRITEMASK) + 4 * i, &mask);
         Ok(())
@@ -269,16 +269,20 @@ impl State {
 
     /// The faces that the commands without a face set. What `GL_EXT_stencil_two_side` calls
     /// the back face is a third set of values, which is left to the driver.
-    fn active_stencil_faces(&self) -> [Option<usize>; 2] {
-        match self.third_stencil_face() {
-            true => [None, None],
-            false => [Some(FRONT), Some(BACK)],
+    fn active_stencil_faces(&mut self) -> [Option<usize>; 2] {
+        if !self.third_stencil_face() {
+            return [Some(FRONT), Some(BACK)];
         }
+        if self.known(at!(GL_ACTIVE_STENCIL_FACE_EXT)).is_none() {
+            self.forget_at(FRONT, BACK + WRITEMASK + 1 - FRONT);
+        }
+        [None, None]
     }
 
-    /// Whether gets of the front face show the third set of values.
+    /// Whether gets of the front face show the third set of values, or may do so.
     pub(crate) fn third_stencil_face(&self) -> bool {
-        self.int(at!(GL_ACTIVE_STENCIL_FACE_EXT)) == GL_BACK
+        self.has(GL_ACTIVE_STENCIL_FACE_EXT)
+            && self.int(at!(GL_ACTIVE_STENCIL_FACE_EXT)) != GL_FRONT
     }
 
     fn set_stencil(&mut self, faces: [Option<usize>; 2], offset: usize, values: &[f64]) {
@@ -321,7 +325,8 @@ impl State {
         if !self.limits.compat() {
             return self.unsure();
         }
-        if self.depth > 0 && !(is_comparison(front) && is_comparison(back)) {
+        let in_list = self.depth > 0 || self.compiling.is_some();
+        if in_list && !(is_comparison(front) && is_comparison(back)) {
             // In a display list it is two commands, of which one may succeed.
             self.forget_at(FRONT + FUNC, OPS);
             return self.unsure_of_range(BACK + FUNC, OPS);
@@ -430,8 +435,8 @@ impl State {
     pub fn gl_clear_index(&mut self, value: f32) -> Result<(), GlError> {
         listed!(self, gl_clear_index(value));
         needs!(self, GL_INDEX_CLEAR_VALUE);
-        if self.depth > 0 {
-            // Lists of some drivers hold something else.
+        if self.depth > 0 || value < 0. {
+            // Lists of some drivers hold something else, and buffers have no such index.
             return self.unsure_of(at!(GL_INDEX_CLEAR_VALUE));
         }
         self.set(at!(GL_INDEX_CLEAR_VALUE), value as i32);

@@ -20,6 +20,11 @@ impl Framebuffer {
         Framebuffer::of(GL_COLOR_ATTACHMENT0)
     }
 
+    pub fn forget(&mut self) {
+        self.draw = [UNKNOWN; DRAW_BUFFERS];
+        self.read = UNKNOWN;
+    }
+
     /// A default framebuffer that is drawn to and read from `buffer`.
     pub fn of(buffer: u32) -> Framebuffer {
         let mut draw = [0.; DRAW_BUFFERS];
@@ -221,10 +226,12 @@ impl State {
         listed!(self, gl_read_buffer(buffer));
         let name = self.int(at!(GL_READ_FRAMEBUFFER_BINDING));
         if buffer == GL_FRONT_AND_BACK {
-            return Err(GlError::InvalidEnum);
+            // Nobody can read two buffers, but some drivers take it for the front.
+            self.set_read_buffer(UNKNOWN);
+            return self.unsure();
         }
         self.check_buffer(name, buffer)?;
-        self.restore_read_buffer(buffer.into());
+        self.set_read_buffer(buffer.into());
         Ok(())
     }
 
@@ -280,14 +287,10 @@ impl State {
         }
     }
 
-    /// Restores what was saved, as far as the framebuffer that is bound now has it. What
-    /// becomes of those that the program made depends on the driver.
-    pub(crate) fn restore_draw_buffers(&mut self, draw: DrawBuffers) {
-        let name = self.int(at!(GL_DRAW_FRAMEBUFFER_BINDING));
-        let fits = draw.iter().all(|&v| self.check_buffer(name, v as u32).is_ok());
-        if name == 0 && fits && !draw.iter().any(|&v| crate::slots::is_unknown(v)) {
-            self.set_draw_buffers(draw);
-        } else if draw.map(f64::to_bits) != self.draw_buffers().map(f64::to_bits) {
+    /// What becomes of the draw buffers when what was saved differs depends on the driver and
+    /// on the framebuffers that were bound meanwhile.
+    pub(crate) fn pop_draw_buffers(&mut self, draw: DrawBuffers) {
+        if draw.map(f64::to_bits) != self.draw_buffers().map(f64::to_bits) {
             self.set_draw_buffers([UNKNOWN; DRAW_BUFFERS]);
             self.doubt = true;
         }
@@ -297,13 +300,20 @@ impl State {
         self.framebuffer(self.int(at!(GL_READ_FRAMEBUFFER_BINDING))).read
     }
 
-    pub(crate) fn restore_read_buffer(&mut self, read: f64) {
+    fn set_read_buffer(&mut self, read: f64) {
         let name = self.int(at!(GL_READ_FRAMEBUFFER_BINDING));
-        let fits = self.check_buffer(name, read as u32).is_ok();
         if let Some(framebuffer) = self.framebuffers.get_mut(&name) {
-            framebuffer.read = if fits { read } else { UNKNOWN };
+            framebuffer.read = read;
         }
-        self.doubt |= !fits;
+    }
+
+    /// See [`State::pop_draw_buffers`].
+    pub(crate) fn pop_read_buffer(&mut self, read: f64) {
+        if read.to_bits() != self.read_buffer().to_bits() {
+            self.set_read_buffer(UNKNOWN);
+        }
+        // Refused where the framebuffer has no such buffer.
+        self.doubt = true;
     }
 
     pub(crate) fn framebuffer_answer(&self, pname: u32) -> Answer<'_> {

@@ -95,6 +95,7 @@ impl State {
     }
 
     /// The answer to `glGet*v`.
+    #[inline]
     pub fn get(&self, pname: u32) -> Answer<'_> {
         match self.index.find(pname) {
             Some(Place::Row { row, at }) => {
@@ -166,6 +167,7 @@ impl State {
         }
     }
 
+    #[inline]
     fn row_answer(&self, pname: u32, at: usize, values: usize, class: Class) -> Answer<'_> {
         match pname {
             GL_STENCIL_FUNC..=GL_STENCIL_WRITEMASK if self.third_stencil_face() => Answer::Unknown,
@@ -175,6 +177,7 @@ impl State {
     }
 
     /// Values at a place, known as they are.
+    #[inline]
     pub(crate) fn answer_at(&self, at: usize, values: usize, class: Class) -> Answer<'_> {
         let answer = Answer::of(class, &self.values[at..at + values]);
         if !matches!(class, Class::Clamped | Class::EnvColor) {
@@ -185,16 +188,21 @@ impl State {
             return answer;
         }
         // Beyond 0 to 1, it depends on whether fragment colours are clamped.
-        match self.values[at!(GL_CLAMP_FRAGMENT_COLOR)] as u32 {
+        let clamp = match self.known(at!(GL_CLAMP_FRAGMENT_COLOR)) {
+            Some(clamp) => clamp as u32,
+            None => return Answer::Unknown,
+        };
+        let values = &self.values[at..at + values];
+        match clamp {
             GL_FALSE => answer,
             GL_FIXED_ONLY if !self.default_framebuffers() => Answer::Unknown,
-            _ if self.values[at..at + values].iter().any(|&v| is_unknown(v)) => Answer::Unknown,
+            _ if values.iter().any(|&v| is_unknown(v)) => Answer::Unknown,
             _ => {
                 let mut clamped = [0.; 4];
-                for (to, from) in clamped.iter_mut().zip(&self.values[at..at + values]) {
+                for (to, from) in clamped.iter_mut().zip(values) {
                     *to = from.clamp(0., 1.);
                 }
-                Answer::few(Class::Unit, clamped, values)
+                Answer::few(Class::Unit, clamped, values.len())
             }
         }
     }
@@ -242,6 +250,10 @@ impl State {
         if let (Some(Place::Matrix), Ok(matrix)) = (self.index.find(pname), values.try_into()) {
             return self.learn_matrix(pname, matrix);
         }
+        if pname == GL_DEPTH_CLEAR_VALUE {
+            // This one is a double.
+            return;
+        }
         if let Some((at, n, Class::Float | Class::Unit)) = self.learnable(pname) {
             for (to, &value) in self.values[at..at + n].iter_mut().zip(values) {
                 *to = value.into();
@@ -269,6 +281,8 @@ impl State {
                     GL_STENCIL_REF | GL_STENCIL_BACK_REF => return None,
                     // The mode does not tell whose matrix is current: see glPopAttrib.
                     GL_MATRIX_MODE => return None,
+                    // A name may be that of a buffer deleted since.
+                    GL_ELEMENT_ARRAY_BUFFER_BINDING => return None,
                     GL_STENCIL_FUNC..=GL_STENCIL_WRITEMASK if self.third_stencil_face() => {
                         return None
                     }

@@ -56,6 +56,7 @@ mod limits;
 mod lists;
 mod matrices;
 mod pixel_store;
+mod quick;
 mod raster;
 mod shared;
 mod slots;
@@ -86,10 +87,13 @@ pub struct State {
     values: Vec<f64>,
     constants: Vec<get::Constant>,
     index: index::Index,
+    quick: quick::Quick,
     limits: limits::Limits,
     matrices: matrices::Matrices,
     groups: attribs::Groups,
     saved: Vec<attribs::Saved>,
+    /// There may be more attributes pushed than those above, or fewer.
+    saved_lost: bool,
     saved_client: Vec<attribs::SavedClient>,
     compiling: Option<Box<lists::Compiling>>,
     /// Display lists being called.
@@ -103,7 +107,11 @@ pub struct State {
     feedback_active: bool,
     /// glColorMaterial was called while it had an effect.
     color_material_moved: bool,
+    /// A material was set that may reach the state later than commands after it.
+    material_pending: bool,
     units_used: usize,
+    /// Textures were bound to several units at once.
+    bound_many: bool,
     shared: Arc<Shared>,
     doubt: bool,
 }
@@ -124,10 +132,12 @@ impl State {
             values: vec![0.; slots::UNIT_AT + units * units::UNIT_VALUES],
             constants: Vec::new(),
             index: index::Index::new(),
+            quick: quick::Quick::default(),
             matrices: matrices::Matrices::new(&limits),
             limits,
             groups: attribs::Groups::new(),
             saved: Vec::new(),
+            saved_lost: false,
             saved_client: Vec::new(),
             compiling: None,
             depth: 0,
@@ -138,13 +148,16 @@ impl State {
             double_buffered: true,
             feedback_active: false,
             color_material_moved: false,
+            material_pending: false,
             units_used: 1,
+            bound_many: false,
             shared,
             doubt: false,
         };
         state.initialize_lighting();
         state.initialize_units();
         state.initialize_names(info);
+        state.initialize_quick(info);
         state
     }
 
@@ -185,13 +198,17 @@ impl State {
         std::mem::take(&mut self.doubt)
     }
 
-    /// Something happened whose effects nobody here knows: everything is asked anew.
-    pub fn forget_everything(&mut self) {
-        self.values.iter_mut().for_each(|v| *v = UNKNOWN);
+    /// A display list was called that nobody here knows: all that lists can set is asked anew.
+    pub fn forget_listed(&mut self) {
+        self.values[..at!(GL_RENDER_MODE)].fill(UNKNOWN);
+        self.values[slots::TABLE_VALUES..].fill(UNKNOWN);
+        self.forget_at(at!(GL_CURRENT_PROGRAM), 1);
         self.matrices.forget();
+        self.matrices.lost = true;
         self.current.forget_all();
-        self.derived.clear();
-        self.framebuffers.clear();
+        self.framebuffers.values_mut().for_each(framebuffers::Framebuffer::forget);
+        self.saved.clear();
+        self.saved_lost = true;
         self.doubt = true;
     }
 

@@ -190,12 +190,15 @@ impl State {
             GL_AMBIENT_AND_DIFFUSE => &[GL_AMBIENT, GL_DIFFUSE],
             _ => &[pname],
         };
+        self.material_pending = true;
         for &pname in pnames {
             let (offset, values, _) = material_place(pname).ok_or(GlError::InvalidEnum)?;
             for i in faces(face) {
-                if !self.follows_color(i, pname) {
-                    let at = MATERIAL_AT + i * MATERIAL_VALUES + offset;
-                    self.set_all(at, &v[..values]);
+                let at = MATERIAL_AT + i * MATERIAL_VALUES + offset;
+                match self.follows_color(i, pname) {
+                    Some(true) => {}
+                    Some(false) => self.set_all(at, &v[..values]),
+                    None => self.forget_at(at, values),
                 }
             }
         }
@@ -238,14 +241,16 @@ impl State {
         if !self.limits.fixed_function() || indexes {
             return Answer::Unknown;
         }
-        if self.follows_color(i, pname) && self.color_material_moved {
-            return Answer::Unknown;
+        match self.follows_color(i, pname) {
+            Some(true) if !self.color_material_moved => {
+                self.current.answer(crate::current::COLOR, class, 4)
+            }
+            Some(false) => {
+                let at = MATERIAL_AT + i * MATERIAL_VALUES + offset;
+                Answer::of(class, &self.values[at..at + values])
+            }
+            _ => Answer::Unknown,
         }
-        if self.follows_color(i, pname) {
-            return self.current.answer(crate::current::COLOR, class, 4);
-        }
-        let at = MATERIAL_AT + i * MATERIAL_VALUES + offset;
-        Answer::of(class, &self.values[at..at + values])
     }
 
     pub fn gl_color_material(&mut self, face: u32, mode: u32) -> Result<(), GlError> {
@@ -258,7 +263,7 @@ impl State {
             mode,
             GL_AMBIENT | GL_DIFFUSE | GL_SPECULAR | GL_EMISSION | GL_AMBIENT_AND_DIFFUSE
         ))?;
-        if self.values[at!(GL_COLOR_MATERIAL)] == 1. {
+        if self.values[at!(GL_COLOR_MATERIAL)] != 0. {
             // Whether what followed so far has taken the latest colour, and what follows now
             // has lost the latest material, only the driver knows.
             self.color_material_moved = true;
@@ -269,16 +274,18 @@ impl State {
         Ok(())
     }
 
-    /// Whether the current colour takes the place of a material's parameter.
-    fn follows_color(&self, face: usize, pname: u32) -> bool {
-        let mode = self.int(at!(GL_COLOR_MATERIAL_PARAMETER));
+    /// Whether the current colour takes the place of a material's parameter, if that is known.
+    fn follows_color(&self, face: usize, pname: u32) -> Option<bool> {
+        if self.known(at!(GL_COLOR_MATERIAL))? == 0. {
+            return Some(false);
+        }
+        let mode = self.known(at!(GL_COLOR_MATERIAL_PARAMETER))? as u32;
         let parameter = match pname {
             GL_AMBIENT | GL_DIFFUSE => mode == pname || mode == GL_AMBIENT_AND_DIFFUSE,
             _ => mode == pname,
         };
-        self.values[at!(GL_COLOR_MATERIAL)] == 1.
-            && parameter
-            && faces(self.int(at!(GL_COLOR_MATERIAL_FACE))).contains(&face)
+        let followed = faces(self.known(at!(GL_COLOR_MATERIAL_FACE))? as u32);
+        Some(parameter && followed.contains(&face))
     }
 
     /// Writes the current colour into the material that follows it, before it no longer does.
@@ -290,8 +297,11 @@ impl State {
         for face in 0..2 {
             let colors = [GL_AMBIENT, GL_DIFFUSE, GL_SPECULAR, GL_EMISSION];
             for (i, pname) in colors.into_iter().enumerate() {
-                if self.follows_color(face, pname) {
-                    self.set_all(MATERIAL_AT + face * MATERIAL_VALUES + 4 * i, &color);
+                let at = MATERIAL_AT + face * MATERIAL_VALUES + 4 * i;
+                match self.follows_color(face, pname) {
+                    Some(true) => self.set_all(at, &color),
+                    Some(false) => {}
+                    None => self.forget_at(at, 4),
                 }
             }
         }

@@ -92,7 +92,7 @@ impl State {
         let size = mgn_wire::sizes::image::call_lists_bytes(1, type_);
         let size = size.ok_or(GlError::InvalidEnum)?;
         let Some(base) = self.known(at!(GL_LIST_BASE)) else {
-            self.forget_everything();
+            self.forget_listed();
             return Ok(());
         };
         for name in lists.chunks_exact(size).take(count) {

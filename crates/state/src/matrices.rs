@@ -321,6 +321,10 @@ impl State {
             };
         }
         let top = *stack.top();
+        if lost {
+            // If it is full, nothing is pushed, and what will be popped is something else.
+            stack.top_mut().shape = Shape::Unknown;
+        }
         stack.entries.push(top);
         self.doubt |= lost;
         Ok(())

@@ -44,30 +44,48 @@ impl Shared {
     }
 
     /// Binding a texture makes it one of the target; one of another target is refused, and so
-    /// is a name that was not generated where the program may not `invent` any.
+    /// is a name that was not generated where the program may not `invent` any. False if only
+    /// the driver knows.
     pub(crate) fn use_texture(
         &self,
         name: u32,
         target: u32,
         invent: bool,
-    ) -> Result<(), GlError> {
+    ) -> Result<bool, GlError> {
         if name == 0 {
-            return Ok(());
+            return Ok(true);
         }
         let mut objects = self.lock();
         match objects.textures.get_mut(&name) {
-            Some(texture) if texture.target == target => Ok(()),
+            Some(texture) if texture.revived => Ok(false),
+            Some(texture) if texture.target == target => Ok(true),
             Some(texture) if texture.target == 0 => {
                 *texture = Texture::new(target);
-                Ok(())
+                Ok(true)
             }
             Some(_) => Err(GlError::InvalidOperation),
             None if invent => {
                 objects.textures.insert(name, Texture::new(target));
-                Ok(())
+                Ok(true)
             }
             None => Err(GlError::InvalidOperation),
         }
+    }
+
+    /// An attribute stack bound a texture that had been deleted. What it is now only the driver
+    /// knows.
+    pub(crate) fn revive_texture(&self, name: u32) {
+        let mut texture = Texture::reserved();
+        texture.revived = true;
+        self.lock().textures.insert(name, texture);
+    }
+
+    /// Only the driver knows which texture of a target a command changed.
+    pub(crate) fn forget_target(&self, target: u32) {
+        let mut objects = self.lock();
+        let Objects { textures, defaults, .. } = &mut *objects;
+        let all = textures.values_mut().chain(defaults);
+        all.filter(|texture| texture.target == target).for_each(Texture::forget);
     }
 
     /// A texture's target, if it has one yet.

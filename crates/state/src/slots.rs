@@ -32,6 +32,7 @@ pub enum Class {
 /// A value nobody knows: a NaN that no conversion from a float makes.
 pub(crate) const UNKNOWN: f64 = f64::from_bits(0x7ff8_6d61_6e67_0001);
 
+#[inline]
 pub(crate) fn is_unknown(value: f64) -> bool {
     value.to_bits() == UNKNOWN.to_bits()
 }

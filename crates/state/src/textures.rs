@@ -19,6 +19,9 @@ pub(crate) type Parameters = [f64; VALUES];
 pub(crate) struct Texture {
     /// 0 while the name was only generated.
     pub target: u32,
+    /// An attribute stack bound it after it was deleted: whether it exists, and as what, only
+    /// the driver knows.
+    pub revived: bool,
     /// Its storage was made once and for all, which limits its levels.
     immutable: bool,
     pub parameters: Parameters,
@@ -90,6 +93,7 @@ impl Texture {
         parameters[9] = -1000.;
         Texture {
             target,
+            revived: false,
             immutable: false,
             parameters,
         }
@@ -300,6 +304,7 @@ impl State {
             return self.forget_tex_parameter(target, pname);
         }
         let Some((index, name)) = self.bound(target) else {
+            self.shared.forget_target(target);
             return self.unsure();
         };
         let shared = self.shared.clone();
@@ -316,6 +321,8 @@ impl State {
             self.shared.with_texture(index, name, |texture| {
                 texture.parameters[offset..offset + values].fill(UNKNOWN);
             });
+        } else {
+            self.shared.forget_target(target);
         }
         self.unsure()
     }

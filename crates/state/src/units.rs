@@ -195,10 +195,13 @@ impl State {
             return self.unsure();
         };
         let invent = !matches!(self.limits.api, crate::limits::Api::Core);
-        self.shared.use_texture(texture, target, invent)?;
+        let sure = self.shared.use_texture(texture, target, invent)?;
         let Some(at) = self.unit_at(binding(i)) else {
             return self.unsure_of_unit();
         };
+        if !sure {
+            return self.unsure_of(at);
+        }
         self.set(at, texture);
         Ok(())
     }
@@ -276,6 +279,7 @@ impl State {
             return Err(GlError::InvalidOperation);
         }
         self.units_used = self.units_used.max(first as usize + count);
+        self.bound_many = true;
         (0..count).for_each(|i| each(self, i, first as usize + i));
         Ok(())
     }

@@ -203,7 +203,8 @@ fn matrices(p: &mut Pair) {
 /// Makes one of the first units active. The driver has no matrices for units beyond the eighth,
 /// and crashes where the matrix mode asks for one.
 pub fn active_texture(p: &mut Pair, units: u32) {
-    let of_textures = p.state.get(GL_MATRIX_MODE).values().is_some_and(|v| v.int(0) == 0x1702);
+    let mode = p.state.get(GL_MATRIX_MODE).values().map(|v| v.int(0) as u32);
+    let of_textures = mode.is_none_or(|mode| mode == GL_TEXTURE);
     let texture = GL_TEXTURE0 + p.random.below(if of_textures { 8 } else { units });
     both!(p, "glActiveTexture", gl_active_texture, (texture: u32));
 }
@@ -417,15 +418,13 @@ pub fn lists(p: &mut Pair) {
                 return;
             }
             for _ in 0..p.random.below(6) {
-                match p.random.below(12) {
+                match p.random.below(10) {
                     0 => {
                         // Lists that call themselves take for ever.
                         let name = p.random.below(name);
                         both!(p, "glCallList", gl_call_list, (name: u32))
                     }
-                    1 => both!(p, "glPushAttrib", gl_push_attrib, (mode: u32)),
-                    2 => both!(p, "glPopAttrib", gl_pop_attrib, ()),
-                    3..=6 => step(p),
+                    1..=4 => step(p),
                     _ => crate::commands::step(p),
                 }
             }

@@ -98,13 +98,23 @@ fn objects_of_compatibility_contexts() {
 }
 
 #[test]
-fn everything_with_attribute_stacks_and_lists() {
+fn attribute_stacks() {
     let steps = [
         commands::step as Step,
         fixed_function::step,
         fixed_function::step,
         objects::step,
         fixed_function::stacks,
+    ];
+    random(Api::Compat, seed(), 2 * rounds(), &steps);
+}
+
+#[test]
+fn display_lists() {
+    let steps = [
+        commands::step as Step,
+        fixed_function::step,
+        objects::step,
         fixed_function::lists,
     ];
     random(Api::Compat, seed(), 2 * rounds(), &steps);

@@ -71,7 +71,11 @@ fn names(p: &mut Pair) {
         p.agree(format!("glGen{generate} {names:?}"), Ok(()));
         return;
     }
-    if !p.random.one_in(3) {
+    // What becomes of an object that an attribute stack holds on to, drivers make up.
+    let depth = |p: &Pair, pname| p.state.get(pname).values().map(|v| v.int(0));
+    let stacked = depth(p, GL_ATTRIB_STACK_DEPTH).unwrap_or(0) > 0
+        || depth(p, GL_CLIENT_ATTRIB_STACK_DEPTH).unwrap_or(0) > 0;
+    if stacked || !p.random.one_in(3) {
         return;
     }
     let names: Vec<u32> = (0..n).map(|_| p.random.below(6)).collect();
