@@ -132,6 +132,8 @@ pub struct Seen {
 #[derive(Debug)]
 pub(crate) struct Watch {
     helpers: Vec<u32>,
+    /// What was seen below the helpers. It may be left to us when a helper dies.
+    helped: BTreeSet<Identity>,
     seen: BTreeMap<Identity, Seen>,
     next: Instant,
     dense_until: Instant,
@@ -153,6 +155,7 @@ impl Watch {
         let now = Instant::now();
         Watch {
             helpers,
+            helped: BTreeSet::new(),
             seen: BTreeMap::new(),
             next: now,
             dense_until: now + DENSE_FOR,
@@ -189,17 +192,14 @@ impl Watch {
             }
             let mapped = Mapped::from_maps(&String::from_utf8_lossy(&maps));
             alive.ours |= mapped.ours;
-            let seen = self
-                .seen
-                .entry((process.pid, process.start))
-                .or_insert_with(|| {
-                    self.dense_until = now + DENSE_FOR;
-                    Seen {
-                        pid: process.pid,
-                        name: String::new(),
-                        mapped: Mapped::default(),
-                    }
-                });
+            let seen = self.seen.entry(process.identity()).or_insert_with(|| {
+                self.dense_until = now + DENSE_FOR;
+                Seen {
+                    pid: process.pid,
+                    name: String::new(),
+                    mapped: Mapped::default(),
+                }
+            });
             seen.name = process.name;
             seen.mapped.merge(mapped);
         }
@@ -216,27 +216,34 @@ impl Watch {
         self.seen.values()
     }
 
-    fn family(&self) -> Vec<Process> {
-        let mut children: HashMap<u32, Vec<Process>> = HashMap::new();
-        for process in processes() {
-            children.entry(process.parent).or_default().push(process);
+    fn family(&mut self) -> Vec<Process> {
+        let all: Vec<Process> = processes().collect();
+        for helper in &self.helpers {
+            let own = below(&all, &[*helper], |_| true);
+            self.helped.extend(own.iter().map(|p| p.identity()));
         }
-        let mut found = Vec::new();
-        let mut parents = vec![std::process::id()];
-        while let Some(parent) = parents.pop() {
-            for process in children.remove(&parent).unwrap_or_default() {
-                // A helper's children are in its process group, and may be left to us when it dies.
-                let helper = [process.pid, process.group]
-                    .iter()
-                    .any(|p| self.helpers.contains(p));
-                if !helper {
-                    parents.push(process.pid);
-                    found.push(process);
-                }
-            }
-        }
-        found
+        let ours =
+            |p: &Process| !self.helpers.contains(&p.pid) && !self.helped.contains(&p.identity());
+        let found = below(&all, &[std::process::id()], ours);
+        found.into_iter().cloned().collect()
     }
+}
+
+/// The descendants of `roots`, as far as `follow` lets one go.
+fn below<'a>(
+    all: &'a [Process],
+    roots: &[u32],
+    follow: impl Fn(&Process) -> bool,
+) -> Vec<&'a Process> {
+    let mut found = Vec::new();
+    let mut parents = roots.to_vec();
+    while let Some(parent) = parents.pop() {
+        for process in all.iter().filter(|p| p.parent == parent && follow(p)) {
+            parents.push(process.pid);
+            found.push(process);
+        }
+    }
+    found
 }
 
 /// A run's outcome as to its OpenGL.
@@ -268,11 +275,10 @@ pub fn judge<'a>(seen: impl IntoIterator<Item = &'a Seen>) -> Verdict {
     verdict
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Process {
     pid: u32,
     parent: u32,
-    group: u32,
     name: String,
     start: u64,
     zombie: bool,
@@ -281,15 +287,29 @@ struct Process {
     children_time: Duration,
 }
 
-/// The processor time of a process that has not been waited for, and of its children that were.
-pub(crate) fn processor_time(pid: u32) -> Duration {
-    read_stat(pid).map_or(Duration::ZERO, |p| p.own_time + p.children_time)
+impl Process {
+    fn identity(&self) -> Identity {
+        (self.pid, self.start)
+    }
+
+    fn time(&self) -> Duration {
+        self.own_time + self.children_time
+    }
 }
 
-/// The processor time of the helper `pid` and all its processes, living and dead.
+/// The processor time of a process that has not been waited for, and of its children that were.
+pub(crate) fn processor_time(pid: u32) -> Duration {
+    read_stat(pid).map_or(Duration::ZERO, |p| p.time())
+}
+
+/// The processor time of the helper `pid` and of everything below it, living and dead.
 pub(crate) fn helper_time(pid: u32) -> Duration {
-    let members = processes().filter(|p| p.group == pid);
-    members.map(|p| p.own_time + p.children_time).sum()
+    let all: Vec<Process> = processes().collect();
+    let below: Duration = below(&all, &[pid], |_| true)
+        .into_iter()
+        .map(Process::time)
+        .sum();
+    processor_time(pid) + below
 }
 
 /// In which times are counted, by Linux's promise to user space on every architecture we run on.
@@ -322,12 +342,11 @@ fn parse_stat(pid: u32, stat: &str) -> Option<Process> {
     let mut fields = after.split_ascii_whitespace();
     let zombie = matches!(fields.next()?, "Z" | "X");
     let parent = fields.next()?.parse().ok()?;
-    let group = fields.next()?.parse().ok()?;
-    // That was the fifth field; processor times are the fourteenth and on, the start time the
+    // That was the fourth field; processor times are the fourteenth and on, the start time the
     // twenty-second.
     let mut times = fields
         .by_ref()
-        .skip(8)
+        .skip(9)
         .take(4)
         .map(|t| t.parse::<u32>().unwrap_or(0));
     let mut time = || TICK * (times.next().unwrap_or(0) + times.next().unwrap_or(0));
@@ -336,7 +355,6 @@ fn parse_stat(pid: u32, stat: &str) -> Option<Process> {
     Some(Process {
         pid,
         parent,
-        group,
         name,
         start,
         zombie,
@@ -426,7 +444,7 @@ mod tests {
     fn reads_names_with_parentheses() {
         let stat = "42 (a) b (c)) S 7 42 42 0 -1 4194560 1 2 3 4 50 6 7 8 20 0 1 0 98765 1 2";
         let process = parse_stat(42, stat).unwrap();
-        assert_eq!((process.parent, process.group), (7, 42));
+        assert_eq!(process.parent, 7);
         assert_eq!((process.start, process.zombie), (98765, false));
         assert_eq!(
             (process.own_time, process.children_time),
