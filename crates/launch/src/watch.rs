@@ -1,7 +1,7 @@
 //! Which OpenGL libraries the processes of a run have mapped, to tell when GLVND, or a library of
 //! the program's own, led its GL elsewhere.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::PathBuf;
