@@ -30,28 +30,33 @@ use table::BufferObject;
 
 pub unsafe extern "C" fn glBindBuffer(target: u32, buffer: u32) {
     // SAFETY: the only reference in use, to the thread's own context.
-    unsafe {
-        let cx = context();
-        if cx.gl.in_begin() {
-            return cx.illegal_in_begin();
-        }
-        let known = buffer == 0 || cx.gl.objects.known(Class::Buffer, &cx.gl.shared, buffer);
-        match cx.gl.objects.bindings.place(target) {
-            Some(Place::Slot(slot)) if known && !is_written_through(target) => {
-                cx.gl.state.bind_known_buffer(target, buffer);
-                cx.gl.objects.bindings.set(slot, buffer);
-            }
-            Some(Place::Elements) if known => {
-                cx.gl.state.bind_known_buffer(target, buffer);
-                cx.gl.arrays.set_element_buffer(buffer);
-            }
-            _ => {
-                follow!(cx, gl_bind_buffer(target, buffer));
-                now_bound(cx, target, buffer);
-            }
-        }
-        cx.enc.gl_bind_buffer(target, buffer);
+    let cx = unsafe { context() };
+    if cx.gl.in_begin() {
+        return cx.illegal_in_begin();
     }
+    bind(cx, target, buffer);
+}
+
+/// Binds a buffer here and on the server.
+#[inline]
+pub fn bind(cx: &mut Context, target: u32, buffer: u32) {
+    let known = buffer == 0 || cx.gl.objects.known(Class::Buffer, &cx.gl.shared, buffer);
+    match cx.gl.objects.bindings.place(target) {
+        Some(Place::Slot(slot)) if known && !is_written_through(target) => {
+            cx.gl.state.bind_known_buffer(target, buffer);
+            cx.gl.objects.bindings.set(slot, buffer);
+        }
+        Some(Place::Elements) if known => {
+            cx.gl.state.bind_known_buffer(target, buffer);
+            cx.gl.arrays.set_element_buffer(buffer);
+        }
+        _ => {
+            follow!(cx, gl_bind_buffer(target, buffer));
+            now_bound(cx, target, buffer);
+        }
+    }
+    // SAFETY: the context's own encoder.
+    unsafe { cx.enc.gl_bind_buffer(target, buffer) };
 }
 
 /// Follows a binding that the server makes, too.

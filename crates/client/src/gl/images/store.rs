@@ -1,7 +1,7 @@
 //! glPixelStore: the program's parameters, and those that the server has at the moment.
 
 use crate::context::Context;
-use crate::gl::buffers::{bound, contents_changed, is_mapped};
+use crate::gl::buffers::{self, bound, contents_changed, is_mapped};
 use crate::gl::{context, Tracked};
 use mgn_state::PixelStore;
 use mgn_wire::gl::*;
@@ -212,8 +212,7 @@ impl Context {
             (GL_PIXEL_UNPACK_BUFFER, self.unpack_buffer(), saved.unpack_buffer),
         ] {
             if now != then {
-                // SAFETY: called from an entry point, which uses no reference to the context meanwhile.
-                unsafe { crate::gl::hand::glBindBuffer(target, then) };
+                buffers::bind(self, target, then);
             }
         }
     }
