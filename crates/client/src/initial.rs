@@ -7,7 +7,10 @@ use mgn_wire::sizes::fresh;
 /// Adds what gets of a new context answer.
 pub fn add_state(info: &mut ContextInfo) {
     for &(pname, count) in fresh::INTEGERS {
-        let value = INTEGERS.iter().find(|(p, _)| *p == pname).map_or(0, |(_, v)| *v);
+        let value = INTEGERS
+            .iter()
+            .find(|(p, _)| *p == pname)
+            .map_or(0, |(_, v)| *v);
         info.integers.push((pname, vec![value; count]));
     }
     for &(pname, count) in fresh::FLOATS {
@@ -18,11 +21,21 @@ pub fn add_state(info: &mut ContextInfo) {
 fn floats(pname: u32, count: usize) -> Vec<f32> {
     if count == 16 {
         // All matrices are the unit matrix.
-        return (0..16).map(|i| if i % 5 == 0 { 1.0 } else { 0.0 }).collect();
+        return (0..16)
+            .map(|i| if i % 5 == 0 { 1.0 } else { 0.0 })
+            .collect();
     }
-    let first = FLOATS.iter().find(|(p, _)| *p == pname).map_or(&[][..], |(_, v)| *v);
+    let first = FLOATS
+        .iter()
+        .find(|(p, _)| *p == pname)
+        .map_or(&[][..], |(_, v)| *v);
     let rest = first.last().copied().unwrap_or(0.0);
-    first.iter().copied().chain(std::iter::repeat(rest)).take(count).collect()
+    first
+        .iter()
+        .copied()
+        .chain(std::iter::repeat(rest))
+        .take(count)
+        .collect()
 }
 
 /// Integers that aren't 0, booleans that aren't false.
@@ -139,11 +152,17 @@ mod tests {
     #[test]
     fn names_are_those_of_a_new_context() {
         for (pname, _) in INTEGERS {
-            assert!(fresh::INTEGERS.iter().any(|(p, _)| p == pname), "{pname:#x}");
+            assert!(
+                fresh::INTEGERS.iter().any(|(p, _)| p == pname),
+                "{pname:#x}"
+            );
         }
         for (pname, values) in FLOATS {
             let found = fresh::FLOATS.iter().find(|(p, _)| p == pname);
-            assert!(found.is_some_and(|(_, count)| *count >= values.len()), "{pname:#x}");
+            assert!(
+                found.is_some_and(|(_, count)| *count >= values.len()),
+                "{pname:#x}"
+            );
         }
     }
 
@@ -154,9 +173,16 @@ mod tests {
         let floats = |pname: u32| &info.floats.iter().find(|(p, _)| *p == pname).unwrap().1;
         assert_eq!(floats(GL_DEPTH_RANGE), &[0.0, 1.0]);
         assert_eq!(floats(GL_POINT_DISTANCE_ATTENUATION), &[1.0, 0.0, 0.0]);
-        assert_eq!(floats(GL_PROJECTION_MATRIX)[..6], [1.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+        assert_eq!(
+            floats(GL_PROJECTION_MATRIX)[..6],
+            [1.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+        );
         assert_eq!(floats(GL_BLEND_COLOR), &[0.0; 4]);
-        let found = info.integers.iter().find(|(p, _)| *p == GL_POLYGON_MODE).unwrap();
+        let found = info
+            .integers
+            .iter()
+            .find(|(p, _)| *p == GL_POLYGON_MODE)
+            .unwrap();
         assert_eq!(found.1, vec![i64::from(GL_FILL); 2]);
     }
 }

@@ -103,7 +103,11 @@ mod tests {
     fn the_shortcut_and_the_long_way_agree() {
         let names = mgn_wire::sizes::fresh::INTEGERS.iter();
         let integers = names.map(|&(pname, count)| (pname, vec![1; count]));
-        let constants = [(GL_MAX_LIGHTS, vec![8]), (GL_MAX_SERVER_WAIT_TIMEOUT, vec![1 << 40]), (GL_MAX_VIEWPORT_DIMS, vec![7, 8])];
+        let constants = [
+            (GL_MAX_LIGHTS, vec![8]),
+            (GL_MAX_SERVER_WAIT_TIMEOUT, vec![1 << 40]),
+            (GL_MAX_VIEWPORT_DIMS, vec![7, 8]),
+        ];
         let info = ContextInfo {
             integers: integers.chain(constants).collect(),
             ..ContextInfo::default()

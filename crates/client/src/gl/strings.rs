@@ -68,7 +68,12 @@ impl Strings {
     pub fn constants(&self, info: &ContextInfo) -> ContextInfo {
         let mut info = info.clone();
         // Known by index only.
-        info.integers.retain(|(p, _)| !matches!(*p, gl::GL_MAX_COMPUTE_WORK_GROUP_COUNT | gl::GL_MAX_COMPUTE_WORK_GROUP_SIZE));
+        info.integers.retain(|(p, _)| {
+            !matches!(
+                *p,
+                gl::GL_MAX_COMPUTE_WORK_GROUP_COUNT | gl::GL_MAX_COMPUTE_WORK_GROUP_SIZE
+            )
+        });
         for (pname, values) in &mut info.integers {
             let value = match *pname {
                 gl::GL_MAJOR_VERSION => i64::from(self.number.0),
@@ -106,14 +111,20 @@ fn glsl(api: u32, (major, minor): (u8, u8)) -> (u8, u8) {
 
 /// The first version number in `text`.
 fn number(text: &str) -> (u8, u8) {
-    let Some((from, to)) = number_at(text) else { return (0, 0) };
-    let (major, minor) = text[from..to].split_once('.').unwrap_or((&text[from..to], "0"));
+    let Some((from, to)) = number_at(text) else {
+        return (0, 0);
+    };
+    let (major, minor) = text[from..to]
+        .split_once('.')
+        .unwrap_or((&text[from..to], "0"));
     (major.parse().unwrap_or(0), minor.parse().unwrap_or(0))
 }
 
 /// `text` with `most` in place of its version number, if that is higher. Shading languages have two digits behind the point.
 fn capped(text: &str, most: (u8, u8), two_digits: bool) -> String {
-    let Some((from, to)) = number_at(text) else { return text.into() };
+    let Some((from, to)) = number_at(text) else {
+        return text.into();
+    };
     let most_text = match two_digits {
         true => format!("{}.{:02}", most.0, most.1),
         false => format!("{}.{}", most.0, most.1),
@@ -127,7 +138,9 @@ fn capped(text: &str, most: (u8, u8), two_digits: bool) -> String {
 /// Where `3.2` lies in `OpenGL ES 3.2 Mesa 22.3.6`, or `4.5` in `4.5.0 NVIDIA`.
 fn number_at(text: &str) -> Option<(usize, usize)> {
     let digits = |from: usize| {
-        text[from..].find(|c: char| !c.is_ascii_digit()).map_or(text.len(), |n| from + n)
+        text[from..]
+            .find(|c: char| !c.is_ascii_digit())
+            .map_or(text.len(), |n| from + n)
     };
     let from = text.find(|c: char| c.is_ascii_digit())?;
     let point = digits(from);
@@ -186,9 +199,14 @@ mod tests {
             glsl: glsl.into(),
             vendor: "Mesa".into(),
             renderer: "llvmpipe".into(),
-            extensions: ["GL_ARB_multisample", "GL_ARB_buffer_storage", "GL_EXT_abgr", "GL_X"]
-                .map(String::from)
-                .into(),
+            extensions: [
+                "GL_ARB_multisample",
+                "GL_ARB_buffer_storage",
+                "GL_EXT_abgr",
+                "GL_X",
+            ]
+            .map(String::from)
+            .into(),
             integers: vec![
                 (gl::GL_MAJOR_VERSION, vec![4]),
                 (gl::GL_MINOR_VERSION, vec![5]),
@@ -205,21 +223,45 @@ mod tests {
 
     #[test]
     fn versions_are_cut_down_and_keep_their_words() {
-        let s = Strings::new(&info("4.5 (Compatibility Profile) Mesa 22.3.6", "4.50"), api::COMPAT);
-        assert_eq!(said(&s, gl::GL_VERSION), Some("3.3 (Compatibility Profile) Mesa 22.3.6"));
+        let s = Strings::new(
+            &info("4.5 (Compatibility Profile) Mesa 22.3.6", "4.50"),
+            api::COMPAT,
+        );
+        assert_eq!(
+            said(&s, gl::GL_VERSION),
+            Some("3.3 (Compatibility Profile) Mesa 22.3.6")
+        );
         assert_eq!(said(&s, gl::GL_SHADING_LANGUAGE_VERSION), Some("3.30"));
-        let s = Strings::new(&info("OpenGL ES 3.2 Mesa 22.3.6", "OpenGL ES GLSL ES 3.20"), api::ES);
+        let s = Strings::new(
+            &info("OpenGL ES 3.2 Mesa 22.3.6", "OpenGL ES GLSL ES 3.20"),
+            api::ES,
+        );
         assert_eq!(said(&s, gl::GL_VERSION), Some("OpenGL ES 3.0 Mesa 22.3.6"));
-        assert_eq!(said(&s, gl::GL_SHADING_LANGUAGE_VERSION), Some("OpenGL ES GLSL ES 3.00"));
-        let s = Strings::new(&info("OpenGL ES 2.0 Mesa", "OpenGL ES GLSL ES 1.0.16"), api::ES);
-        assert_eq!(said(&s, gl::GL_SHADING_LANGUAGE_VERSION), Some("OpenGL ES GLSL ES 1.0.16"));
+        assert_eq!(
+            said(&s, gl::GL_SHADING_LANGUAGE_VERSION),
+            Some("OpenGL ES GLSL ES 3.00")
+        );
+        let s = Strings::new(
+            &info("OpenGL ES 2.0 Mesa", "OpenGL ES GLSL ES 1.0.16"),
+            api::ES,
+        );
+        assert_eq!(
+            said(&s, gl::GL_SHADING_LANGUAGE_VERSION),
+            Some("OpenGL ES GLSL ES 1.0.16")
+        );
         let s = Strings::new(&info("OpenGL ES-CM 1.1 Mesa 22.3.6", ""), api::ES1);
-        assert_eq!(said(&s, gl::GL_VERSION), Some("OpenGL ES-CM 1.1 Mesa 22.3.6"));
+        assert_eq!(
+            said(&s, gl::GL_VERSION),
+            Some("OpenGL ES-CM 1.1 Mesa 22.3.6")
+        );
         assert_eq!(said(&s, gl::GL_SHADING_LANGUAGE_VERSION), None);
         let s = Strings::new(&info("3.1 Mesa 10", "1.40"), api::COMPAT);
         assert_eq!(said(&s, gl::GL_VERSION), Some("3.1 Mesa 10"));
         assert_eq!(said(&s, gl::GL_SHADING_LANGUAGE_VERSION), Some("1.40"));
-        assert_eq!(capped("4.6.0 NVIDIA 535.54", (3, 3), false), "3.3.0 NVIDIA 535.54");
+        assert_eq!(
+            capped("4.6.0 NVIDIA 535.54", (3, 3), false),
+            "3.3.0 NVIDIA 535.54"
+        );
         assert_eq!(number("7"), (7, 0));
         assert_eq!(number("none"), (0, 0));
     }
@@ -227,7 +269,10 @@ mod tests {
     #[test]
     fn extensions_are_those_that_both_ends_have() {
         let compat = Strings::new(&info("4.5", "4.50"), api::COMPAT);
-        assert_eq!(said(&compat, gl::GL_EXTENSIONS), Some("GL_ARB_multisample GL_EXT_abgr "));
+        assert_eq!(
+            said(&compat, gl::GL_EXTENSIONS),
+            Some("GL_ARB_multisample GL_EXT_abgr ")
+        );
         assert_eq!(compat.extensions.len(), 2);
         let core = Strings::new(&info("4.5", "4.50"), api::CORE);
         assert_eq!(said(&core, gl::GL_EXTENSIONS), None);
@@ -251,7 +296,13 @@ mod tests {
 
     #[test]
     fn the_lower_of_both_ends() {
-        let server = ServerInfo { compat: (4, 5), core: (3, 2), es1: (1, 1), es: (2, 0), ..ServerInfo::default() };
+        let server = ServerInfo {
+            compat: (4, 5),
+            core: (3, 2),
+            es1: (1, 1),
+            es: (2, 0),
+            ..ServerInfo::default()
+        };
         assert_eq!(highest(&server, api::COMPAT), (3, 3));
         assert_eq!(highest(&server, api::CORE), (3, 2));
         assert_eq!(highest(&server, api::ES), (2, 0));

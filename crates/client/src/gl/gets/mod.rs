@@ -18,6 +18,9 @@ unsafe fn take<T: Plain>(mut answer: Answer, data: *mut T, most: usize) -> usize
     let bytes = answer.next_array(size_of::<T>());
     let count = most.min(bytes.len() / size_of::<T>());
     // SAFETY: the answer holds as many bytes, and the program's memory has room for them.
-    unsafe { data.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), count * size_of::<T>()) };
+    unsafe {
+        data.cast::<u8>()
+            .copy_from_nonoverlapping(bytes.as_ptr(), count * size_of::<T>())
+    };
     count
 }

@@ -10,8 +10,14 @@ use mgn_wire::sizes::gets;
 ///
 /// # Safety
 /// `data` has room for the values.
-unsafe fn write<T>(answer: Answer<'_>, data: *mut T, value: impl Fn(&Values<'_>, usize) -> T) -> bool {
-    let Answer::Values(known) = answer else { return false };
+unsafe fn write<T>(
+    answer: Answer<'_>,
+    data: *mut T,
+    value: impl Fn(&Values<'_>, usize) -> T,
+) -> bool {
+    let Answer::Values(known) = answer else {
+        return false;
+    };
     for i in 0..known.len() {
         // SAFETY: the caller's promise.
         unsafe { data.add(i).write(value(&known, i)) };
@@ -21,7 +27,9 @@ unsafe fn write<T>(answer: Answer<'_>, data: *mut T, value: impl Fn(&Values<'_>,
 
 /// A parameter of a texture that is bound.
 fn tex_parameter(state: &State, target: u32, pname: u32) -> Answer<'_> {
-    state.tex_parameter(target, pname).unwrap_or(Answer::Unknown)
+    state
+        .tex_parameter(target, pname)
+        .unwrap_or(Answer::Unknown)
 }
 
 /// Parameters by two enums, such as a light and the name of one of its parameters.
@@ -66,11 +74,17 @@ pub unsafe extern "C" fn glGetClipPlane(plane: u32, equation: *mut f64) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        if write(cx.gl.state.clip_plane(plane), equation, |known, i| known.double(i)) {
+        if write(cx.gl.state.clip_plane(plane), equation, |known, i| {
+            known.double(i)
+        }) {
             return;
         }
         cx.enc.gl_get_clip_plane(plane, gets::CLIP_PLANE as u32);
-        take(cx.answer(ops::GL_GET_CLIP_PLANE), equation, gets::CLIP_PLANE);
+        take(
+            cx.answer(ops::GL_GET_CLIP_PLANE),
+            equation,
+            gets::CLIP_PLANE,
+        );
     }
 }
 

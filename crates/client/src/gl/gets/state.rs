@@ -133,7 +133,9 @@ impl Context {
     fn kept(&self, pname: u32) -> Option<i64> {
         match buffer_target(pname) {
             Some(target) => bound(self, target).ok().map(i64::from),
-            None if self.gl.has_fixed_function() || pname == GL_VERTEX_ARRAY_BINDING => self.gl.arrays.get(pname),
+            None if self.gl.has_fixed_function() || pname == GL_VERTEX_ARRAY_BINDING => {
+                self.gl.arrays.get(pname)
+            }
             None => None,
         }
     }
@@ -141,7 +143,9 @@ impl Context {
     /// Asks the server for a current attribute that was changed in a way that nobody here computes.
     #[cold]
     fn ask_current(&mut self, pname: u32) {
-        let Some(attribute) = self.current_attribute(pname) else { return };
+        let Some(attribute) = self.current_attribute(pname) else {
+            return;
+        };
         let count = gets::values(pname).unwrap_or(1);
         // SAFETY: the context's own encoder.
         unsafe { self.enc.gl_get_floatv(pname, count as u32) };
@@ -167,7 +171,8 @@ impl Context {
             GL_CURRENT_INDEX => current::INDEX,
             GL_EDGE_FLAG => current::EDGE_FLAG,
             _ => {
-                let unit = self.gl.state.get(GL_ACTIVE_TEXTURE).values()?.int(0) as usize - GL_TEXTURE0 as usize;
+                let unit = self.gl.state.get(GL_ACTIVE_TEXTURE).values()?.int(0) as usize
+                    - GL_TEXTURE0 as usize;
                 (unit < current::GENERIC - current::TEXTURE).then_some(current::TEXTURE + unit)?
             }
         })

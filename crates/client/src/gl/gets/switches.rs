@@ -14,7 +14,11 @@ pub unsafe extern "C" fn glIsEnabled(cap: u32) -> u8 {
         if let Some(on) = cx.gl.state.is_enabled(cap) {
             return on.into();
         }
-        if let Some(on) = is_client_state(cap).then(|| cx.gl.arrays.get(cap)).flatten().filter(|_| cx.gl.has_fixed_function()) {
+        if let Some(on) = is_client_state(cap)
+            .then(|| cx.gl.arrays.get(cap))
+            .flatten()
+            .filter(|_| cx.gl.has_fixed_function())
+        {
             return u8::from(on != 0);
         }
         cx.enc.gl_is_enabled(cap);

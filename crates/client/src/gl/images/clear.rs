@@ -9,18 +9,38 @@ use mgn_wire::gl::GL_INVALID_OPERATION;
 
 /// Whether any of these bytes of the buffer bound to `target` is mapped.
 fn is_mapped_within(cx: &Context, target: u32, offset: i64, size: i64) -> bool {
-    let Ok(name) = bound(cx, target) else { return false };
-    is_mapped(cx, target) && cx.gl.shared.buffers().get(name).is_some_and(|o| o.is_mapped_within(offset, size))
+    let Ok(name) = bound(cx, target) else {
+        return false;
+    };
+    is_mapped(cx, target)
+        && cx
+            .gl
+            .shared
+            .buffers()
+            .get(name)
+            .is_some_and(|o| o.is_mapped_within(offset, size))
 }
 
-pub unsafe extern "C" fn glClearTexImage(texture: u32, level: i32, format: u32, type_: u32, data: *const c_void) {
+pub unsafe extern "C" fn glClearTexImage(
+    texture: u32,
+    level: i32,
+    format: u32,
+    type_: u32,
+    data: *const c_void,
+) {
     // SAFETY: the only reference in use, to the thread's own context, and the program's pixel.
     unsafe {
         let cx = context();
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        cx.enc.gl_clear_tex_image(texture, level, format, type_, one_pixel(format, type_, data));
+        cx.enc.gl_clear_tex_image(
+            texture,
+            level,
+            format,
+            type_,
+            one_pixel(format, type_, data),
+        );
     }
 }
 
@@ -44,11 +64,19 @@ pub unsafe extern "C" fn glClearTexSubImage(
             return cx.illegal_in_begin();
         }
         let data = one_pixel(format, type_, data);
-        cx.enc.gl_clear_tex_sub_image(texture, level, x, y, z, width, height, depth, format, type_, data);
+        cx.enc.gl_clear_tex_sub_image(
+            texture, level, x, y, z, width, height, depth, format, type_, data,
+        );
     }
 }
 
-pub unsafe extern "C" fn glClearBufferData(target: u32, internal_format: u32, format: u32, type_: u32, data: *const c_void) {
+pub unsafe extern "C" fn glClearBufferData(
+    target: u32,
+    internal_format: u32,
+    format: u32,
+    type_: u32,
+    data: *const c_void,
+) {
     // SAFETY: as above.
     unsafe {
         let cx = context();
@@ -58,7 +86,13 @@ pub unsafe extern "C" fn glClearBufferData(target: u32, internal_format: u32, fo
         if is_mapped(cx, target) {
             return cx.set_error(GL_INVALID_OPERATION);
         }
-        cx.enc.gl_clear_buffer_data(target, internal_format, format, type_, one_pixel(format, type_, data));
+        cx.enc.gl_clear_buffer_data(
+            target,
+            internal_format,
+            format,
+            type_,
+            one_pixel(format, type_, data),
+        );
         contents_changed(cx, target);
     }
 }
@@ -82,7 +116,8 @@ pub unsafe extern "C" fn glClearBufferSubData(
             return cx.set_error(GL_INVALID_OPERATION);
         }
         let data = one_pixel(format, type_, data);
-        cx.enc.gl_clear_buffer_sub_data(target, internal_format, offset, size, format, type_, data);
+        cx.enc
+            .gl_clear_buffer_sub_data(target, internal_format, offset, size, format, type_, data);
         contents_changed(cx, target);
     }
 }

@@ -12,7 +12,12 @@ use mgn_wire::encoder::Data;
 ///
 /// # Safety
 /// Without a pixel unpack buffer, `data` is null or holds `size` bytes, laid out as the program's block parameters say.
-unsafe fn blocks<'a>(target: u32, extent: Extent, size: i32, data: *const c_void) -> Option<(&'a mut Context, Data)> {
+unsafe fn blocks<'a>(
+    target: u32,
+    extent: Extent,
+    size: i32,
+    data: *const c_void,
+) -> Option<(&'a mut Context, Data)> {
     // SAFETY: the only reference in use, to the thread's own context; the rest is the caller's promise.
     unsafe {
         let cx = context();
@@ -40,7 +45,15 @@ pub unsafe extern "C" fn glCompressedTexImage1D(
     // SAFETY: the program's image.
     unsafe {
         if let Some((cx, data)) = blocks(target, Extent::flat(width, 1), size, data) {
-            cx.enc.gl_compressed_tex_image1d(target, level, internal_format, width, border, size, data);
+            cx.enc.gl_compressed_tex_image1d(
+                target,
+                level,
+                internal_format,
+                width,
+                border,
+                size,
+                data,
+            );
         }
     }
 }
@@ -58,7 +71,16 @@ pub unsafe extern "C" fn glCompressedTexImage2D(
     // SAFETY: the program's image.
     unsafe {
         if let Some((cx, data)) = blocks(target, Extent::flat(width, height), size, data) {
-            cx.enc.gl_compressed_tex_image2d(target, level, internal_format, width, height, border, size, data);
+            cx.enc.gl_compressed_tex_image2d(
+                target,
+                level,
+                internal_format,
+                width,
+                height,
+                border,
+                size,
+                data,
+            );
         }
     }
 }
@@ -77,7 +99,17 @@ pub unsafe extern "C" fn glCompressedTexImage3D(
     // SAFETY: the program's image.
     unsafe {
         if let Some((cx, data)) = blocks(target, Extent::volume(width, height, depth), size, data) {
-            cx.enc.gl_compressed_tex_image3d(target, level, internal_format, width, height, depth, border, size, data);
+            cx.enc.gl_compressed_tex_image3d(
+                target,
+                level,
+                internal_format,
+                width,
+                height,
+                depth,
+                border,
+                size,
+                data,
+            );
         }
     }
 }
@@ -94,7 +126,19 @@ pub unsafe extern "C" fn glCompressedTexImage3DOES(
     data: *const c_void,
 ) {
     // SAFETY: the same arguments.
-    unsafe { glCompressedTexImage3D(target, level, internal_format, width, height, depth, border, size, data) }
+    unsafe {
+        glCompressedTexImage3D(
+            target,
+            level,
+            internal_format,
+            width,
+            height,
+            depth,
+            border,
+            size,
+            data,
+        )
+    }
 }
 
 pub unsafe extern "C" fn glCompressedTexSubImage1D(
@@ -109,7 +153,8 @@ pub unsafe extern "C" fn glCompressedTexSubImage1D(
     // SAFETY: the program's image.
     unsafe {
         if let Some((cx, data)) = blocks(target, Extent::flat(width, 1), size, data) {
-            cx.enc.gl_compressed_tex_sub_image1d(target, level, x, width, format, size, data);
+            cx.enc
+                .gl_compressed_tex_sub_image1d(target, level, x, width, format, size, data);
         }
     }
 }
@@ -128,7 +173,9 @@ pub unsafe extern "C" fn glCompressedTexSubImage2D(
     // SAFETY: the program's image.
     unsafe {
         if let Some((cx, data)) = blocks(target, Extent::flat(width, height), size, data) {
-            cx.enc.gl_compressed_tex_sub_image2d(target, level, x, y, width, height, format, size, data);
+            cx.enc.gl_compressed_tex_sub_image2d(
+                target, level, x, y, width, height, format, size, data,
+            );
         }
     }
 }
@@ -149,7 +196,9 @@ pub unsafe extern "C" fn glCompressedTexSubImage3D(
     // SAFETY: the program's image.
     unsafe {
         if let Some((cx, data)) = blocks(target, Extent::volume(width, height, depth), size, data) {
-            cx.enc.gl_compressed_tex_sub_image3d(target, level, x, y, z, width, height, depth, format, size, data);
+            cx.enc.gl_compressed_tex_sub_image3d(
+                target, level, x, y, z, width, height, depth, format, size, data,
+            );
         }
     }
 }
@@ -168,5 +217,9 @@ pub unsafe extern "C" fn glCompressedTexSubImage3DOES(
     data: *const c_void,
 ) {
     // SAFETY: the same arguments.
-    unsafe { glCompressedTexSubImage3D(target, level, x, y, z, width, height, depth, format, size, data) }
+    unsafe {
+        glCompressedTexSubImage3D(
+            target, level, x, y, z, width, height, depth, format, size, data,
+        )
+    }
 }

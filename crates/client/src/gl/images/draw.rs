@@ -5,7 +5,13 @@ use crate::gl::pixels::Extent;
 use core::ffi::c_void;
 use mgn_wire::gl::{GL_BITMAP, GL_COLOR_INDEX};
 
-pub unsafe extern "C" fn glDrawPixels(width: i32, height: i32, format: u32, type_: u32, image: *const c_void) {
+pub unsafe extern "C" fn glDrawPixels(
+    width: i32,
+    height: i32,
+    format: u32,
+    type_: u32,
+    image: *const c_void,
+) {
     // SAFETY: the program's pixels.
     unsafe {
         if let Some((cx, data)) = pixels(Extent::flat(width, height), format, type_, image) {
@@ -25,8 +31,14 @@ pub unsafe extern "C" fn glBitmap(
 ) {
     // SAFETY: the program's bitmap.
     unsafe {
-        if let Some((cx, data)) = pixels(Extent::flat(width, height), GL_COLOR_INDEX, GL_BITMAP, bitmap.cast()) {
-            cx.enc.gl_bitmap(width, height, x_origin, y_origin, x_move, y_move, data);
+        if let Some((cx, data)) = pixels(
+            Extent::flat(width, height),
+            GL_COLOR_INDEX,
+            GL_BITMAP,
+            bitmap.cast(),
+        ) {
+            cx.enc
+                .gl_bitmap(width, height, x_origin, y_origin, x_move, y_move, data);
         }
     }
 }
@@ -34,7 +46,9 @@ pub unsafe extern "C" fn glBitmap(
 pub unsafe extern "C" fn glPolygonStipple(mask: *const u8) {
     // SAFETY: the program's pattern.
     unsafe {
-        if let Some((cx, data)) = pixels(Extent::flat(32, 32), GL_COLOR_INDEX, GL_BITMAP, mask.cast()) {
+        if let Some((cx, data)) =
+            pixels(Extent::flat(32, 32), GL_COLOR_INDEX, GL_BITMAP, mask.cast())
+        {
             cx.enc.gl_polygon_stipple(data);
         }
     }

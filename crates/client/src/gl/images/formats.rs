@@ -6,10 +6,14 @@ use mgn_wire::sizes::image::{components, Element};
 /// Whether any command of any API takes pixels of `format` and `type`. Pixels of other combinations are refused by the driver, so they are not read:
 /// the program's memory may hold less than their size suggests.
 pub(super) fn go_together(format: u32, type_: u32) -> bool {
-    let Some(element) = Element::of(type_) else { return false };
+    let Some(element) = Element::of(type_) else {
+        return false;
+    };
     match element {
         Element::Bit => matches!(format, GL_COLOR_INDEX | GL_STENCIL_INDEX),
-        Element::Component(_) => components(format).is_some() && !matches!(format, GL_DEPTH_STENCIL | GL_YCBCR_MESA),
+        Element::Component(_) => {
+            components(format).is_some() && !matches!(format, GL_DEPTH_STENCIL | GL_YCBCR_MESA)
+        }
         Element::Packed(_) => match type_ {
             GL_UNSIGNED_BYTE_3_3_2
             | GL_UNSIGNED_BYTE_2_3_3_REV
@@ -20,7 +24,10 @@ pub(super) fn go_together(format: u32, type_: u32) -> bool {
             GL_UNSIGNED_SHORT_8_8_MESA | GL_UNSIGNED_SHORT_8_8_REV_MESA => format == GL_YCBCR_MESA,
             // OpenGL ES 2 has a 2_10_10_10_REV without alpha.
             GL_UNSIGNED_INT_2_10_10_10_REV if format == GL_RGB => true,
-            _ => matches!(format, GL_RGBA | GL_BGRA | GL_ABGR_EXT | GL_RGBA_INTEGER | GL_BGRA_INTEGER),
+            _ => matches!(
+                format,
+                GL_RGBA | GL_BGRA | GL_ABGR_EXT | GL_RGBA_INTEGER | GL_BGRA_INTEGER
+            ),
         },
     }
 }
@@ -29,10 +36,18 @@ pub(super) fn go_together(format: u32, type_: u32) -> bool {
 /// compressed, the legacy ones only in the compatibility profile.
 pub(super) fn surely_defines(internal_format: u32, format: u32, type_: u32, compat: bool) -> bool {
     let texels = match internal_format {
-        GL_RED | GL_RG | GL_RGB | GL_RGBA | GL_R8 | GL_RG8 | GL_RGB8 | GL_RGBA8 | GL_R16 | GL_RG16 | GL_RGB16 | GL_RGBA16 | GL_R16F
-        | GL_RG16F | GL_RGB16F | GL_RGBA16F | GL_R32F | GL_RG32F | GL_RGB32F | GL_RGBA32F | GL_RGB10_A2 | GL_RGB5_A1 | GL_RGBA4
+        GL_RED | GL_RG | GL_RGB | GL_RGBA | GL_R8 | GL_RG8 | GL_RGB8 | GL_RGBA8 | GL_R16
+        | GL_RG16 | GL_RGB16 | GL_RGBA16 | GL_R16F | GL_RG16F | GL_RGB16F | GL_RGBA16F
+        | GL_R32F | GL_RG32F | GL_RGB32F | GL_RGBA32F | GL_RGB10_A2 | GL_RGB5_A1 | GL_RGBA4
         | GL_SRGB | GL_SRGB8 | GL_SRGB_ALPHA | GL_SRGB8_ALPHA8 => true,
-        1..=4 | GL_ALPHA | GL_ALPHA8 | GL_LUMINANCE | GL_LUMINANCE8 | GL_LUMINANCE_ALPHA | GL_LUMINANCE8_ALPHA8 | GL_INTENSITY
+        1..=4
+        | GL_ALPHA
+        | GL_ALPHA8
+        | GL_LUMINANCE
+        | GL_LUMINANCE8
+        | GL_LUMINANCE_ALPHA
+        | GL_LUMINANCE8_ALPHA8
+        | GL_INTENSITY
         | GL_INTENSITY8 => compat,
         _ => false,
     };
@@ -43,7 +58,14 @@ pub(super) fn surely_defines(internal_format: u32, format: u32, type_: u32, comp
     };
     let plain = matches!(
         type_,
-        GL_UNSIGNED_BYTE | GL_BYTE | GL_UNSIGNED_SHORT | GL_SHORT | GL_UNSIGNED_INT | GL_INT | GL_FLOAT | GL_HALF_FLOAT
+        GL_UNSIGNED_BYTE
+            | GL_BYTE
+            | GL_UNSIGNED_SHORT
+            | GL_SHORT
+            | GL_UNSIGNED_INT
+            | GL_INT
+            | GL_FLOAT
+            | GL_HALF_FLOAT
     );
     let packed = matches!(type_, GL_UNSIGNED_INT_8_8_8_8 | GL_UNSIGNED_INT_8_8_8_8_REV);
     texels && pixels && (plain || packed && go_together(format, type_))
@@ -58,20 +80,49 @@ mod tests {
         assert!(go_together(GL_RGBA, GL_UNSIGNED_BYTE));
         assert!(go_together(GL_BGRA, GL_UNSIGNED_INT_8_8_8_8_REV));
         assert!(!go_together(GL_RGB, GL_UNSIGNED_INT_8_8_8_8_REV));
-        assert!(go_together(GL_RGB, GL_UNSIGNED_SHORT_5_6_5) && !go_together(GL_RGBA, GL_UNSIGNED_SHORT_5_6_5));
+        assert!(
+            go_together(GL_RGB, GL_UNSIGNED_SHORT_5_6_5)
+                && !go_together(GL_RGBA, GL_UNSIGNED_SHORT_5_6_5)
+        );
         assert!(go_together(GL_DEPTH_STENCIL, GL_UNSIGNED_INT_24_8));
-        assert!(!go_together(GL_DEPTH_STENCIL, GL_FLOAT) && !go_together(GL_DEPTH_COMPONENT, GL_UNSIGNED_INT_24_8));
+        assert!(
+            !go_together(GL_DEPTH_STENCIL, GL_FLOAT)
+                && !go_together(GL_DEPTH_COMPONENT, GL_UNSIGNED_INT_24_8)
+        );
         assert!(go_together(GL_COLOR_INDEX, GL_BITMAP) && !go_together(GL_RGBA, GL_BITMAP));
         assert!(!go_together(GL_RGBA, GL_RGBA) && !go_together(GL_FLOAT, GL_FLOAT));
     }
 
     #[test]
     fn definitions() {
-        assert!(surely_defines(GL_RGBA8, GL_BGRA, GL_UNSIGNED_INT_8_8_8_8_REV, false));
-        assert!(surely_defines(3, GL_RGB, GL_UNSIGNED_BYTE, true) && !surely_defines(3, GL_RGB, GL_UNSIGNED_BYTE, false));
-        assert!(!surely_defines(GL_COMPRESSED_RGB, GL_RGB, GL_UNSIGNED_BYTE, true));
+        assert!(surely_defines(
+            GL_RGBA8,
+            GL_BGRA,
+            GL_UNSIGNED_INT_8_8_8_8_REV,
+            false
+        ));
+        assert!(
+            surely_defines(3, GL_RGB, GL_UNSIGNED_BYTE, true)
+                && !surely_defines(3, GL_RGB, GL_UNSIGNED_BYTE, false)
+        );
+        assert!(!surely_defines(
+            GL_COMPRESSED_RGB,
+            GL_RGB,
+            GL_UNSIGNED_BYTE,
+            true
+        ));
         assert!(!surely_defines(GL_RGBA8UI, GL_RGBA, GL_UNSIGNED_BYTE, true));
-        assert!(!surely_defines(GL_DEPTH_COMPONENT, GL_DEPTH_COMPONENT, GL_FLOAT, true));
-        assert!(!surely_defines(GL_RGBA, GL_RGB, GL_UNSIGNED_INT_8_8_8_8, true));
+        assert!(!surely_defines(
+            GL_DEPTH_COMPONENT,
+            GL_DEPTH_COMPONENT,
+            GL_FLOAT,
+            true
+        ));
+        assert!(!surely_defines(
+            GL_RGBA,
+            GL_RGB,
+            GL_UNSIGNED_INT_8_8_8_8,
+            true
+        ));
     }
 }

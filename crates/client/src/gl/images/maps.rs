@@ -1,9 +1,9 @@
 //! glPixelMap and glGetPixelMap.
 
+use super::source::Pixels;
 use crate::context::Context;
 use crate::gl::context;
 use crate::gl::pixels::Extent;
-use super::source::Pixels;
 use mgn_wire::encoder::Data;
 use mgn_wire::gl::{GL_FLOAT, GL_RED, GL_UNSIGNED_BYTE, GL_UNSIGNED_INT, GL_UNSIGNED_SHORT};
 use mgn_wire::ops;
@@ -18,7 +18,16 @@ const MAP_MAX: i32 = 65_536;
 unsafe fn values<T>(cx: &mut Context, size: i32, values: *const T) -> Option<Data> {
     if cx.unpack_buffer() != 0 {
         // SAFETY: an offset into the buffer.
-        return unsafe { Pixels::of(cx, Extent::flat(size, 1), GL_RED, GL_UNSIGNED_BYTE, values.cast())?.data(cx) };
+        return unsafe {
+            Pixels::of(
+                cx,
+                Extent::flat(size, 1),
+                GL_RED,
+                GL_UNSIGNED_BYTE,
+                values.cast(),
+            )?
+            .data(cx)
+        };
     }
     if values.is_null() || !(1..=MAP_MAX).contains(&size) {
         return Some(Data::Null);

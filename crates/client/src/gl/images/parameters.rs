@@ -31,7 +31,12 @@ fn stored(cx: &mut Context, target: u32) {
     cx.gl.state.tex_storage(target);
 }
 
-pub unsafe extern "C" fn glTexStorage1D(target: u32, levels: i32, internal_format: u32, width: i32) {
+pub unsafe extern "C" fn glTexStorage1D(
+    target: u32,
+    levels: i32,
+    internal_format: u32,
+    width: i32,
+) {
     // SAFETY: the only reference in use, to the thread's own context.
     unsafe {
         let cx = context();
@@ -39,11 +44,18 @@ pub unsafe extern "C" fn glTexStorage1D(target: u32, levels: i32, internal_forma
             return cx.illegal_in_begin();
         }
         stored(cx, target);
-        cx.enc.gl_tex_storage1d(target, levels, internal_format, width);
+        cx.enc
+            .gl_tex_storage1d(target, levels, internal_format, width);
     }
 }
 
-pub unsafe extern "C" fn glTexStorage2D(target: u32, levels: i32, internal_format: u32, width: i32, height: i32) {
+pub unsafe extern "C" fn glTexStorage2D(
+    target: u32,
+    levels: i32,
+    internal_format: u32,
+    width: i32,
+    height: i32,
+) {
     // SAFETY: as above.
     unsafe {
         let cx = context();
@@ -51,11 +63,19 @@ pub unsafe extern "C" fn glTexStorage2D(target: u32, levels: i32, internal_forma
             return cx.illegal_in_begin();
         }
         stored(cx, target);
-        cx.enc.gl_tex_storage2d(target, levels, internal_format, width, height);
+        cx.enc
+            .gl_tex_storage2d(target, levels, internal_format, width, height);
     }
 }
 
-pub unsafe extern "C" fn glTexStorage3D(target: u32, levels: i32, internal_format: u32, width: i32, height: i32, depth: i32) {
+pub unsafe extern "C" fn glTexStorage3D(
+    target: u32,
+    levels: i32,
+    internal_format: u32,
+    width: i32,
+    height: i32,
+    depth: i32,
+) {
     // SAFETY: as above.
     unsafe {
         let cx = context();
@@ -63,7 +83,8 @@ pub unsafe extern "C" fn glTexStorage3D(target: u32, levels: i32, internal_forma
             return cx.illegal_in_begin();
         }
         stored(cx, target);
-        cx.enc.gl_tex_storage3d(target, levels, internal_format, width, height, depth);
+        cx.enc
+            .gl_tex_storage3d(target, levels, internal_format, width, height, depth);
     }
 }
 

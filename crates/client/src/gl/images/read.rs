@@ -27,7 +27,12 @@ impl Region {
     /// # Safety
     /// `pixels` has room for the image if OpenGL accepts the arguments.
     unsafe fn read(&self, cx: &mut Context, most: Option<i32>, pixels: *mut c_void) {
-        let layout = Layout::new(&cx.gl.pixels.pack, Extent::flat(self.width, self.height), self.format, self.type_);
+        let layout = Layout::new(
+            &cx.gl.pixels.pack,
+            Extent::flat(self.width, self.height),
+            self.format,
+            self.type_,
+        );
         // Without a layout the driver refuses, and answers nothing.
         let layout = layout.unwrap_or(Layout::EMPTY);
         let fits = most.map(|most| usize::try_from(most).is_ok_and(|most| layout.end() <= most));
@@ -36,7 +41,11 @@ impl Region {
         let mut first = 0;
         loop {
             let count = band.min(rows - first);
-            let height = if rows > band { count as i32 } else { self.height };
+            let height = if rows > band {
+                count as i32
+            } else {
+                self.height
+            };
             // SAFETY: the caller's promise; the rows are the layout's.
             if !unsafe { self.band(cx, &layout, first, count, height, fits, pixels) } {
                 return;
@@ -62,7 +71,14 @@ impl Region {
         fits: Option<bool>,
         pixels: *mut c_void,
     ) -> bool {
-        let Region { x, y, width, format, type_, .. } = *self;
+        let Region {
+            x,
+            y,
+            width,
+            format,
+            type_,
+            ..
+        } = *self;
         let y = y.wrapping_add(first as i32);
         // SAFETY: the context's own encoder; the image has been checked to be as long as its rows.
         unsafe {
@@ -72,13 +88,17 @@ impl Region {
                     ops::GL_READ_PIXELS
                 }
                 Some(fits) => {
-                    cx.enc.gl_readn_pixels(x, y, width, height, format, type_, fits.into());
+                    cx.enc
+                        .gl_readn_pixels(x, y, width, height, format, type_, fits.into());
                     ops::GL_READN_PIXELS
                 }
             };
             let mut answer = cx.answer(op);
             let image = answer.next_array(1);
-            if image.is_empty() || image.len() != count * layout.tight_row_bytes() || pixels.is_null() {
+            if image.is_empty()
+                || image.len() != count * layout.tight_row_bytes()
+                || pixels.is_null()
+            {
                 return false;
             }
             layout.scatter_rows(image.as_ptr(), first..first + count, pixels.cast());
@@ -100,14 +120,42 @@ unsafe fn read_pixels(region: Region, most: Option<i32>, pixels: *mut c_void) {
             return region.read(cx, most, pixels);
         }
         // The size that the program gives is that of memory, which there is none of.
-        let Region { x, y, width, height, format, type_ } = region;
+        let Region {
+            x,
+            y,
+            width,
+            height,
+            format,
+            type_,
+        } = region;
         cx.pack(|enc| enc.mgn_read_pixels_to(x, y, width, height, format, type_, pixels as u64));
     }
 }
 
-pub unsafe extern "C" fn glReadPixels(x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, pixels: *mut c_void) {
+pub unsafe extern "C" fn glReadPixels(
+    x: i32,
+    y: i32,
+    width: i32,
+    height: i32,
+    format: u32,
+    type_: u32,
+    pixels: *mut c_void,
+) {
     // SAFETY: the program's memory.
-    unsafe { read_pixels(Region { x, y, width, height, format, type_ }, None, pixels) }
+    unsafe {
+        read_pixels(
+            Region {
+                x,
+                y,
+                width,
+                height,
+                format,
+                type_,
+            },
+            None,
+            pixels,
+        )
+    }
 }
 
 pub unsafe extern "C" fn glReadnPixels(
@@ -121,7 +169,20 @@ pub unsafe extern "C" fn glReadnPixels(
     pixels: *mut c_void,
 ) {
     // SAFETY: the program's memory.
-    unsafe { read_pixels(Region { x, y, width, height, format, type_ }, Some(size), pixels) }
+    unsafe {
+        read_pixels(
+            Region {
+                x,
+                y,
+                width,
+                height,
+                format,
+                type_,
+            },
+            Some(size),
+            pixels,
+        )
+    }
 }
 
 /// Takes the answer of a read of a texture: the level's extent, then its image.
@@ -143,17 +204,27 @@ unsafe fn take_level(
     let image = answer.next_array(1);
     let [width, height, depth] = extent;
     let extent = match target {
-        GL_TEXTURE_3D | GL_TEXTURE_2D_ARRAY | GL_TEXTURE_CUBE_MAP_ARRAY => Extent::volume(width, height, depth),
+        GL_TEXTURE_3D | GL_TEXTURE_2D_ARRAY | GL_TEXTURE_CUBE_MAP_ARRAY => {
+            Extent::volume(width, height, depth)
+        }
         _ => Extent::flat(width, height),
     };
-    let Some(layout) = layout(cx, extent, image.len()) else { return };
+    let Some(layout) = layout(cx, extent, image.len()) else {
+        return;
+    };
     if layout.tight_bytes() == image.len() && !pixels.is_null() {
         // SAFETY: the image is as long as the layout says, and the caller's promise.
         unsafe { layout.scatter(image.as_ptr(), pixels.cast()) };
     }
 }
 
-pub unsafe extern "C" fn glGetTexImage(target: u32, level: i32, format: u32, type_: u32, pixels: *mut c_void) {
+pub unsafe extern "C" fn glGetTexImage(
+    target: u32,
+    level: i32,
+    format: u32,
+    type_: u32,
+    pixels: *mut c_void,
+) {
     // SAFETY: the only reference in use, to the thread's own context, and the program's memory.
     unsafe {
         let cx = context();
@@ -161,10 +232,12 @@ pub unsafe extern "C" fn glGetTexImage(target: u32, level: i32, format: u32, typ
             return cx.illegal_in_begin();
         }
         if cx.packs_into_buffer() {
-            return cx.pack(|enc| enc.mgn_get_tex_image_to(target, level, format, type_, pixels as u64));
+            return cx
+                .pack(|enc| enc.mgn_get_tex_image_to(target, level, format, type_, pixels as u64));
         }
         cx.enc.gl_get_tex_image(target, level, format, type_, 3);
-        let layout = |cx: &Context, extent, _| Layout::new(&cx.gl.pixels.pack, extent, format, type_);
+        let layout =
+            |cx: &Context, extent, _| Layout::new(&cx.gl.pixels.pack, extent, format, type_);
         take_level(cx, ops::GL_GET_TEX_IMAGE, target, layout, pixels);
     }
 }
@@ -177,10 +250,12 @@ pub unsafe extern "C" fn glGetCompressedTexImage(target: u32, level: i32, pixels
             return cx.illegal_in_begin();
         }
         if cx.packs_into_buffer() {
-            return cx.pack(|enc| enc.mgn_get_compressed_tex_image_to(target, level, pixels as u64));
+            return cx
+                .pack(|enc| enc.mgn_get_compressed_tex_image_to(target, level, pixels as u64));
         }
         cx.enc.gl_get_compressed_tex_image(target, level, 3);
-        let layout = |cx: &Context, extent, bytes| Layout::compressed(&cx.gl.pixels.pack, extent, bytes);
+        let layout =
+            |cx: &Context, extent, bytes| Layout::compressed(&cx.gl.pixels.pack, extent, bytes);
         take_level(cx, ops::GL_GET_COMPRESSED_TEX_IMAGE, target, layout, pixels);
     }
 }
@@ -198,7 +273,12 @@ pub unsafe extern "C" fn glGetPolygonStipple(mask: *mut u8) {
         cx.enc.gl_get_polygon_stipple(128);
         let mut answer = cx.answer(ops::GL_GET_POLYGON_STIPPLE);
         let image = answer.next_array(1);
-        let layout = Layout::new(&cx.gl.pixels.pack, Extent::flat(32, 32), GL_COLOR_INDEX, GL_BITMAP);
+        let layout = Layout::new(
+            &cx.gl.pixels.pack,
+            Extent::flat(32, 32),
+            GL_COLOR_INDEX,
+            GL_BITMAP,
+        );
         if let Some(layout) = layout.filter(|l| l.tight_bytes() == image.len() && !mask.is_null()) {
             layout.scatter(image.as_ptr(), mask);
         }

@@ -30,24 +30,37 @@ impl Pixels {
     ///
     /// # Safety
     /// Without a pixel unpack buffer, `pixels` is null or holds the image if OpenGL accepts it.
-    pub unsafe fn of(cx: &mut Context, extent: Extent, format: u32, type_: u32, pixels: *const c_void) -> Option<Pixels> {
+    pub unsafe fn of(
+        cx: &mut Context,
+        extent: Extent,
+        format: u32,
+        type_: u32,
+        pixels: *const c_void,
+    ) -> Option<Pixels> {
         if cx.unpack_buffer() != 0 {
             return Pixels::in_buffer(cx, pixels as u64);
         }
         if pixels.is_null() || !go_together(format, type_) || extent.is_beyond(EXTENT_MAX) {
             return Some(Pixels::Null);
         }
-        Some(match Layout::new(&cx.gl.pixels.unpack, extent, format, type_) {
-            Some(layout) => Pixels::Memory(layout, pixels.cast()),
-            None => Pixels::Null,
-        })
+        Some(
+            match Layout::new(&cx.gl.pixels.unpack, extent, format, type_) {
+                Some(layout) => Pixels::Memory(layout, pixels.cast()),
+                None => Pixels::Null,
+            },
+        )
     }
 
     /// The same for a compressed image of `size` bytes, which the program's block parameters may contradict.
     ///
     /// # Safety
     /// As `of`.
-    pub unsafe fn of_blocks(cx: &mut Context, extent: Extent, size: i32, data: *const c_void) -> Option<Pixels> {
+    pub unsafe fn of_blocks(
+        cx: &mut Context,
+        extent: Extent,
+        size: i32,
+        data: *const c_void,
+    ) -> Option<Pixels> {
         if cx.unpack_buffer() != 0 {
             return Pixels::in_buffer(cx, data as u64);
         }
@@ -80,9 +93,13 @@ impl Pixels {
                 cx.unpack_as_set();
                 Data::Offset(offset)
             }
-            Pixels::Memory(ref layout, _) if layout.tight_bytes() > COMMAND_MAX => return refuse(cx, gl::GL_OUT_OF_MEMORY),
+            Pixels::Memory(ref layout, _) if layout.tight_bytes() > COMMAND_MAX => {
+                return refuse(cx, gl::GL_OUT_OF_MEMORY)
+            }
             // SAFETY: the caller's promise; all of the image's rows.
-            Pixels::Memory(ref layout, memory) => unsafe { rows(cx, layout, memory, 0, layout.total_rows()) },
+            Pixels::Memory(ref layout, memory) => unsafe {
+                rows(cx, layout, memory, 0, layout.total_rows())
+            },
         })
     }
 }
@@ -97,10 +114,18 @@ fn refuse<T>(cx: &mut Context, error: u32) -> Option<T> {
 ///
 /// # Safety
 /// The memory holds the layout's image, and the rows are among its rows.
-pub(super) unsafe fn rows(cx: &mut Context, layout: &Layout, memory: *const u8, first: usize, count: usize) -> Data {
+pub(super) unsafe fn rows(
+    cx: &mut Context,
+    layout: &Layout,
+    memory: *const u8,
+    first: usize,
+    count: usize,
+) -> Data {
     let row = layout.tight_row_bytes();
     if layout.is_tight() {
-        let start = memory.wrapping_offset(layout.start()).wrapping_add(first * row);
+        let start = memory
+            .wrapping_offset(layout.start())
+            .wrapping_add(first * row);
         return Data::Bytes(start, count * row);
     }
     let room = cx.gl.pixels.room(count * row);
@@ -115,7 +140,9 @@ pub(super) unsafe fn rows(cx: &mut Context, layout: &Layout, memory: *const u8, 
 /// `pixel` is null or holds a pixel if OpenGL accepts the format and type.
 pub(super) unsafe fn one_pixel(format: u32, type_: u32, pixel: *const c_void) -> Data {
     match mgn_wire::sizes::image::pixel_bytes(format, type_) {
-        Some(bytes) if !pixel.is_null() && go_together(format, type_) && type_ != gl::GL_BITMAP => Data::Bytes(pixel.cast(), bytes),
+        Some(bytes) if !pixel.is_null() && go_together(format, type_) && type_ != gl::GL_BITMAP => {
+            Data::Bytes(pixel.cast(), bytes)
+        }
         _ => Data::Null,
     }
 }

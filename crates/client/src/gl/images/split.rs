@@ -18,15 +18,33 @@ const HEADER: usize = 64;
 ///
 /// # Safety
 /// `memory` holds the layout's image.
-pub(super) unsafe fn in_pieces(cx: &mut Context, image: &TexImage, layout: &Layout, memory: *const u8) -> bool {
-    if layout.tight_bytes() + HEADER <= RECORD_MAX || layout.tight_row_bytes() > PIECE || !is_certain(cx, image) {
+pub(super) unsafe fn in_pieces(
+    cx: &mut Context,
+    image: &TexImage,
+    layout: &Layout,
+    memory: *const u8,
+) -> bool {
+    if layout.tight_bytes() + HEADER <= RECORD_MAX
+        || layout.tight_row_bytes() > PIECE
+        || !is_certain(cx, image)
+    {
         return false;
     }
     // SAFETY: the context's own encoder, and rows that the image has.
     unsafe {
         image.send(cx, Data::Null);
-        for piece in pieces(image.height as usize, image.depth as usize, layout.tight_row_bytes()) {
-            let rows = source::rows(cx, layout, memory, piece.layer * image.height as usize + piece.row, piece.rows * piece.layers);
+        for piece in pieces(
+            image.height as usize,
+            image.depth as usize,
+            layout.tight_row_bytes(),
+        ) {
+            let rows = source::rows(
+                cx,
+                layout,
+                memory,
+                piece.layer * image.height as usize + piece.row,
+                piece.rows * piece.layers,
+            );
             image.send_piece(cx, &piece, rows);
         }
     }
@@ -58,27 +76,58 @@ fn pieces(height: usize, depth: usize, row_bytes: usize) -> impl Iterator<Item =
 
 /// Whether the driver is certain to accept the image, to accept pieces of it, and to make the same of them.
 fn is_certain(cx: &Context, image: &TexImage) -> bool {
-    let TexImage { target, level, width, height, depth, border, .. } = *image;
+    let TexImage {
+        target,
+        level,
+        width,
+        height,
+        depth,
+        border,
+        ..
+    } = *image;
     // Textures with storage refuse new images but would take the pieces; automatic mipmaps would be made anew for each.
-    if !cx.gl.is_desktop() || cx.gl.lists.is_open() || border != 0 || !cx.gl.shared.textures.are_plain() {
+    if !cx.gl.is_desktop()
+        || cx.gl.lists.is_open()
+        || border != 0
+        || !cx.gl.shared.textures.are_plain()
+    {
         return false;
     }
     let most = |pname: u32| cx.gl.pixels.limit(pname);
     let (side, layers, square) = match target {
         GL_TEXTURE_2D => (most(GL_MAX_TEXTURE_SIZE), 1, false),
         GL_TEXTURE_RECTANGLE if level == 0 => (most(GL_MAX_RECTANGLE_TEXTURE_SIZE), 1, false),
-        GL_TEXTURE_CUBE_MAP_POSITIVE_X..=GL_TEXTURE_CUBE_MAP_NEGATIVE_Z => (most(GL_MAX_CUBE_MAP_TEXTURE_SIZE), 1, true),
-        GL_TEXTURE_3D => (most(GL_MAX_3D_TEXTURE_SIZE), most(GL_MAX_3D_TEXTURE_SIZE) >> level.clamp(0, 31), false),
-        GL_TEXTURE_2D_ARRAY => (most(GL_MAX_TEXTURE_SIZE), most(GL_MAX_ARRAY_TEXTURE_LAYERS), false),
+        GL_TEXTURE_CUBE_MAP_POSITIVE_X..=GL_TEXTURE_CUBE_MAP_NEGATIVE_Z => {
+            (most(GL_MAX_CUBE_MAP_TEXTURE_SIZE), 1, true)
+        }
+        GL_TEXTURE_3D => (
+            most(GL_MAX_3D_TEXTURE_SIZE),
+            most(GL_MAX_3D_TEXTURE_SIZE) >> level.clamp(0, 31),
+            false,
+        ),
+        GL_TEXTURE_2D_ARRAY => (
+            most(GL_MAX_TEXTURE_SIZE),
+            most(GL_MAX_ARRAY_TEXTURE_LAYERS),
+            false,
+        ),
         _ => return false,
     };
-    let side = if (0..31).contains(&level) { side >> level } else { 0 };
+    let side = if (0..31).contains(&level) {
+        side >> level
+    } else {
+        0
+    };
     let fits = |n: i32, most: i32| n > 0 && n <= most;
     fits(width, side)
         && fits(height, side)
         && fits(depth, layers)
         && (!square || width == height)
-        && surely_defines(image.internal_format as u32, image.format, image.type_, cx.gl.is_compat())
+        && surely_defines(
+            image.internal_format as u32,
+            image.format,
+            image.type_,
+            cx.gl.is_compat(),
+        )
 }
 
 #[cfg(test)]
@@ -91,7 +140,14 @@ mod tests {
 
     #[test]
     fn every_row_once_and_in_order() {
-        for (height, depth, row_bytes) in [(1024, 1, 4096), (7, 1, PIECE), (100, 5, 4096), (64, 64, 256), (3, 1000, 4), (1, 1, 1)] {
+        for (height, depth, row_bytes) in [
+            (1024, 1, 4096),
+            (7, 1, PIECE),
+            (100, 5, 4096),
+            (64, 64, 256),
+            (3, 1000, 4),
+            (1, 1, 1),
+        ] {
             let mut next = 0;
             for p in all(height, depth, row_bytes) {
                 assert_eq!(p.layer * height + p.row, next);

@@ -73,7 +73,11 @@ impl PixelState {
             GL_MAX_ARRAY_TEXTURE_LAYERS,
         ];
         let value = |pname| {
-            let values = info.integers.iter().find(|(p, _)| *p == pname).map(|(_, v)| v);
+            let values = info
+                .integers
+                .iter()
+                .find(|(p, _)| *p == pname)
+                .map(|(_, v)| v);
             let value = values.and_then(|v| v.first()).copied().unwrap_or(0);
             value.clamp(0, 1 << 20) as i32
         };
@@ -119,14 +123,22 @@ impl PixelState {
 
 /// Sends what brings the server's parameters from `server` to `wanted`.
 #[cold]
-fn follow(enc: &mut Encoder, server: &mut PixelStore, wanted: &PixelStore, name: fn(&Parameter) -> u32, api: u32) {
+fn follow(
+    enc: &mut Encoder,
+    server: &mut PixelStore,
+    wanted: &PixelStore,
+    name: fn(&Parameter) -> u32,
+    api: u32,
+) {
     for p in &PARAMETERS {
         let value = (p.read)(wanted);
         if (p.read)(server) == value || name(p) == NONE {
             continue;
         }
         let pname = match name(p) {
-            GL_PACK_INVERT_MESA if !matches!(api, api::COMPAT | api::CORE) => GL_PACK_REVERSE_ROW_ORDER_ANGLE,
+            GL_PACK_INVERT_MESA if !matches!(api, api::COMPAT | api::CORE) => {
+                GL_PACK_REVERSE_ROW_ORDER_ANGLE
+            }
             pname => pname,
         };
         // A valid value raises no error.
@@ -164,7 +176,13 @@ impl Context {
     pub(super) fn unpack_as_set(&mut self) {
         let pixels = &mut self.gl.pixels;
         if pixels.server_unpack != pixels.unpack {
-            follow(&mut self.enc, &mut pixels.server_unpack, &pixels.unpack, |p| p.unpack, self.gl.api);
+            follow(
+                &mut self.enc,
+                &mut pixels.server_unpack,
+                &pixels.unpack,
+                |p| p.unpack,
+                self.gl.api,
+            );
         }
     }
 
@@ -181,7 +199,13 @@ impl Context {
         }
         let pixels = &mut self.gl.pixels;
         if pixels.server_pack != pixels.pack {
-            follow(&mut self.enc, &mut pixels.server_pack, &pixels.pack, |p| p.pack, self.gl.api);
+            follow(
+                &mut self.enc,
+                &mut pixels.server_pack,
+                &pixels.pack,
+                |p| p.pack,
+                self.gl.api,
+            );
         }
         send(&mut self.enc);
         self.enc.fallible = true;
@@ -201,7 +225,10 @@ impl Context {
     /// Brings back what glPopClientAttrib finds.
     pub fn restore_pixels(&mut self, saved: SavedPixels) {
         for p in &PARAMETERS {
-            for (pname, value) in [(p.pack, (p.read)(&saved.pack)), (p.unpack, (p.read)(&saved.unpack))] {
+            for (pname, value) in [
+                (p.pack, (p.read)(&saved.pack)),
+                (p.unpack, (p.read)(&saved.unpack)),
+            ] {
                 // Valid when it was set, so valid now.
                 let _ = self.gl.state.gl_pixel_storei(pname, value);
             }
@@ -209,7 +236,11 @@ impl Context {
         (self.gl.pixels.pack, self.gl.pixels.unpack) = (saved.pack, saved.unpack);
         for (target, now, then) in [
             (GL_PIXEL_PACK_BUFFER, self.pack_buffer(), saved.pack_buffer),
-            (GL_PIXEL_UNPACK_BUFFER, self.unpack_buffer(), saved.unpack_buffer),
+            (
+                GL_PIXEL_UNPACK_BUFFER,
+                self.unpack_buffer(),
+                saved.unpack_buffer,
+            ),
         ] {
             if now != then {
                 buffers::bind(self, target, then);
@@ -247,7 +278,13 @@ mod tests {
                 state.set(pname, i as i32 + 1);
             }
         }
-        assert_eq!(state.pack, PixelStore { invert: true, ..state.unpack });
+        assert_eq!(
+            state.pack,
+            PixelStore {
+                invert: true,
+                ..state.unpack
+            }
+        );
         let unpack = PixelStore {
             alignment: 1,
             row_length: 2,
@@ -281,7 +318,11 @@ mod tests {
         enc.cur = room.as_mut_ptr().cast();
         enc.end = enc.cur.wrapping_add(size_of_val(&room));
         let mut server = PixelStore::INITIAL;
-        let wanted = PixelStore { skip_rows: 9, invert: true, ..PixelStore::TIGHT };
+        let wanted = PixelStore {
+            skip_rows: 9,
+            invert: true,
+            ..PixelStore::TIGHT
+        };
         follow(&mut enc, &mut server, &wanted, |p| p.pack, api::ES);
         let sent = |n: usize| (room[n * 3 + 1], room[n * 3 + 2]);
         assert_eq!(sent(0), (GL_PACK_ALIGNMENT, 1));

@@ -38,7 +38,9 @@ impl TexImage {
                 return self.send(cx, Data::Null);
             }
             let extent = extent(self.dimensions, self.width, self.height, self.depth);
-            let Some(pixels) = Pixels::of(cx, extent, self.format, self.type_, pixels) else { return };
+            let Some(pixels) = Pixels::of(cx, extent, self.format, self.type_, pixels) else {
+                return;
+            };
             if let Pixels::Memory(layout, memory) = &pixels {
                 if in_pieces(cx, self, layout, *memory) {
                     return;
@@ -53,14 +55,55 @@ impl TexImage {
     /// # Safety
     /// `data` can be read.
     pub unsafe fn send(&self, cx: &mut Context, data: Data) {
-        let TexImage { target, level, internal_format, width, height, depth, border, format, type_, .. } = *self;
+        let TexImage {
+            target,
+            level,
+            internal_format,
+            width,
+            height,
+            depth,
+            border,
+            format,
+            type_,
+            ..
+        } = *self;
         let enc = &mut cx.enc;
         // SAFETY: the context's own encoder, and the caller's promise.
         unsafe {
             match self.dimensions {
-                1 => enc.gl_tex_image1d(target, level, internal_format, width, border, format, type_, data),
-                2 => enc.gl_tex_image2d(target, level, internal_format, width, height, border, format, type_, data),
-                _ => enc.gl_tex_image3d(target, level, internal_format, width, height, depth, border, format, type_, data),
+                1 => enc.gl_tex_image1d(
+                    target,
+                    level,
+                    internal_format,
+                    width,
+                    border,
+                    format,
+                    type_,
+                    data,
+                ),
+                2 => enc.gl_tex_image2d(
+                    target,
+                    level,
+                    internal_format,
+                    width,
+                    height,
+                    border,
+                    format,
+                    type_,
+                    data,
+                ),
+                _ => enc.gl_tex_image3d(
+                    target,
+                    level,
+                    internal_format,
+                    width,
+                    height,
+                    depth,
+                    border,
+                    format,
+                    type_,
+                    data,
+                ),
             }
         }
     }
@@ -70,14 +113,30 @@ impl TexImage {
     /// # Safety
     /// As `send`.
     pub unsafe fn send_piece(&self, cx: &mut Context, piece: &Piece, data: Data) {
-        let TexImage { target, level, width, format, type_, .. } = *self;
-        let (row, rows, layer, layers) = (piece.row as i32, piece.rows as i32, piece.layer as i32, piece.layers as i32);
+        let TexImage {
+            target,
+            level,
+            width,
+            format,
+            type_,
+            ..
+        } = *self;
+        let (row, rows, layer, layers) = (
+            piece.row as i32,
+            piece.rows as i32,
+            piece.layer as i32,
+            piece.layers as i32,
+        );
         let enc = &mut cx.enc;
         // SAFETY: as the caller's.
         unsafe {
             match self.dimensions {
-                2 => enc.gl_tex_sub_image2d(target, level, 0, row, width, rows, format, type_, data),
-                _ => enc.gl_tex_sub_image3d(target, level, 0, row, layer, width, rows, layers, format, type_, data),
+                2 => {
+                    enc.gl_tex_sub_image2d(target, level, 0, row, width, rows, format, type_, data)
+                }
+                _ => enc.gl_tex_sub_image3d(
+                    target, level, 0, row, layer, width, rows, layers, format, type_, data,
+                ),
             }
         }
     }
@@ -110,7 +169,12 @@ pub(super) fn is_proxy(target: u32) -> bool {
 ///
 /// # Safety
 /// As `Pixels::of`.
-pub(super) unsafe fn pixels<'a>(extent: Extent, format: u32, type_: u32, pixels: *const c_void) -> Option<(&'a mut Context, Data)> {
+pub(super) unsafe fn pixels<'a>(
+    extent: Extent,
+    format: u32,
+    type_: u32,
+    pixels: *const c_void,
+) -> Option<(&'a mut Context, Data)> {
     // SAFETY: the only reference in use, to the thread's own context; the rest is the caller's promise.
     unsafe {
         let cx = context();
@@ -133,7 +197,18 @@ pub unsafe extern "C" fn glTexImage1D(
     type_: u32,
     pixels: *const c_void,
 ) {
-    let image = TexImage { dimensions: 1, target, level, internal_format, width, height: 1, depth: 1, border, format, type_ };
+    let image = TexImage {
+        dimensions: 1,
+        target,
+        level,
+        internal_format,
+        width,
+        height: 1,
+        depth: 1,
+        border,
+        format,
+        type_,
+    };
     // SAFETY: the program's pixels.
     unsafe { image.define(pixels) }
 }
@@ -149,7 +224,18 @@ pub unsafe extern "C" fn glTexImage2D(
     type_: u32,
     pixels: *const c_void,
 ) {
-    let image = TexImage { dimensions: 2, target, level, internal_format, width, height, depth: 1, border, format, type_ };
+    let image = TexImage {
+        dimensions: 2,
+        target,
+        level,
+        internal_format,
+        width,
+        height,
+        depth: 1,
+        border,
+        format,
+        type_,
+    };
     // SAFETY: the program's pixels.
     unsafe { image.define(pixels) }
 }
@@ -166,7 +252,18 @@ pub unsafe extern "C" fn glTexImage3D(
     type_: u32,
     pixels: *const c_void,
 ) {
-    let image = TexImage { dimensions: 3, target, level, internal_format, width, height, depth, border, format, type_ };
+    let image = TexImage {
+        dimensions: 3,
+        target,
+        level,
+        internal_format,
+        width,
+        height,
+        depth,
+        border,
+        format,
+        type_,
+    };
     // SAFETY: the program's pixels.
     unsafe { image.define(pixels) }
 }
@@ -206,7 +303,8 @@ pub unsafe extern "C" fn glTexSubImage1D(
     // SAFETY: the program's pixels.
     unsafe {
         if let Some((cx, data)) = pixels(Extent::flat(width, 1), format, type_, image) {
-            cx.enc.gl_tex_sub_image1d(target, level, x, width, format, type_, data);
+            cx.enc
+                .gl_tex_sub_image1d(target, level, x, width, format, type_, data);
         }
     }
 }
@@ -225,7 +323,8 @@ pub unsafe extern "C" fn glTexSubImage2D(
     // SAFETY: the program's pixels.
     unsafe {
         if let Some((cx, data)) = pixels(Extent::flat(width, height), format, type_, image) {
-            cx.enc.gl_tex_sub_image2d(target, level, x, y, width, height, format, type_, data);
+            cx.enc
+                .gl_tex_sub_image2d(target, level, x, y, width, height, format, type_, data);
         }
     }
 }
@@ -245,8 +344,11 @@ pub unsafe extern "C" fn glTexSubImage3D(
 ) {
     // SAFETY: the program's pixels.
     unsafe {
-        if let Some((cx, data)) = pixels(Extent::volume(width, height, depth), format, type_, image) {
-            cx.enc.gl_tex_sub_image3d(target, level, x, y, z, width, height, depth, format, type_, data);
+        if let Some((cx, data)) = pixels(Extent::volume(width, height, depth), format, type_, image)
+        {
+            cx.enc.gl_tex_sub_image3d(
+                target, level, x, y, z, width, height, depth, format, type_, data,
+            );
         }
     }
 }
@@ -265,5 +367,9 @@ pub unsafe extern "C" fn glTexSubImage3DOES(
     image: *const c_void,
 ) {
     // SAFETY: the same arguments.
-    unsafe { glTexSubImage3D(target, level, x, y, z, width, height, depth, format, type_, image) }
+    unsafe {
+        glTexSubImage3D(
+            target, level, x, y, z, width, height, depth, format, type_, image,
+        )
+    }
 }
