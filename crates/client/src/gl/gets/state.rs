@@ -75,12 +75,12 @@ macro_rules! get_commands {
 }
 
 get_commands! {
-    glGetIntegerv: i32, int, ask gl_get_integerv GL_GET_INTEGERV, learn learn_integers, quick one_integer, most gets::VALUES_MAX;
+    glGetIntegerv: i32, int, ask gl_get_integerv GL_GET_INTEGERV, learn learn_integers, quick one_integer, most usize::MAX;
     // Drivers scale matrices to 64-bit integers as they like.
     glGetInteger64v: i64, int64, ask gl_get_integer64v GL_GET_INTEGER64V, learn learn_nothing, quick nothing, most 8;
-    glGetFloatv: f32, float, ask gl_get_floatv GL_GET_FLOATV, learn learn_floats, quick nothing, most gets::VALUES_MAX;
-    glGetDoublev: f64, double, ask gl_get_doublev GL_GET_DOUBLEV, learn learn_doubles, quick nothing, most gets::VALUES_MAX;
-    glGetBooleanv: u8, boolean, ask gl_get_booleanv GL_GET_BOOLEANV, learn learn_nothing, quick nothing, most gets::VALUES_MAX;
+    glGetFloatv: f32, float, ask gl_get_floatv GL_GET_FLOATV, learn learn_floats, quick nothing, most usize::MAX;
+    glGetDoublev: f64, double, ask gl_get_doublev GL_GET_DOUBLEV, learn learn_doubles, quick nothing, most usize::MAX;
+    glGetBooleanv: u8, boolean, ask gl_get_booleanv GL_GET_BOOLEANV, learn learn_nothing, quick nothing, most usize::MAX;
 }
 
 /// What is asked most: integers that the shadow finds at once. Others may be kept beside it.
