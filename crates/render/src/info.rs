@@ -41,6 +41,8 @@ impl Renderer {
         match api {
             // Without a version, EGL gives the lowest: the driver may give any that is compatible with it.
             Api::Core if major == 0 => (major, minor) = (3, 2),
+            // There are no profiles before 3.2, and EGL's 3.1 lacks what GLX's has.
+            Api::Compat if (major, minor) == (3, 1) => minor = 0,
             Api::Es1 if major == 0 => major = 1,
             Api::Es if major == 0 => major = 2,
             _ => {}

@@ -252,7 +252,7 @@ impl Immediate {
 
 impl Context {
     fn begin(&mut self, mode: u32) {
-        if self.gl.in_begin() {
+        if self.gl.in_begin() || !self.gl.is_compat() {
             return self.set_error(gl::GL_INVALID_OPERATION);
         }
         if mode > gl::GL_PATCHES {
