@@ -194,7 +194,7 @@ fn a_server_outlives_its_clients_and_forgets_them() {
     };
     let outcome = run("20").finish(LIMIT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
-    let idle = until("quiet", || Some(resident(server.pid())));
+    let idle = settled(server.pid());
     let idle_workers = workers();
 
     // One is killed while the others draw.
@@ -209,12 +209,24 @@ fn a_server_outlives_its_clients_and_forgets_them() {
     until("the end of their workers", || {
         (workers() <= idle_workers).then_some(())
     });
-    let after = resident(server.pid());
+    let after = settled(server.pid());
     assert!(after <= idle + 4096, "the server kept {} KiB", after - idle);
     server.signal(Signal::TERM);
     let outcome = server.finish(SOON);
     assert!(outcome.status.is_some(), "{}", outcome.describe());
     assert!(!socket.exists(), "its socket is removed");
+}
+
+/// Memory of a process and of all below it, in KiB, once it no longer changes: the next worker
+/// opens its driver after a client has come.
+fn settled(pid: u32) -> u64 {
+    let mut last = 0;
+    until("quiet", || {
+        thread::sleep(Duration::from_millis(500));
+        let now = resident(pid);
+        let before = std::mem::replace(&mut last, now);
+        (now.abs_diff(before) < 64).then_some(now)
+    })
 }
 
 /// Memory of a process and of all below it, in KiB.
