@@ -178,7 +178,11 @@ impl Values<'_> {
 
 /// To the nearest integer, halves away from zero.
 fn round(value: f64) -> i32 {
-    truncate(if value >= 0. { value + 0.5 } else { value - 0.5 })
+    truncate(if value >= 0. {
+        value + 0.5
+    } else {
+        value - 0.5
+    })
 }
 
 /// From -1..1 to all integers.
@@ -188,7 +192,7 @@ fn stretch(value: f64) -> i32 {
 
 /// The integer part; what fits no integer becomes the least one, as processors have it.
 fn truncate(value: f64) -> i32 {
-    if value >= -2147483648. && value < 2147483648. {
+    if (-2147483648. ..2147483648.).contains(&value) {
         value as i32
     } else {
         i32::MIN

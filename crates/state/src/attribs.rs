@@ -4,7 +4,10 @@ use mgn_wire::gl::*;
 
 use crate::current::ATTRIBUTES;
 use crate::fragments::is_advanced;
-use crate::slots::{at, is_unknown, slot, DRAW_BUFFERS, CLIP_AT, CLIP_PLANES, COORD_UNITS, LIGHT_AT, MATERIAL_AT, TABLE, UNKNOWN};
+use crate::slots::{
+    at, is_unknown, slot, CLIP_AT, CLIP_PLANES, COORD_UNITS, DRAW_BUFFERS, LIGHT_AT, MATERIAL_AT,
+    TABLE, UNKNOWN,
+};
 use crate::textures::Parameters;
 use crate::units::{self, binding, SAVED_TARGETS, TARGETS};
 use crate::{Answer, Class, GlError, State};
@@ -102,7 +105,11 @@ impl Groups {
         for unit in 0..COORD_UNITS {
             let at = units::coord(unit);
             let env = units::COORD_REPLACE + 1;
-            add(GL_TEXTURE_BIT | GL_ENABLE_BIT, at, units::COORD_CAPABILITIES);
+            add(
+                GL_TEXTURE_BIT | GL_ENABLE_BIT,
+                at,
+                units::COORD_CAPABILITIES,
+            );
             add(GL_POINT_BIT, at + units::COORD_REPLACE, 1);
             add(GL_TEXTURE_BIT, at + env, units::COORD_VALUES - env);
         }
@@ -181,6 +188,8 @@ impl State {
         Ok(())
     }
 
+    /// Restores what the specification says, as far as drivers do. Values that differ and that
+    /// some driver does not restore (see `FORGOTTEN`, and nested pushes) become unknown.
     pub fn gl_pop_attrib(&mut self) -> Result<(), GlError> {
         listed!(self, gl_pop_attrib());
         let Some(saved) = self.saved.pop() else {
@@ -268,7 +277,9 @@ impl State {
         let equations = [at!(GL_BLEND_EQUATION_RGB), at!(GL_BLEND_EQUATION_ALPHA)];
         let advanced = |at: &usize| {
             let values = &values[*at..at + DRAW_BUFFERS];
-            values.iter().any(|v| is_unknown(*v) || is_advanced(*v as u32))
+            values
+                .iter()
+                .any(|v| is_unknown(*v) || is_advanced(*v as u32))
         };
         if equations.iter().any(advanced) {
             mixed.extend(equations.map(|at| (at, DRAW_BUFFERS)));
@@ -276,8 +287,10 @@ impl State {
         for pname in ALL_FROM_FIRST {
             let at = slot(*pname);
             let all = &values[at..at + DRAW_BUFFERS];
-            if !same(&all[1..self.limits.draw_buffers], &all[..self.limits.draw_buffers - 1])
-            {
+            if !same(
+                &all[1..self.limits.draw_buffers],
+                &all[..self.limits.draw_buffers - 1],
+            ) {
                 mixed.push((at + 1, DRAW_BUFFERS - 1));
             }
         }
@@ -397,7 +410,10 @@ impl State {
 
     /// A vertex array or buffer that was deleted since is not bound again.
     fn restore_vertex_array(&mut self, saved: &SavedClient) {
-        if self.gl_bind_vertex_array(saved.vertex_array as u32).is_err() {
+        if self
+            .gl_bind_vertex_array(saved.vertex_array as u32)
+            .is_err()
+        {
             return;
         }
         self.values[at!(GL_CLIENT_ACTIVE_TEXTURE)] = saved.client_active_texture;

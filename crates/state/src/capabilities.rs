@@ -62,7 +62,11 @@ const NOT_IN_CORE: &[u32] = &[
 #[derive(Clone, Copy)]
 enum Capability {
     /// Values at a place, all of which follow.
-    Fixed { at: usize, elements: usize, indexed: bool },
+    Fixed {
+        at: usize,
+        elements: usize,
+        indexed: bool,
+    },
     /// A value of the active texture unit.
     Unit(usize),
 }
@@ -179,7 +183,12 @@ impl State {
             GL_SCISSOR_TEST => self.limits.viewports,
             _ => return None,
         };
-        let Capability::Fixed { at, elements, indexed: true } = self.capability(cap)? else {
+        let Capability::Fixed {
+            at,
+            elements,
+            indexed: true,
+        } = self.capability(cap)?
+        else {
             return None;
         };
         let index = index as usize;

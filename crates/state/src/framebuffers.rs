@@ -243,7 +243,10 @@ impl State {
     pub fn draws_front(&self) -> bool {
         let front = |&buffer: &f64| {
             crate::slots::is_unknown(buffer)
-                || matches!(buffer as u32, GL_FRONT | GL_FRONT_LEFT | GL_LEFT | GL_FRONT_AND_BACK)
+                || matches!(
+                    buffer as u32,
+                    GL_FRONT | GL_FRONT_LEFT | GL_LEFT | GL_FRONT_AND_BACK
+                )
         };
         self.framebuffer(0).draw.iter().any(front)
     }
@@ -277,7 +280,8 @@ impl State {
     }
 
     pub(crate) fn draw_buffers(&self) -> DrawBuffers {
-        self.framebuffer(self.int(at!(GL_DRAW_FRAMEBUFFER_BINDING))).draw
+        self.framebuffer(self.int(at!(GL_DRAW_FRAMEBUFFER_BINDING)))
+            .draw
     }
 
     fn set_draw_buffers(&mut self, draw: DrawBuffers) {
@@ -297,7 +301,8 @@ impl State {
     }
 
     pub(crate) fn read_buffer(&self) -> f64 {
-        self.framebuffer(self.int(at!(GL_READ_FRAMEBUFFER_BINDING))).read
+        self.framebuffer(self.int(at!(GL_READ_FRAMEBUFFER_BINDING)))
+            .read
     }
 
     fn set_read_buffer(&mut self, read: f64) {

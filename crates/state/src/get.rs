@@ -19,7 +19,12 @@ impl State {
     /// Takes what the driver's gets say in a new context: which names it knows, and with what
     /// values.
     pub(crate) fn initialize_names(&mut self, info: &ContextInfo) {
-        let floats = |pname: u32| info.floats.iter().find(|(p, _)| *p == pname).map(|(_, v)| v);
+        let floats = |pname: u32| {
+            info.floats
+                .iter()
+                .find(|(p, _)| *p == pname)
+                .map(|(_, v)| v)
+        };
         let integers = |pname: u32| {
             let found = info.integers.iter().find(|(p, _)| *p == pname);
             found.map(|(_, v)| v)
@@ -71,7 +76,9 @@ impl State {
             self.index.add(pname, Place::Unit(offset as u16));
         }
         let mut add = |names: &mut dyn Iterator<Item = u32>, place: Place| {
-            names.filter(|&name| known(name)).for_each(|name| self.index.add(name, place));
+            names
+                .filter(|&name| known(name))
+                .for_each(|name| self.index.add(name, place));
         };
         add(&mut matrices::NAMES.iter().copied(), Place::Matrix);
         add(&mut current::NAMES.iter().copied(), Place::Current);
@@ -88,7 +95,8 @@ impl State {
                 floats,
             };
             if self.index.find(*pname).is_none() && self.constants.len() < u16::MAX.into() {
-                self.index.add(*pname, Place::Constant(self.constants.len() as u16));
+                self.index
+                    .add(*pname, Place::Constant(self.constants.len() as u16));
                 self.constants.push(constant);
             }
         }
@@ -145,10 +153,14 @@ impl State {
         }
         let limit = match pname {
             GL_VIEWPORT | GL_SCISSOR_BOX | GL_DEPTH_RANGE => self.limits.viewports,
-            GL_BLEND_SRC_RGB | GL_BLEND_DST_RGB | GL_BLEND_SRC_ALPHA | GL_BLEND_DST_ALPHA
-            | GL_BLEND_EQUATION_RGB | GL_BLEND_EQUATION_ALPHA | GL_BLEND | GL_COLOR_WRITEMASK => {
-                self.limits.draw_buffers
-            }
+            GL_BLEND_SRC_RGB
+            | GL_BLEND_DST_RGB
+            | GL_BLEND_SRC_ALPHA
+            | GL_BLEND_DST_ALPHA
+            | GL_BLEND_EQUATION_RGB
+            | GL_BLEND_EQUATION_ALPHA
+            | GL_BLEND
+            | GL_COLOR_WRITEMASK => self.limits.draw_buffers,
             _ => return Answer::Unknown,
         };
         match self.index.find(pname) {
@@ -265,7 +277,10 @@ impl State {
     pub fn learn_doubles(&mut self, pname: u32, values: &[f64]) {
         let mut floats = [0.; 16];
         let n = values.len().min(floats.len());
-        floats.iter_mut().zip(values).for_each(|(to, &from)| *to = from as f32);
+        floats
+            .iter_mut()
+            .zip(values)
+            .for_each(|(to, &from)| *to = from as f32);
         self.learn_floats(pname, &floats[..n]);
     }
 

@@ -4,7 +4,10 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Row `row` of the table, at a fixed place.
-    Row { row: u16, at: u16 },
+    Row {
+        row: u16,
+        at: u16,
+    },
     /// A constant, by its number.
     Constant(u16),
     /// A value of the active texture unit's fixed functions.

@@ -1,5 +1,35 @@
 //! The client's shadow of a context's state, from which gets are answered without asking the
 //! server.
+//!
+//! # What the client does
+//! - It makes a [`State`] of the [`ContextInfo`] that the server sent. That brings the values
+//!   of a new context by name (`mgn_wire::sizes::fresh`), and with them the very names that
+//!   this context's gets know: a name the server did not send is never answered here.
+//! - It tells of surfaces: [`State::default_framebuffer`] whenever the context is made current
+//!   with another one, [`State::first_current`] the first time of all.
+//! - Before it sends a command that `tracked.txt` lists, it calls the hook of that name (in
+//!   snake case) with the command's arguments, arrays as slices. Commands that it handles
+//!   itself have hooks as well: `gl_push_client_attrib`, `gl_pop_client_attrib`,
+//!   `gl_client_active_texture`, `gl_gen_lists`, and `gl_gen_*` with the names it chose.
+//! - `Err` is the error that the driver would raise; nothing has changed, and the client raises
+//!   it in the command's place. `Ok` means that the command is sent. [`State::take_doubt`] says
+//!   afterwards whether the driver may still refuse it; if not, it certainly succeeds.
+//! - A get is answered by [`State::get`], [`State::is_enabled`], [`State::light`] and so on.
+//!   Where that says [`Answer::Unknown`], the client asks the driver, and passes the answer to
+//!   [`State::learn_integers`] or one of its siblings.
+//! - [`State::current`] holds the current vertex attributes, and immediate mode writes them
+//!   there; see [`State::set_current`] for display lists.
+//!
+//! # Never wrong, sometimes ignorant
+//! The shadow must not say anything else than the driver. Where the outcome of a command
+//! depends on arithmetic (most products of matrices, lights under a transformation), on an
+//! extension, or on what drivers are known to do differently (see [`State::gl_pop_attrib`]),
+//! the values it touches become unknown, and are asked for when the program wants them.
+//! `tests/driver` holds the shadow to this: random commands go to it and to the local driver,
+//! and whatever it answers must be the driver's answer.
+//!
+//! Vertex arrays (pointers, enables, formats) are the client's own; here are only the bindings
+//! around them.
 
 #![forbid(unsafe_code)]
 
@@ -44,6 +74,7 @@ macro_rules! needs {
 mod answer;
 mod attribs;
 mod buffers;
+mod by_name;
 mod capabilities;
 pub mod current;
 mod error;
@@ -55,14 +86,18 @@ mod lighting;
 mod limits;
 mod lists;
 mod matrices;
+mod objects;
 mod pixel_store;
 mod quick;
 mod raster;
 mod shared;
 mod slots;
+mod stencil;
+mod tex_env;
 mod textures;
 mod transfer;
 mod units;
+mod viewports;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -99,7 +134,7 @@ pub struct State {
     /// Display lists being called.
     depth: usize,
     framebuffers: HashMap<u32, framebuffers::Framebuffer>,
-    own: buffers::OwnObjects,
+    own: objects::OwnObjects,
     indexed: buffers::IndexedBindings,
     /// What the driver said of the default framebuffer.
     derived: HashMap<u32, Vec<i32>>,
@@ -142,7 +177,7 @@ impl State {
             compiling: None,
             depth: 0,
             framebuffers: HashMap::from([(0, framebuffers::Framebuffer::of(GL_BACK))]),
-            own: buffers::OwnObjects::default(),
+            own: objects::OwnObjects::default(),
             indexed: buffers::IndexedBindings::default(),
             derived: HashMap::new(),
             double_buffered: true,
@@ -182,13 +217,15 @@ impl State {
     pub fn default_framebuffer(&mut self, double_buffered: bool, stencil_bits: u8, first: bool) {
         self.double_buffered = double_buffered;
         self.derived.clear();
-        self.derived.insert(GL_STENCIL_BITS, vec![stencil_bits.into()]);
+        self.derived
+            .insert(GL_STENCIL_BITS, vec![stencil_bits.into()]);
         if first {
             let buffer = match double_buffered || !self.limits.desktop() {
                 true => GL_BACK,
                 false => GL_FRONT,
             };
-            self.framebuffers.insert(0, framebuffers::Framebuffer::of(buffer));
+            self.framebuffers
+                .insert(0, framebuffers::Framebuffer::of(buffer));
         }
     }
 
@@ -206,7 +243,9 @@ impl State {
         self.matrices.forget();
         self.matrices.lost = true;
         self.current.forget_all();
-        self.framebuffers.values_mut().for_each(framebuffers::Framebuffer::forget);
+        self.framebuffers
+            .values_mut()
+            .for_each(framebuffers::Framebuffer::forget);
         self.saved.clear();
         self.saved_lost = true;
         self.doubt = true;

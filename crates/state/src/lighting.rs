@@ -122,7 +122,9 @@ impl State {
     pub fn light(&self, light: u32, pname: u32) -> Answer<'_> {
         let i = light.wrapping_sub(GL_LIGHT0) as usize;
         match light_place(pname) {
-            Some((offset, values, class)) if i < self.limits.lights && self.limits.fixed_function() => {
+            Some((offset, values, class))
+                if i < self.limits.lights && self.limits.fixed_function() =>
+            {
                 let at = LIGHT_AT + i * LIGHT_VALUES + offset;
                 Answer::of(class, &self.values[at..at + values])
             }

@@ -125,7 +125,12 @@ impl Limits {
 fn version(text: &str) -> u32 {
     let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
     let mut numbers = digits.split(|c: char| !c.is_ascii_digit());
-    let mut number = || numbers.next().and_then(|n| n.parse::<u32>().ok()).unwrap_or(0);
+    let mut number = || {
+        numbers
+            .next()
+            .and_then(|n| n.parse::<u32>().ok())
+            .unwrap_or(0)
+    };
     number().min(99) * 10 + number().min(9)
 }
 

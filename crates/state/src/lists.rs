@@ -68,7 +68,9 @@ impl State {
             return Err(GlError::InvalidOperation);
         };
         let mut objects = self.shared.lock();
-        objects.lists.insert(compiling.name, Arc::new(compiling.list));
+        objects
+            .lists
+            .insert(compiling.name, Arc::new(compiling.list));
         Ok(())
     }
 

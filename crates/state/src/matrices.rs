@@ -80,8 +80,7 @@ impl Matrix {
             let product = f64::from(self.m[5 * i]) * f64::from(by);
             let old = self.m[12 + i];
             let sum = product + f64::from(old);
-            let rounded_once =
-                old == 0. || product == 0. || f64::from(product as f32) == product;
+            let rounded_once = old == 0. || product == 0. || f64::from(product as f32) == product;
             // An f64 holds the product exactly; the sum must need no second rounding.
             if !rounded_once || sum - product != f64::from(old) || !sum.is_finite() {
                 self.shape = Shape::Unknown;
@@ -121,7 +120,9 @@ impl Stack {
     }
 
     fn forget(&mut self) {
-        self.entries.iter_mut().for_each(|m| m.shape = Shape::Unknown);
+        self.entries
+            .iter_mut()
+            .for_each(|m| m.shape = Shape::Unknown);
     }
 }
 
@@ -154,7 +155,9 @@ impl Matrices {
 
 /// The 16 values of a matrix argument; an array too short, which no driver reads, is zeros.
 fn matrix<T: Copy + Default>(m: &[T]) -> [T; 16] {
-    m.get(..16).and_then(|m| m.try_into().ok()).unwrap_or_default()
+    m.get(..16)
+        .and_then(|m| m.try_into().ok())
+        .unwrap_or_default()
 }
 
 fn transposed(m: [f32; 16]) -> [f32; 16] {
@@ -217,8 +220,12 @@ impl State {
         self.gl_mult_matrixf(&transposed(matrix(m).map(|v| v as f32)))
     }
 
-    pub fn gl_rotatef(&mut self, angle: f32, x: f32, y: f32, z: f32) -> Result<(), GlError> {
-        listed!(self, gl_rotatef(angle, x, y, z));
+    pub fn gl_rotatef(&mut self, angle: f32, _x: f32, _y: f32, _z: f32) -> Result<(), GlError> {
+        self.rotate(angle)
+    }
+
+    fn rotate(&mut self, angle: f32) -> Result<(), GlError> {
+        listed!(self, rotate(angle));
         self.change(|top| {
             if angle != 0. {
                 top.shape = Shape::Unknown;
@@ -385,9 +392,9 @@ impl State {
             GL_MODELVIEW_MATRIX | GL_TRANSPOSE_MODELVIEW_MATRIX | GL_MODELVIEW_STACK_DEPTH => {
                 Some(&self.matrices.modelview)
             }
-            GL_PROJECTION_MATRIX
-            | GL_TRANSPOSE_PROJECTION_MATRIX
-            | GL_PROJECTION_STACK_DEPTH => Some(&self.matrices.projection),
+            GL_PROJECTION_MATRIX | GL_TRANSPOSE_PROJECTION_MATRIX | GL_PROJECTION_STACK_DEPTH => {
+                Some(&self.matrices.projection)
+            }
             GL_TEXTURE_MATRIX | GL_TRANSPOSE_TEXTURE_MATRIX | GL_TEXTURE_STACK_DEPTH => {
                 self.matrices.texture.get(self.active_unit())
             }

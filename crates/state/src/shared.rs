@@ -83,15 +83,22 @@ impl Shared {
     /// Only the driver knows which texture of a target a command changed.
     pub(crate) fn forget_target(&self, target: u32) {
         let mut objects = self.lock();
-        let Objects { textures, defaults, .. } = &mut *objects;
+        let Objects {
+            textures, defaults, ..
+        } = &mut *objects;
         let all = textures.values_mut().chain(defaults);
-        all.filter(|texture| texture.target == target).for_each(Texture::forget);
+        all.filter(|texture| texture.target == target)
+            .for_each(Texture::forget);
     }
 
     /// A texture's target, if it has one yet.
     pub(crate) fn texture_target(&self, name: u32) -> Option<u32> {
         let objects = self.lock();
-        objects.textures.get(&name).map(|t| t.target).filter(|&t| t != 0)
+        objects
+            .textures
+            .get(&name)
+            .map(|t| t.target)
+            .filter(|&t| t != 0)
     }
 
     /// The parameters of a texture, or of the default one of a target.

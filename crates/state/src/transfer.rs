@@ -100,7 +100,11 @@ impl State {
         if !self.limits.desktop() {
             return self.unsure();
         }
-        let rounded = if param >= 0. { param + 0.5 } else { param - 0.5 };
+        let rounded = if param >= 0. {
+            param + 0.5
+        } else {
+            param - 0.5
+        };
         self.gl_pixel_storei(pname, rounded as i32)
     }
 

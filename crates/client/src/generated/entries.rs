@@ -1477,6 +1477,13 @@ pub unsafe extern "C" fn glDepthRange(n: f64, f: f64) {
 pub unsafe extern "C" fn glDepthRangeArraydvNV(first: u32, count: i32, v: *const f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_v = lens::times(count as i64, 2);
+        if let Some(error) = cx.gl.state.gl_depth_range_arraydv_nv(first, count, crate::gl::values(v.cast::<f64>(), n_v)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_depth_range_arraydv_nv(first, count, (v.cast::<f64>(), lens::times(count as i64, 2)));
     }
 }
@@ -1521,6 +1528,12 @@ pub unsafe extern "C" fn glDepthRangeIndexed(index: u32, n: f64, f: f64) {
 pub unsafe extern "C" fn glDepthRangeIndexeddNV(index: u32, n: f64, f: f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_depth_range_indexedd_nv(index, n, f).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_depth_range_indexedd_nv(index, n, f);
     }
 }
@@ -1845,12 +1858,27 @@ pub unsafe extern "C" fn glFogxvOES(pname: u32, param: *const i32) {
 pub unsafe extern "C" fn glFramebufferDrawBufferEXT(framebuffer: u32, mode: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_framebuffer_draw_buffer_ext(framebuffer, mode).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_framebuffer_draw_buffer_ext(framebuffer, mode);
     }
 }
 pub unsafe extern "C" fn glFramebufferDrawBuffersEXT(framebuffer: u32, n: i32, bufs: *const u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_bufs = lens::times(n as i64, 1);
+        if let Some(error) =
+            cx.gl.state.gl_framebuffer_draw_buffers_ext(framebuffer, n, crate::gl::values(bufs.cast::<u32>(), n_bufs)).refusal()
+        {
+            return cx.fail(error);
+        }
         cx.enc.gl_framebuffer_draw_buffers_ext(framebuffer, n, (bufs.cast::<u32>(), lens::times(n as i64, 1)));
     }
 }
@@ -1875,6 +1903,12 @@ pub unsafe extern "C" fn glFramebufferParameteriMESA(target: u32, pname: u32, pa
 pub unsafe extern "C" fn glFramebufferReadBufferEXT(framebuffer: u32, mode: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_framebuffer_read_buffer_ext(framebuffer, mode).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_framebuffer_read_buffer_ext(framebuffer, mode);
     }
 }
@@ -1971,6 +2005,12 @@ pub unsafe extern "C" fn glFrustumf(l: f32, r: f32, b: f32, t: f32, n: f32, f: f
 pub unsafe extern "C" fn glFrustumfOES(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_frustumf_oes(l, r, b, t, n, f).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_frustumf_oes(l, r, b, t, n, f);
     }
 }
@@ -4333,36 +4373,76 @@ pub unsafe extern "C" fn glMaterialxvOES(face: u32, pname: u32, param: *const i3
 pub unsafe extern "C" fn glMatrixFrustumEXT(mode: u32, left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_matrix_frustum_ext(mode, left, right, bottom, top, z_near, z_far).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_matrix_frustum_ext(mode, left, right, bottom, top, z_near, z_far);
     }
 }
 pub unsafe extern "C" fn glMatrixLoadIdentityEXT(mode: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_matrix_load_identity_ext(mode).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_matrix_load_identity_ext(mode);
     }
 }
 pub unsafe extern "C" fn glMatrixLoadTransposedEXT(mode: u32, m: *const f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_m = 16;
+        if let Some(error) = cx.gl.state.gl_matrix_load_transposed_ext(mode, crate::gl::values(m.cast::<f64>(), n_m)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_matrix_load_transposed_ext(mode, (m.cast::<f64>(), 16));
     }
 }
 pub unsafe extern "C" fn glMatrixLoadTransposefEXT(mode: u32, m: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_m = 16;
+        if let Some(error) = cx.gl.state.gl_matrix_load_transposef_ext(mode, crate::gl::values(m.cast::<f32>(), n_m)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_matrix_load_transposef_ext(mode, (m.cast::<f32>(), 16));
     }
 }
 pub unsafe extern "C" fn glMatrixLoaddEXT(mode: u32, m: *const f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_m = 16;
+        if let Some(error) = cx.gl.state.gl_matrix_loadd_ext(mode, crate::gl::values(m.cast::<f64>(), n_m)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_matrix_loadd_ext(mode, (m.cast::<f64>(), 16));
     }
 }
 pub unsafe extern "C" fn glMatrixLoadfEXT(mode: u32, m: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_m = 16;
+        if let Some(error) = cx.gl.state.gl_matrix_loadf_ext(mode, crate::gl::values(m.cast::<f32>(), n_m)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_matrix_loadf_ext(mode, (m.cast::<f32>(), 16));
     }
 }
@@ -4381,78 +4461,160 @@ pub unsafe extern "C" fn glMatrixMode(mode: u32) {
 pub unsafe extern "C" fn glMatrixMultTransposedEXT(mode: u32, m: *const f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_m = 16;
+        if let Some(error) = cx.gl.state.gl_matrix_mult_transposed_ext(mode, crate::gl::values(m.cast::<f64>(), n_m)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_matrix_mult_transposed_ext(mode, (m.cast::<f64>(), 16));
     }
 }
 pub unsafe extern "C" fn glMatrixMultTransposefEXT(mode: u32, m: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_m = 16;
+        if let Some(error) = cx.gl.state.gl_matrix_mult_transposef_ext(mode, crate::gl::values(m.cast::<f32>(), n_m)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_matrix_mult_transposef_ext(mode, (m.cast::<f32>(), 16));
     }
 }
 pub unsafe extern "C" fn glMatrixMultdEXT(mode: u32, m: *const f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_m = 16;
+        if let Some(error) = cx.gl.state.gl_matrix_multd_ext(mode, crate::gl::values(m.cast::<f64>(), n_m)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_matrix_multd_ext(mode, (m.cast::<f64>(), 16));
     }
 }
 pub unsafe extern "C" fn glMatrixMultfEXT(mode: u32, m: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_m = 16;
+        if let Some(error) = cx.gl.state.gl_matrix_multf_ext(mode, crate::gl::values(m.cast::<f32>(), n_m)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_matrix_multf_ext(mode, (m.cast::<f32>(), 16));
     }
 }
 pub unsafe extern "C" fn glMatrixOrthoEXT(mode: u32, left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_matrix_ortho_ext(mode, left, right, bottom, top, z_near, z_far).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_matrix_ortho_ext(mode, left, right, bottom, top, z_near, z_far);
     }
 }
 pub unsafe extern "C" fn glMatrixPopEXT(mode: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_matrix_pop_ext(mode).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_matrix_pop_ext(mode);
     }
 }
 pub unsafe extern "C" fn glMatrixPushEXT(mode: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_matrix_push_ext(mode).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_matrix_push_ext(mode);
     }
 }
 pub unsafe extern "C" fn glMatrixRotatedEXT(mode: u32, angle: f64, x: f64, y: f64, z: f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_matrix_rotated_ext(mode, angle, x, y, z).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_matrix_rotated_ext(mode, angle, x, y, z);
     }
 }
 pub unsafe extern "C" fn glMatrixRotatefEXT(mode: u32, angle: f32, x: f32, y: f32, z: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_matrix_rotatef_ext(mode, angle, x, y, z).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_matrix_rotatef_ext(mode, angle, x, y, z);
     }
 }
 pub unsafe extern "C" fn glMatrixScaledEXT(mode: u32, x: f64, y: f64, z: f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_matrix_scaled_ext(mode, x, y, z).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_matrix_scaled_ext(mode, x, y, z);
     }
 }
 pub unsafe extern "C" fn glMatrixScalefEXT(mode: u32, x: f32, y: f32, z: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_matrix_scalef_ext(mode, x, y, z).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_matrix_scalef_ext(mode, x, y, z);
     }
 }
 pub unsafe extern "C" fn glMatrixTranslatedEXT(mode: u32, x: f64, y: f64, z: f64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_matrix_translated_ext(mode, x, y, z).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_matrix_translated_ext(mode, x, y, z);
     }
 }
 pub unsafe extern "C" fn glMatrixTranslatefEXT(mode: u32, x: f32, y: f32, z: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_matrix_translatef_ext(mode, x, y, z).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_matrix_translatef_ext(mode, x, y, z);
     }
 }
@@ -4970,6 +5132,12 @@ pub unsafe extern "C" fn glOrthof(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32
 pub unsafe extern "C" fn glOrthofOES(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_orthof_oes(l, r, b, t, n, f).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_orthof_oes(l, r, b, t, n, f);
     }
 }
@@ -5270,6 +5438,23 @@ pub unsafe extern "C" fn glPrimitiveRestartNV() {
 pub unsafe extern "C" fn glPrioritizeTextures(n: i32, textures: *const u32, priorities: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_textures = lens::times(n as i64, 1);
+        let n_priorities = lens::times(n as i64, 1);
+        if let Some(error) = cx
+            .gl
+            .state
+            .gl_prioritize_textures(
+                n,
+                crate::gl::values(textures.cast::<u32>(), n_textures),
+                crate::gl::values(priorities.cast::<f32>(), n_priorities),
+            )
+            .refusal()
+        {
+            return cx.fail(error);
+        }
         cx.enc.gl_prioritize_textures(
             n,
             (textures.cast::<u32>(), lens::times(n as i64, 1)),
@@ -6723,6 +6908,12 @@ pub unsafe extern "C" fn glTexGenf(coord: u32, pname: u32, param: f32) {
 pub unsafe extern "C" fn glTexGenfOES(coord: u32, pname: u32, param: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_tex_genf_oes(coord, pname, param).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_tex_genf_oes(coord, pname, param);
     }
 }
@@ -6742,6 +6933,13 @@ pub unsafe extern "C" fn glTexGenfv(coord: u32, pname: u32, params: *const f32) 
 pub unsafe extern "C" fn glTexGenfvOES(coord: u32, pname: u32, params: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) = cx.gl.state.gl_tex_genfv_oes(coord, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_tex_genfv_oes(coord, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
@@ -6760,6 +6958,12 @@ pub unsafe extern "C" fn glTexGeni(coord: u32, pname: u32, param: i32) {
 pub unsafe extern "C" fn glTexGeniOES(coord: u32, pname: u32, param: i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_tex_geni_oes(coord, pname, param).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_tex_geni_oes(coord, pname, param);
     }
 }
@@ -6779,6 +6983,13 @@ pub unsafe extern "C" fn glTexGeniv(coord: u32, pname: u32, params: *const i32) 
 pub unsafe extern "C" fn glTexGenivOES(coord: u32, pname: u32, params: *const i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) = cx.gl.state.gl_tex_geniv_oes(coord, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_tex_geniv_oes(coord, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
@@ -7062,72 +7273,164 @@ pub unsafe extern "C" fn glTexturePageCommitmentEXT(
 pub unsafe extern "C" fn glTextureParameterIiv(texture: u32, pname: u32, params: *const i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) =
+            cx.gl.state.gl_texture_parameter_iiv(texture, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal()
+        {
+            return cx.fail(error);
+        }
         cx.enc.gl_texture_parameter_iiv(texture, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTextureParameterIivEXT(texture: u32, target: u32, pname: u32, params: *const i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) =
+            cx.gl.state.gl_texture_parameter_iiv_ext(texture, target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal()
+        {
+            return cx.fail(error);
+        }
         cx.enc.gl_texture_parameter_iiv_ext(texture, target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTextureParameterIuiv(texture: u32, pname: u32, params: *const u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) =
+            cx.gl.state.gl_texture_parameter_iuiv(texture, pname, crate::gl::values(params.cast::<u32>(), n_params)).refusal()
+        {
+            return cx.fail(error);
+        }
         cx.enc.gl_texture_parameter_iuiv(texture, pname, (params.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTextureParameterIuivEXT(texture: u32, target: u32, pname: u32, params: *const u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) =
+            cx.gl.state.gl_texture_parameter_iuiv_ext(texture, target, pname, crate::gl::values(params.cast::<u32>(), n_params)).refusal()
+        {
+            return cx.fail(error);
+        }
         cx.enc.gl_texture_parameter_iuiv_ext(texture, target, pname, (params.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTextureParameterf(texture: u32, pname: u32, param: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_texture_parameterf(texture, pname, param).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_texture_parameterf(texture, pname, param);
     }
 }
 pub unsafe extern "C" fn glTextureParameterfEXT(texture: u32, target: u32, pname: u32, param: f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_texture_parameterf_ext(texture, target, pname, param).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_texture_parameterf_ext(texture, target, pname, param);
     }
 }
 pub unsafe extern "C" fn glTextureParameterfv(texture: u32, pname: u32, param: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_param = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) = cx.gl.state.gl_texture_parameterfv(texture, pname, crate::gl::values(param.cast::<f32>(), n_param)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_texture_parameterfv(texture, pname, (param.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTextureParameterfvEXT(texture: u32, target: u32, pname: u32, params: *const f32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) =
+            cx.gl.state.gl_texture_parameterfv_ext(texture, target, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal()
+        {
+            return cx.fail(error);
+        }
         cx.enc.gl_texture_parameterfv_ext(texture, target, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTextureParameteri(texture: u32, pname: u32, param: i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_texture_parameteri(texture, pname, param).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_texture_parameteri(texture, pname, param);
     }
 }
 pub unsafe extern "C" fn glTextureParameteriEXT(texture: u32, target: u32, pname: u32, param: i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_texture_parameteri_ext(texture, target, pname, param).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_texture_parameteri_ext(texture, target, pname, param);
     }
 }
 pub unsafe extern "C" fn glTextureParameteriv(texture: u32, pname: u32, param: *const i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_param = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) = cx.gl.state.gl_texture_parameteriv(texture, pname, crate::gl::values(param.cast::<i32>(), n_param)).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_texture_parameteriv(texture, pname, (param.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
 pub unsafe extern "C" fn glTextureParameterivEXT(texture: u32, target: u32, pname: u32, params: *const i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        if let Some(error) =
+            cx.gl.state.gl_texture_parameteriv_ext(texture, target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal()
+        {
+            return cx.fail(error);
+        }
         cx.enc.gl_texture_parameteriv_ext(texture, target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
     }
 }
@@ -7140,24 +7443,48 @@ pub unsafe extern "C" fn glTextureRenderbufferEXT(texture: u32, target: u32, ren
 pub unsafe extern "C" fn glTextureStorage1D(texture: u32, levels: i32, internalformat: u32, width: i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_texture_storage1d(texture, levels, internalformat, width).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_texture_storage1d(texture, levels, internalformat, width);
     }
 }
 pub unsafe extern "C" fn glTextureStorage1DEXT(texture: u32, target: u32, levels: i32, internalformat: u32, width: i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_texture_storage1dext(texture, target, levels, internalformat, width).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_texture_storage1dext(texture, target, levels, internalformat, width);
     }
 }
 pub unsafe extern "C" fn glTextureStorage2D(texture: u32, levels: i32, internalformat: u32, width: i32, height: i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_texture_storage2d(texture, levels, internalformat, width, height).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_texture_storage2d(texture, levels, internalformat, width, height);
     }
 }
 pub unsafe extern "C" fn glTextureStorage2DEXT(texture: u32, target: u32, levels: i32, internalformat: u32, width: i32, height: i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_texture_storage2dext(texture, target, levels, internalformat, width, height).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_texture_storage2dext(texture, target, levels, internalformat, width, height);
     }
 }
@@ -7191,6 +7518,12 @@ pub unsafe extern "C" fn glTextureStorage2DMultisampleEXT(
 pub unsafe extern "C" fn glTextureStorage3D(texture: u32, levels: i32, internalformat: u32, width: i32, height: i32, depth: i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_texture_storage3d(texture, levels, internalformat, width, height, depth).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_texture_storage3d(texture, levels, internalformat, width, height, depth);
     }
 }
@@ -7205,6 +7538,12 @@ pub unsafe extern "C" fn glTextureStorage3DEXT(
 ) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_texture_storage3dext(texture, target, levels, internalformat, width, height, depth).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_texture_storage3dext(texture, target, levels, internalformat, width, height, depth);
     }
 }
@@ -7415,6 +7754,14 @@ pub unsafe extern "C" fn glTextureView(
 ) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) =
+            cx.gl.state.gl_texture_view(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers).refusal()
+        {
+            return cx.fail(error);
+        }
         cx.enc.gl_texture_view(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers);
     }
 }
@@ -7987,6 +8334,12 @@ pub unsafe extern "C" fn glUseProgramStagesEXT(pipeline: u32, stages: u32, progr
 pub unsafe extern "C" fn glUseShaderProgramEXT(type_: u32, program: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_use_shader_program_ext(type_, program).refusal() {
+            return cx.fail(error);
+        }
         cx.enc.gl_use_shader_program_ext(type_, program);
     }
 }

@@ -5,7 +5,14 @@ use mgn_wire::gl::*;
 use crate::gl::{both, names, Pair};
 
 const FUNCS: &[u32] = &[
-    GL_NEVER, GL_LESS, GL_EQUAL, GL_LEQUAL, GL_GREATER, GL_NOTEQUAL, GL_GEQUAL, GL_ALWAYS,
+    GL_NEVER,
+    GL_LESS,
+    GL_EQUAL,
+    GL_LEQUAL,
+    GL_GREATER,
+    GL_NOTEQUAL,
+    GL_GEQUAL,
+    GL_ALWAYS,
 ];
 const FACES: &[u32] = &[GL_FRONT, GL_BACK, GL_FRONT_AND_BACK];
 const FACTORS: &[u32] = &[
@@ -94,7 +101,9 @@ fn capabilities(p: &mut Pair) {
     let all: Vec<u32> = names().map(|(n, _)| n).collect();
     let cap = p.random.of(&all);
     // Debug output would print, and client arrays are the client's.
-    let client = [0x8074, 0x8075, 0x8076, 0x8077, 0x8078, 0x8079, 0x8457, 0x845e, 0x8b9c];
+    let client = [
+        0x8074, 0x8075, 0x8076, 0x8077, 0x8078, 0x8079, 0x8457, 0x845e, 0x8b9c,
+    ];
     if matches!(cap, GL_DEBUG_OUTPUT | GL_DEBUG_OUTPUT_SYNCHRONOUS) || client.contains(&cap) {
         return;
     }
@@ -102,11 +111,19 @@ fn capabilities(p: &mut Pair) {
     match p.random.below(8) {
         0 => both!(p, "glEnablei", gl_enablei, (cap: u32, index: u32)),
         1 => {
-            let cap = if index & 1 == 0 { GL_BLEND } else { GL_SCISSOR_TEST };
+            let cap = if index & 1 == 0 {
+                GL_BLEND
+            } else {
+                GL_SCISSOR_TEST
+            };
             both!(p, "glEnablei", gl_enablei, (cap: u32, index: u32))
         }
         2 => {
-            let cap = if index & 1 == 0 { GL_BLEND } else { GL_SCISSOR_TEST };
+            let cap = if index & 1 == 0 {
+                GL_BLEND
+            } else {
+                GL_SCISSOR_TEST
+            };
             both!(p, "glDisablei", gl_disablei, (cap: u32, index: u32))
         }
         3..=5 => both!(p, "glEnable", gl_enable, (cap: u32)),
@@ -141,7 +158,10 @@ fn raster(p: &mut Pair) {
         }
         7 => both!(p, "glPointSize", gl_point_size, (value: f32)),
         8 => {
-            let (face, mode) = (p.random.of(FACES), p.random.of(&[GL_POINT, GL_LINE, GL_FILL]));
+            let (face, mode) = (
+                p.random.of(FACES),
+                p.random.of(&[GL_POINT, GL_LINE, GL_FILL]),
+            );
             both!(p, "glPolygonMode", gl_polygon_mode, (face: u32, mode: u32))
         }
         9 => {
@@ -172,7 +192,9 @@ fn raster(p: &mut Pair) {
             )
         }
         14 => {
-            let mode = p.random.of(&[GL_FIRST_VERTEX_CONVENTION, GL_LAST_VERTEX_CONVENTION]);
+            let mode = p
+                .random
+                .of(&[GL_FIRST_VERTEX_CONVENTION, GL_LAST_VERTEX_CONVENTION]);
             both!(p, "glProvokingVertex", gl_provoking_vertex, (mode: u32))
         }
         _ => {
@@ -199,11 +221,15 @@ fn viewports(p: &mut Pair) {
             both!(p, "glViewportArrayv", gl_viewport_arrayv, (first: u32, count: i32), [v: f32])
         }
         4 => {
-            let v: Vec<i32> = (0..count.max(0) * 4).map(|_| p.random.int(-2, 99)).collect();
+            let v: Vec<i32> = (0..count.max(0) * 4)
+                .map(|_| p.random.int(-2, 99))
+                .collect();
             both!(p, "glScissorArrayv", gl_scissor_arrayv, (first: u32, count: i32), [v: i32])
         }
         5 => {
-            let v: Vec<f64> = (0..count.max(0) * 2).map(|_| p.random.float().into()).collect();
+            let v: Vec<f64> = (0..count.max(0) * 2)
+                .map(|_| p.random.float().into())
+                .collect();
             both!(
                 p,
                 "glDepthRangeArrayv",
@@ -219,7 +245,10 @@ fn viewports(p: &mut Pair) {
             (first: u32, x: i32, y: i32, w: i32, h: i32)
         ),
         _ => {
-            let (n, f) = (f64::from(p.random.float()), f64::from(p.random.next()) / 4e9);
+            let (n, f) = (
+                f64::from(p.random.float()),
+                f64::from(p.random.next()) / 4e9,
+            );
             both!(p, "glDepthRange", gl_depth_range, (n: f64, f: f64))
         }
     }
@@ -344,8 +373,9 @@ fn more(p: &mut Pair) {
             both!(p, "glPatchParameteri", gl_patch_parameteri, (pname: u32, value: i32))
         }
         4 => {
-            let pname =
-                p.random.of(&[GL_PATCH_DEFAULT_OUTER_LEVEL, GL_PATCH_DEFAULT_INNER_LEVEL]);
+            let pname = p
+                .random
+                .of(&[GL_PATCH_DEFAULT_OUTER_LEVEL, GL_PATCH_DEFAULT_INNER_LEVEL]);
             let v: [f32; 4] = p.random.floats();
             both!(p, "glPatchParameterfv", gl_patch_parameterfv, (pname: u32), [v: f32])
         }

@@ -41,31 +41,49 @@ impl Pair {
             GL_DRAW_BUFFER | GL_DRAW_BUFFER0..=GL_DRAW_BUFFER7 => GL_DRAW_FRAMEBUFFER_BINDING,
             _ => return false,
         };
-        self.state.get(binding).values().is_none_or(|v| v.int(0) == 0)
+        self.state
+            .get(binding)
+            .values()
+            .is_none_or(|v| v.int(0) == 0)
     }
 
     fn compare_floats(&self, pname: u32, n: usize, values: Values<'_>) {
         let theirs = self.floats(pname);
         let ours: Vec<f32> = (0..n).map(|i| values.float(i)).collect();
         let equal = theirs.is_some_and(|theirs| {
-            ours.iter().zip(theirs).all(|(a, b)| same((*a).into(), b.into()))
+            ours.iter()
+                .zip(theirs)
+                .all(|(a, b)| same((*a).into(), b.into()))
         });
         let theirs = theirs.map(|v| v[..n].to_vec());
-        assert!(equal, "{pname:#x}: {ours:?}, driver {theirs:?}{}", self.tail());
+        assert!(
+            equal,
+            "{pname:#x}: {ours:?}, driver {theirs:?}{}",
+            self.tail()
+        );
     }
 
     fn compare_integers(&self, pname: u32, n: usize, values: Values<'_>) {
         let theirs = self.integers(pname).map(|v| v[..n].to_vec());
         let ours: Vec<i32> = (0..n).map(|i| values.int(i)).collect();
         let why = "as integers";
-        assert_eq!(Some(&ours), theirs.as_ref(), "{pname:#x} {why}: {values:?}{}", self.tail());
+        assert_eq!(
+            Some(&ours),
+            theirs.as_ref(),
+            "{pname:#x} {why}: {values:?}{}",
+            self.tail()
+        );
     }
 
     fn compare_other_types(&self, pname: u32, n: usize, values: Values<'_>) {
         let es = matches!(self.api, crate::egl::Api::Es1 | crate::egl::Api::Es3);
         let theirs: Option<[u8; ROOM]> = self.read("glGetBooleanv", pname);
         let ours: Vec<u8> = (0..n).map(|i| values.boolean(i)).collect();
-        assert_eq!(Some(&ours[..]), theirs.as_ref().map(|v| &v[..n]), "{pname:#x} as booleans");
+        assert_eq!(
+            Some(&ours[..]),
+            theirs.as_ref().map(|v| &v[..n]),
+            "{pname:#x} as booleans"
+        );
         // As wide integers, the driver's matrices overflow.
         if self.api != crate::egl::Api::Es1 && n != 16 {
             let theirs: Option<[i64; ROOM]> = self.read("glGetInteger64v", pname);
@@ -76,9 +94,13 @@ impl Pair {
         if !es {
             let theirs: Option<[f64; ROOM]> = self.read("glGetDoublev", pname);
             let ours: Vec<f64> = (0..n).map(|i| values.double(i)).collect();
-            let equal = theirs
-                .is_some_and(|theirs| ours.iter().zip(theirs).all(|(a, b)| same(*a, b)));
-            assert!(equal, "{pname:#x} as doubles: {ours:?}, {:?}", theirs.map(|v| v[0]));
+            let equal =
+                theirs.is_some_and(|theirs| ours.iter().zip(theirs).all(|(a, b)| same(*a, b)));
+            assert!(
+                equal,
+                "{pname:#x} as doubles: {ours:?}, {:?}",
+                theirs.map(|v| v[0])
+            );
         }
     }
 
@@ -126,7 +148,11 @@ impl Pair {
                         std::mem::transmute(self.context.proc("glIsEnabledi"));
                     f(pname, index)
                 };
-                assert_eq!((ours, 0), (theirs != 0, self.error()), "{pname:#x} [{index}]");
+                assert_eq!(
+                    (ours, 0),
+                    (theirs != 0, self.error()),
+                    "{pname:#x} [{index}]"
+                );
             }
         }
     }
@@ -141,15 +167,30 @@ impl Pair {
         }
         for face in [GL_FRONT, GL_BACK] {
             for pname in MATERIAL {
-                self.compare_pair("glGetMaterial", face, *pname, self.state.material(face, *pname));
+                self.compare_pair(
+                    "glGetMaterial",
+                    face,
+                    *pname,
+                    self.state.material(face, *pname),
+                );
             }
         }
         for &(target, pname) in ENV {
-            self.compare_pair("glGetTexEnv", target, pname, self.state.tex_env(target, pname));
+            self.compare_pair(
+                "glGetTexEnv",
+                target,
+                pname,
+                self.state.tex_env(target, pname),
+            );
         }
         for coord in GL_S..=GL_Q {
             for pname in [GL_TEXTURE_GEN_MODE, GL_OBJECT_PLANE, GL_EYE_PLANE] {
-                self.compare_pair("glGetTexGen", coord, pname, self.state.tex_gen(coord, pname));
+                self.compare_pair(
+                    "glGetTexGen",
+                    coord,
+                    pname,
+                    self.state.tex_gen(coord, pname),
+                );
             }
         }
         for target in TARGETS {
@@ -187,7 +228,12 @@ impl Pair {
         let theirs = self.read2::<i32>(&format!("{command}iv"), a, b);
         let ours: Vec<i32> = (0..n).map(|i| values.int(i)).collect();
         let theirs = theirs.map(|v| v[..n].to_vec());
-        assert_eq!(Some(ours), theirs, "{command}iv {a:#x} {b:#x} {values:?}{}", self.tail());
+        assert_eq!(
+            Some(ours),
+            theirs,
+            "{command}iv {a:#x} {b:#x} {values:?}{}",
+            self.tail()
+        );
     }
 }
 

@@ -61,7 +61,9 @@ fn lights(p: &mut Pair) {
                 GL_LIGHT_MODEL_TWO_SIDE,
                 GL_LIGHT_MODEL_LOCAL_VIEWER,
             ]);
-            let value = p.random.of(&[GL_SINGLE_COLOR, GL_SEPARATE_SPECULAR_COLOR, 0]) as f32;
+            let value =
+                p.random
+                    .of(&[GL_SINGLE_COLOR, GL_SEPARATE_SPECULAR_COLOR, 0]) as f32;
             both!(p, "glLightModelf", gl_light_modelf, (pname: u32, value: f32))
         }
         6 => {
@@ -69,7 +71,9 @@ fn lights(p: &mut Pair) {
             both!(p, "glShadeModel", gl_shade_model, (mode: u32))
         }
         _ if p.api == Api::Compat => {
-            let pname = p.random.of(&[GL_LIGHT_MODEL_AMBIENT, GL_LIGHT_MODEL_TWO_SIDE]);
+            let pname = p
+                .random
+                .of(&[GL_LIGHT_MODEL_AMBIENT, GL_LIGHT_MODEL_TWO_SIDE]);
             both!(p, "glLightModeliv", gl_light_modeliv, (pname: u32), [n: i32])
         }
         _ => {}
@@ -123,7 +127,9 @@ fn materials(p: &mut Pair) {
 fn fog(p: &mut Pair) {
     let v: [f32; 4] = p.random.floats();
     let n: [i32; 4] = std::array::from_fn(|_| p.random.next() as i32);
-    let scalar = p.random.of(&[GL_FOG_DENSITY, GL_FOG_START, GL_FOG_END, GL_FOG_INDEX]);
+    let scalar = p
+        .random
+        .of(&[GL_FOG_DENSITY, GL_FOG_START, GL_FOG_END, GL_FOG_INDEX]);
     let value = v[0];
     match p.random.below(6) {
         0 => {
@@ -132,7 +138,10 @@ fn fog(p: &mut Pair) {
         }
         1 => both!(p, "glFogf", gl_fogf, (scalar: u32, value: f32)),
         2 => {
-            let (pname, mode) = (GL_FOG_MODE, p.random.of(&[GL_LINEAR, GL_EXP, GL_EXP2]) as f32);
+            let (pname, mode) = (
+                GL_FOG_MODE,
+                p.random.of(&[GL_LINEAR, GL_EXP, GL_EXP2]) as f32,
+            );
             both!(p, "glFogf", gl_fogf, (pname: u32, mode: f32))
         }
         3 => {
@@ -203,9 +212,15 @@ fn matrices(p: &mut Pair) {
 /// Makes one of the first units active. The driver has no matrices for units beyond the eighth,
 /// and crashes where the matrix mode asks for one.
 pub fn active_texture(p: &mut Pair, units: u32) {
-    let mode = p.state.get(GL_MATRIX_MODE).values().map(|v| v.int(0) as u32);
+    let mode = p
+        .state
+        .get(GL_MATRIX_MODE)
+        .values()
+        .map(|v| v.int(0) as u32);
     let of_textures = mode.is_none_or(|mode| mode == GL_TEXTURE);
-    let texture = GL_TEXTURE0 + p.random.below(if of_textures { 8 } else { units });
+    let texture = GL_TEXTURE0
+        + p.random
+            .below(if of_textures { 8 } else { units.min(p.units) });
     both!(p, "glActiveTexture", gl_active_texture, (texture: u32));
 }
 
@@ -414,7 +429,11 @@ pub fn lists(p: &mut Pair) {
         0 => {
             let mode = p.random.of(&[GL_COMPILE, GL_COMPILE_AND_EXECUTE]);
             both!(p, "glNewList", gl_new_list, (name: u32, mode: u32));
-            if p.state.get(GL_LIST_INDEX).values().is_none_or(|v| v.int(0) == 0) {
+            if p.state
+                .get(GL_LIST_INDEX)
+                .values()
+                .is_none_or(|v| v.int(0) == 0)
+            {
                 return;
             }
             for _ in 0..p.random.below(6) {

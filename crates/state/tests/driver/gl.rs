@@ -66,6 +66,8 @@ pub struct Pair {
     pub state: State,
     pub random: Random,
     pub api: Api,
+    /// Texture units that commands make active.
+    pub units: u32,
     /// The last commands, for a failure's message.
     pub log: Vec<String>,
     get_error: unsafe extern "C" fn() -> u32,
@@ -98,6 +100,7 @@ impl Pair {
             state: State::new(&ContextInfo::default(), 0),
             random: Random(seed | 1),
             api,
+            units: 200,
             log: Vec::new(),
             get_error,
             get_integers,
@@ -148,7 +151,11 @@ impl Pair {
 
     fn extensions(&self) -> Vec<String> {
         if self.api == Api::Es1 {
-            return self.string(GL_EXTENSIONS).split(' ').map(str::to_string).collect();
+            return self
+                .string(GL_EXTENSIONS)
+                .split(' ')
+                .map(str::to_string)
+                .collect();
         }
         let count = self.integers(GL_NUM_EXTENSIONS).map_or(0, |v| v[0] as u32);
         // SAFETY: the driver's strings end in zero and live as long as the context.
@@ -156,7 +163,9 @@ impl Pair {
             let get: unsafe extern "C" fn(u32, u32) -> *const i8 =
                 transmute(self.context.proc("glGetStringi"));
             let text = |i| std::ffi::CStr::from_ptr(get(GL_EXTENSIONS, i).cast());
-            (0..count).map(|i| text(i).to_string_lossy().into_owned()).collect()
+            (0..count)
+                .map(|i| text(i).to_string_lossy().into_owned())
+                .collect()
         }
     }
 
@@ -202,8 +211,7 @@ impl Pair {
         let mut values = [T::default(); ROOM];
         // SAFETY: as above.
         unsafe {
-            let get: unsafe extern "C" fn(u32, u32, *mut T) =
-                transmute(self.context.proc(command));
+            let get: unsafe extern "C" fn(u32, u32, *mut T) = transmute(self.context.proc(command));
             get(a, b, values.as_mut_ptr());
         }
         (self.error() == 0).then_some(values)
@@ -213,7 +221,9 @@ impl Pair {
     pub fn agree(&mut self, what: String, hook: Result<(), GlError>) {
         let doubt = self.state.take_doubt();
         let error = self.error();
-        self.log.push(format!("{what} -> {error:#x}, hook {hook:?}, doubt {doubt}"));
+        self.log.push(format!(
+            "{what} -> {error:#x}, hook {hook:?}, doubt {doubt}"
+        ));
         let agreed = match hook {
             Err(e) => e.code() == error,
             Ok(()) => error == 0 || doubt,
@@ -222,7 +232,9 @@ impl Pair {
     }
 
     pub fn tail(&self) -> String {
-        let lines = std::env::var("MGN_TEST_LINES").ok().and_then(|n| n.parse().ok());
+        let lines = std::env::var("MGN_TEST_LINES")
+            .ok()
+            .and_then(|n| n.parse().ok());
         let from = self.log.len().saturating_sub(lines.unwrap_or(12));
         format!("\n  {}", self.log[from..].join("\n  "))
     }

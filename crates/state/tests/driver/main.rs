@@ -42,9 +42,13 @@ fn a_new_es3_context() {
 type Step = fn(&mut Pair);
 
 fn random(api: Api, seed: u64, rounds: usize, steps: &[Step]) {
-    let Some(mut pair) = Pair::new(api, seed) else {
+    let Some(pair) = Pair::new(api, seed) else {
         return;
     };
+    run(pair, rounds, steps);
+}
+
+fn run(mut pair: Pair, rounds: usize, steps: &[Step]) {
     for round in 0..rounds {
         let step = steps[pair.random.below(steps.len() as u32) as usize];
         step(&mut pair);
@@ -63,7 +67,9 @@ fn rounds() -> usize {
 
 fn seed() -> u64 {
     let wanted = std::env::var("MGN_TEST_SEED").ok();
-    wanted.and_then(|n| n.parse().ok()).unwrap_or(0x2545_f491_4f6c_dd1d)
+    wanted
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(0x2545_f491_4f6c_dd1d)
 }
 
 #[test]
@@ -73,7 +79,12 @@ fn common_state_of_compatibility_contexts() {
 
 #[test]
 fn common_state_of_core_contexts() {
-    random(Api::Core, seed(), rounds(), &[commands::step, objects::step]);
+    random(
+        Api::Core,
+        seed(),
+        rounds(),
+        &[commands::step, objects::step],
+    );
 }
 
 #[test]
@@ -117,5 +128,11 @@ fn display_lists() {
         objects::step,
         fixed_function::lists,
     ];
-    random(Api::Compat, seed(), 2 * rounds(), &steps);
+    let Some(mut pair) = Pair::new(Api::Compat, seed()) else {
+        return;
+    };
+    // A list might set the matrix mode while a unit is active that has no matrix, which the
+    // driver does not survive.
+    pair.units = 8;
+    run(pair, 2 * rounds(), &steps);
 }

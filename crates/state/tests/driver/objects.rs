@@ -45,8 +45,15 @@ pub fn step(p: &mut Pair) {
 fn names(p: &mut Pair) {
     let kind = p.random.below(7);
     let n = 1 + p.random.below(2) as i32;
-    let generate = ["Buffers", "Textures", "Framebuffers", "Renderbuffers", "VertexArrays",
-        "Samplers", "ProgramPipelines"][kind as usize];
+    let generate = [
+        "Buffers",
+        "Textures",
+        "Framebuffers",
+        "Renderbuffers",
+        "VertexArrays",
+        "Samplers",
+        "ProgramPipelines",
+    ][kind as usize];
     if p.api == Api::Es1 && kind >= 2 {
         return;
     }
@@ -114,7 +121,10 @@ fn buffers(p: &mut Pair) {
             (target: u32, index: u32, name: u32)
         ),
         _ => {
-            let (offset, size) = (p.random.int(0, 3) as i64 * 256, p.random.int(-1, 9) as i64 * 4);
+            let (offset, size) = (
+                p.random.int(0, 3) as i64 * 256,
+                p.random.int(-1, 9) as i64 * 4,
+            );
             both!(
                 p,
                 "glBindBufferRange",
@@ -148,11 +158,22 @@ fn framebuffers(p: &mut Pair) {
         return;
     }
     let name = p.random.below(4);
-    let target =
-        p.random.of(&[GL_FRAMEBUFFER, GL_DRAW_FRAMEBUFFER, GL_READ_FRAMEBUFFER]);
-    let buffer = p.random.of(&[GL_NONE, GL_COLOR_ATTACHMENT0, GL_COLOR_ATTACHMENT0 + 3]);
-    let drawn = p.state.get(GL_DRAW_FRAMEBUFFER_BINDING).values().map(|v| v.int(0));
-    let read = p.state.get(GL_READ_FRAMEBUFFER_BINDING).values().map(|v| v.int(0));
+    let target = p
+        .random
+        .of(&[GL_FRAMEBUFFER, GL_DRAW_FRAMEBUFFER, GL_READ_FRAMEBUFFER]);
+    let buffer = p
+        .random
+        .of(&[GL_NONE, GL_COLOR_ATTACHMENT0, GL_COLOR_ATTACHMENT0 + 3]);
+    let drawn = p
+        .state
+        .get(GL_DRAW_FRAMEBUFFER_BINDING)
+        .values()
+        .map(|v| v.int(0));
+    let read = p
+        .state
+        .get(GL_READ_FRAMEBUFFER_BINDING)
+        .values()
+        .map(|v| v.int(0));
     match p.random.below(6) {
         0 | 1 => both!(p, "glBindFramebuffer", gl_bind_framebuffer, (target: u32, name: u32)),
         2 => {
