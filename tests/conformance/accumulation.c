@@ -13,10 +13,8 @@ static void scene(int index)
     glPopMatrix();
 }
 
-static void with_accumulation(void (*draw)(void))
+static void in_window(const int *wanted, void (*draw)(void))
 {
-    static const int wanted[] = {GLX_RENDER_TYPE, GLX_RGBA_BIT, GLX_X_RENDERABLE, True, GLX_DOUBLEBUFFER, True, GLX_RED_SIZE, 8, GLX_ALPHA_SIZE, 8,
-                                 GLX_ACCUM_RED_SIZE, 16, GLX_ACCUM_GREEN_SIZE, 16, GLX_ACCUM_BLUE_SIZE, 16, GLX_ACCUM_ALPHA_SIZE, 16, None};
     if (!display)
         display = XOpenDisplay(NULL);
     if (!display)
@@ -36,6 +34,13 @@ static void with_accumulation(void (*draw)(void))
     glXMakeCurrent(display, None, NULL);
     glXDestroyContext(display, context);
     close_window(&window);
+}
+
+static void with_accumulation(void (*draw)(void))
+{
+    static const int wanted[] = {GLX_RENDER_TYPE, GLX_RGBA_BIT, GLX_X_RENDERABLE, True, GLX_DOUBLEBUFFER, True, GLX_RED_SIZE, 8, GLX_ALPHA_SIZE, 8,
+                                 GLX_ACCUM_RED_SIZE, 16, GLX_ACCUM_GREEN_SIZE, 16, GLX_ACCUM_BLUE_SIZE, 16, GLX_ACCUM_ALPHA_SIZE, 16, None};
+    in_window(wanted, draw);
 }
 
 static void draw_blur(void)
@@ -80,4 +85,20 @@ static void operations(void)
     with_accumulation(draw_operations);
 }
 
-CONFORM("accumulation", NONE, {"blur", blur}, {"operations", operations})
+static void draw_without(void)
+{
+    scene(0);
+    glAccum(GL_LOAD, 1);
+    errors("without an accumulation buffer");
+    glAccum(GL_COLOR, 1);
+    errors("no operation");
+}
+
+static void without(void)
+{
+    static const int wanted[] = {GLX_RENDER_TYPE, GLX_RGBA_BIT, GLX_X_RENDERABLE, True, GLX_DOUBLEBUFFER, True, GLX_RED_SIZE, 8, GLX_ALPHA_SIZE, 8,
+                                 GLX_ACCUM_RED_SIZE, 0, None};
+    in_window(wanted, draw_without);
+}
+
+CONFORM("accumulation", NONE, {"blur", blur}, {"operations", operations}, {"without", without})
