@@ -125,7 +125,7 @@ fn same(a: &[f64], b: &[f64]) -> bool {
 #[derive(Clone)]
 pub(crate) struct Saved {
     mask: u32,
-    /// All values as they were.
+    /// All values as they were, up to the units used.
     values: Vec<f64>,
     current: Box<[[f32; 4]; ATTRIBUTES]>,
     draw_buffers: crate::framebuffers::DrawBuffers,
@@ -175,7 +175,7 @@ impl State {
         }
         self.saved.push(Saved {
             mask,
-            values: self.values.clone(),
+            values: self.values[..units::unit(self.units_used)].to_vec(),
             current: Box::new(self.current.values),
             draw_buffers: self.draw_buffers(),
             read_buffer: self.read_buffer(),
@@ -324,7 +324,8 @@ impl State {
         for unit in 0..self.units_used {
             for offset in 0..units::UNSAVED {
                 let at = units::unit(unit) + offset;
-                let then = saved.values[at];
+                // Units first used since then had nothing bound.
+                let then = saved.values.get(at).copied().unwrap_or(0.);
                 // Drivers do not see every binding, and mix up the biases.
                 let sure = !saved.nested && !self.bound_many;
                 match offset != units::LOD_BIAS && (sure || self.values[at] == then) {
@@ -346,8 +347,8 @@ impl State {
         }
         // What was bound without anybody here knowing is restored as well.
         for (target, (of, _)) in TARGETS.iter().enumerate() {
-            let at = |unit| saved.values[units::unit(unit) + binding(target)];
-            if (0..self.units_used).any(|unit| is_unknown(at(unit))) {
+            let then = |unit| saved.values.get(units::unit(unit) + binding(target));
+            if (0..self.units_used).any(|unit| then(unit).is_some_and(|v| is_unknown(*v))) {
                 self.shared.forget_target(*of);
             }
         }
