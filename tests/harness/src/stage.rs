@@ -106,6 +106,25 @@ impl Stage {
         command
     }
 
+    /// The version of the Mesa that renders directly, such as 22.3.6; empty if it cannot be told.
+    pub fn mesa(&self) -> String {
+        let said = self
+            .direct("glxinfo")
+            .arg("-B")
+            .output()
+            .map(|o| o.stdout)
+            .unwrap_or_default();
+        let said = String::from_utf8_lossy(&said);
+        let version = said
+            .lines()
+            .find_map(|line| line.split_once(" Mesa "))
+            .map(|(_, v)| v);
+        version
+            .and_then(|v| v.split_whitespace().next())
+            .unwrap_or_default()
+            .to_owned()
+    }
+
     /// The `mgn` of this build, on this stage's X server.
     pub fn mgn(&self) -> Command {
         self.direct(mgn())
