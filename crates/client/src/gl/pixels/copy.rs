@@ -7,33 +7,13 @@ use super::bits;
 use super::layout::{Conversion, Layout};
 
 impl Layout {
-    /// Copies the whole image from the program's memory into a tight one.
+    /// Copies rows, counted over all images, from the program's memory into tight ones, so that a
+    /// large image can be sent in pieces.
     ///
     /// # Safety
-    /// The image that this layout describes must be readable at `src`, [`Layout::tight_bytes`]
-    /// bytes writable at `dst`, and the two must not overlap.
-    pub unsafe fn gather(&self, src: *const u8, dst: *mut u8) {
-        if self.tight_bytes() == 0 {
-            return;
-        }
-        if self.is_tight() {
-            // SAFETY: a tight layout's bytes follow each other from `start` on.
-            unsafe {
-                src.offset(self.start)
-                    .copy_to_nonoverlapping(dst, self.tight_bytes())
-            };
-            return;
-        }
-        // SAFETY: as the caller's.
-        unsafe { self.gather_rows(src, 0..self.total_rows(), dst) }
-    }
-
-    /// Copies some of the rows, counted over all images, so that a large image can be sent in
-    /// pieces.
-    ///
-    /// # Safety
-    /// As [`Layout::gather`], with [`Layout::tight_row_bytes`] bytes a row writable at `dst`.
-    /// The rows must be among the image's.
+    /// The rows must be among the image's and readable at `src`, where the image that this
+    /// layout describes is, and [`Layout::tight_row_bytes`] bytes a row writable at `dst`. The
+    /// two must not overlap.
     pub unsafe fn gather_rows(&self, src: *const u8, rows: Range<usize>, dst: *mut u8) {
         let mut dst = dst;
         for row in rows {
@@ -171,7 +151,7 @@ mod tests {
         assert!(memory.len() >= layout.end());
         let mut tight = vec![0xee; layout.tight_bytes()];
         // SAFETY: the memory holds the image, and the vector is as long as the tight one.
-        unsafe { layout.gather(memory.as_ptr(), tight.as_mut_ptr()) };
+        unsafe { layout.gather_rows(memory.as_ptr(), 0..layout.total_rows(), tight.as_mut_ptr()) };
         tight
     }
 

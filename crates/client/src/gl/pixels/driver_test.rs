@@ -12,6 +12,7 @@ use mgn_wire::sizes::image::{components, Element};
 use super::{Extent, Layout};
 
 #[path = "../../../../state/tests/driver/egl.rs"]
+#[allow(dead_code)]
 mod egl;
 
 const ROUNDS: usize = 6000;
@@ -241,7 +242,7 @@ fn gather(layout: &Layout, memory: &[u8]) -> Vec<u8> {
     assert!(memory.len() >= layout.end());
     let mut tight = vec![0; layout.tight_bytes()];
     // SAFETY: the memory holds the image, and the vector is as long as the tight one.
-    unsafe { layout.gather(memory.as_ptr(), tight.as_mut_ptr()) };
+    unsafe { layout.gather_rows(memory.as_ptr(), 0..layout.total_rows(), tight.as_mut_ptr()) };
     tight
 }
 

@@ -2,7 +2,7 @@
 //!
 //! In the program's memory an image lies as `glPixelStore` describes; on the wire it is tight
 //! (see `mgn_wire::sizes::image`). A [`Layout`] holds where the rows of one image lie;
-//! `gather` copies them into a tight image and `scatter` copies a tight image out to them.
+//! `gather_rows` copies them into a tight image and `scatter` copies a tight image out to them.
 
 mod bits;
 mod copy;
