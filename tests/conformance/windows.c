@@ -1,5 +1,6 @@
 /* Several windows, windows that change their size, and the front buffer. */
 #include "conform.h"
+#include <time.h>
 
 #include <unistd.h>
 
@@ -97,6 +98,9 @@ static void resize(struct window *window, int width, int height)
     window->height = height;
     XResizeWindow(display, window->id, (unsigned)width, (unsigned)height);
     XIfEvent(display, &event, is_resize, (XPointer)window);
+    /* Others who follow the window hear of it a moment before or after this program. */
+    XFlush(display);
+    nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
 }
 
 static void resized(void)
