@@ -240,12 +240,12 @@ fn settled(pid: u32) -> u64 {
     })
 }
 
-/// Memory of a process and of all below it, in KiB.
+/// Memory of a process and of all below it, in KiB: their own, since how much of a library's pages counts as theirs depends on who else has it open.
 fn resident(pid: u32) -> u64 {
     let all = below(pid).into_iter().map(|(pid, _)| pid).chain([pid]);
     all.map(|pid| {
         let status = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
-        let line = status.lines().find_map(|l| l.strip_prefix("Pss:"));
+        let line = status.lines().find_map(|l| l.strip_prefix("Anonymous:"));
         line.and_then(|l| l.split_whitespace().next()?.parse::<u64>().ok())
             .unwrap_or(0)
     })
