@@ -7,7 +7,7 @@ use mgn_wire::{gl, ops};
 /// What is known of a context's error.
 #[derive(Default)]
 pub struct ErrorState {
-    /// An error that a round trip or a finished frame reported and the program has not asked for.
+    /// An error that a round trip reported and the program has not asked for.
     reported: u32,
 }
 
@@ -45,7 +45,7 @@ impl Context {
         T::default()
     }
 
-    /// A round trip (or, before another command that can fail, a finished frame) brought the context's error.
+    /// A round trip brought the context's error.
     pub fn error_reported(&mut self, code: u32) {
         self.enc.fallible = false;
         if code != 0 && self.gl.errors.reported == 0 {
