@@ -201,10 +201,10 @@ static void single_buffered(void)
     close_window(&window);
 }
 
-/* Waits up to five seconds for the X window to show what was read from the buffer; returns whether it did. */
+/* Whether the X window shows, within half a second, what was read from the buffer. */
 static bool shows(const struct window *window, const unsigned char *rgba)
 {
-    for (int attempt = 0; attempt < 500; attempt++) {
+    for (int attempt = 0; attempt < 50; attempt++) {
         XImage *image = XGetImage(display, window->id, 0, 0, SIZE, SIZE, AllPlanes, ZPixmap);
         bool same = image != NULL;
         for (int y = 0; same && y < SIZE; y++) {
@@ -219,6 +219,21 @@ static bool shows(const struct window *window, const unsigned char *rgba)
         if (same)
             return true;
         usleep(10000);
+    }
+    return false;
+}
+
+/* Draws and swaps until the window shows it: just after a change of size a frame may still have the old one, locally too. */
+static bool shows_flower(const struct window *window, int petals, int shift)
+{
+    static unsigned char pixels[SIZE * SIZE * 4];
+    for (int attempt = 0; attempt < 20; attempt++) {
+        flower(petals, shift);
+        glReadPixels(0, 0, SIZE, SIZE, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+        glXSwapBuffers(display, window->id);
+        glXWaitGL();
+        if (shows(window, pixels))
+            return true;
     }
     return false;
 }
@@ -238,11 +253,7 @@ static void shown_on_screen(void)
             resize(&window, SIZE, SIZE);
             glXSwapBuffers(display, window.id);
         }
-        flower(4 + frame, frame);
-        glReadPixels(0, 0, SIZE, SIZE, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
-        glXSwapBuffers(display, window.id);
-        glXWaitGL();
-        note("frame %d is shown: %d", frame, shows(&window, pixels));
+        note("frame %d is shown: %d", frame, shows_flower(&window, 4 + frame, frame));
     }
     glDrawBuffer(GL_FRONT);
     glReadBuffer(GL_FRONT);
