@@ -18,15 +18,25 @@ fn main() -> Result<()> {
 }
 
 fn generate(check: bool) -> Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask has no parent folder")?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .context("xtask has no parent folder")?;
     let xml = root.join("target/registry/gl.xml");
-    let xml = fs::read_to_string(&xml)
-        .with_context(|| format!("cannot read {}: run scripts/registry.sh first", xml.display()))?;
+    let xml = fs::read_to_string(&xml).with_context(|| {
+        format!(
+            "cannot read {}: run scripts/registry.sh first",
+            xml.display()
+        )
+    })?;
     let registry = Registry::parse(&xml)?;
     let overlay = Overlay::parse(&fs::read_to_string(root.join("crates/spec/overlay.toml"))?)?;
     let model = Model::build(&registry, &overlay)?;
     let tracked = fs::read_to_string(root.join("crates/state/tracked.txt")).unwrap_or_default();
-    let tracked = tracked.lines().filter(|l| !l.starts_with('#')).map(str::trim).collect();
+    let tracked = tracked
+        .lines()
+        .filter(|l| !l.starts_with('#'))
+        .map(str::trim)
+        .collect();
     let mut stale = Vec::new();
     for (path, text) in emit::all(&model, &tracked) {
         let path: PathBuf = root.join(path);
@@ -55,12 +65,21 @@ fn rustfmt(path: &Path, text: String) -> Result<String> {
         return Ok(text);
     }
     let mut child = Command::new("rustfmt")
-        .args(["--edition", "2021", "--config", "max_width=140,use_small_heuristics=Max"])
+        .args([
+            "--edition",
+            "2021",
+            "--config",
+            "max_width=140,use_small_heuristics=Max",
+        ])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .context("cannot run rustfmt")?;
-    child.stdin.take().context("no standard input")?.write_all(text.as_bytes())?;
+    child
+        .stdin
+        .take()
+        .context("no standard input")?
+        .write_all(text.as_bytes())?;
     let output = child.wait_with_output()?;
     if !output.status.success() {
         bail!("rustfmt refused what was generated for {}", path.display());

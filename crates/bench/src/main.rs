@@ -39,18 +39,24 @@ fn main() -> Result<()> {
     let mut results = Vec::new();
     println!("{}", report::HEADINGS);
     for row in rows::all() {
-        if options.only.as_ref().is_some_and(|only| !row.name.contains(only.as_str())) {
+        if options
+            .only
+            .as_ref()
+            .is_some_and(|only| !row.name.contains(only.as_str()))
+        {
             continue;
         }
         let result = {
             let name = row.name;
-            row.measure(&machine, options.rounds).with_context(|| format!("{name} failed"))?
+            row.measure(&machine, options.rounds)
+                .with_context(|| format!("{name} failed"))?
         };
         print!("{}", report::lines(&result));
         results.push(result);
     }
     if let Some(path) = options.json {
-        std::fs::write(&path, report::json(&results)).with_context(|| format!("cannot write {}", path.display()))?;
+        std::fs::write(&path, report::json(&results))
+            .with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())
 }

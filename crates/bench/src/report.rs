@@ -19,7 +19,12 @@ pub fn lines(result: &RowResult) -> String {
         let ratio = if i == 0 {
             String::new()
         } else {
-            format!("{:.2} ({:.2}-{:.2})", middle(&ratios), ratios[0], ratios[ratios.len() - 1])
+            format!(
+                "{:.2} ({:.2}-{:.2})",
+                middle(&ratios),
+                ratios[0],
+                ratios[ratios.len() - 1]
+            )
         };
         text += &format!(
             "{:<28} {:<14} {:>8.2} {:<14}  {ratio:<28} {verdict:<13} {:>12.2} {:>8.2} {:>7.1}%\n",

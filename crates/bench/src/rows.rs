@@ -27,7 +27,8 @@ pub struct RowResult {
 
 impl Row {
     pub fn measure(self, machine: &Machine, rounds: usize) -> Result<RowResult> {
-        let mut samples: Vec<(Way, Vec<Sample>)> = self.ways.iter().map(|w| (*w, Vec::new())).collect();
+        let mut samples: Vec<(Way, Vec<Sample>)> =
+            self.ways.iter().map(|w| (*w, Vec::new())).collect();
         for _ in 0..rounds {
             for (way, samples) in &mut samples {
                 samples.push(machine.run(*way, self.program, self.arguments, self.value)?);
@@ -41,7 +42,13 @@ impl RowResult {
     /// Ratios of a way to the first, round by round; more is better.
     pub fn ratios(&self, index: usize) -> Vec<f64> {
         let (base, of) = (&self.samples[0].1, &self.samples[index].1);
-        let ratio = |(b, o): (&Sample, &Sample)| if self.row.less { b.value / o.value } else { o.value / b.value };
+        let ratio = |(b, o): (&Sample, &Sample)| {
+            if self.row.less {
+                b.value / o.value
+            } else {
+                o.value / b.value
+            }
+        };
         base.iter().zip(of).map(ratio).collect()
     }
 }
@@ -50,12 +57,37 @@ const TRIANGLES: &str = "triangles_per_second";
 const ALL: &[Way] = &[Way::Direct, Way::Null, Way::Discard, Way::Shm, Way::Tcp];
 const RENDERED: &[Way] = &[Way::Direct, Way::Shm, Way::Tcp];
 
-const fn iso(name: &'static str, arguments: &'static [&'static str], ways: &'static [Way], wanted: &'static [(Way, f64)]) -> Row {
-    Row { name, program: "demos/iso_demo", arguments, value: TRIANGLES, unit: "M triangles/s", scale: 1e-6, less: false, ways, wanted }
+const fn iso(
+    name: &'static str,
+    arguments: &'static [&'static str],
+    ways: &'static [Way],
+    wanted: &'static [(Way, f64)],
+) -> Row {
+    Row {
+        name,
+        program: "demos/iso_demo",
+        arguments,
+        value: TRIANGLES,
+        unit: "M triangles/s",
+        scale: 1e-6,
+        less: false,
+        ways,
+        wanted,
+    }
 }
 
 const fn call(name: &'static str, value: &'static str, wanted: &'static [(Way, f64)]) -> Row {
-    Row { name, program: "bench/calls", arguments: &[], value, unit: "ns", scale: 1.0, less: true, ways: RENDERED, wanted }
+    Row {
+        name,
+        program: "bench/calls",
+        arguments: &[],
+        value,
+        unit: "ns",
+        scale: 1.0,
+        less: true,
+        ways: RENDERED,
+        wanted,
+    }
 }
 
 pub fn all() -> Vec<Row> {
@@ -66,10 +98,30 @@ pub fn all() -> Vec<Row> {
             ALL,
             &[(Way::Null, 4.0), (Way::Shm, 3.0), (Way::Tcp, 1.5)],
         ),
-        iso("iso_demo --cull, arrays", &["--cull", "--mode", "arrays", "--frames", "40", "--json"], ALL, &[(Way::Shm, 0.8)]),
-        iso("iso_demo --cull, vbo", &["--cull", "--mode", "vbo", "--frames", "40", "--json"], ALL, &[(Way::Shm, 0.8)]),
-        iso("iso_demo --cull, static", &["--cull", "--mode", "static", "--frames", "60", "--json"], RENDERED, &[(Way::Shm, 0.95)]),
-        iso("iso_demo, immediate", &["--mode", "immediate", "--frames", "6", "--json"], RENDERED, &[]),
+        iso(
+            "iso_demo --cull, arrays",
+            &["--cull", "--mode", "arrays", "--frames", "40", "--json"],
+            ALL,
+            &[(Way::Shm, 0.8)],
+        ),
+        iso(
+            "iso_demo --cull, vbo",
+            &["--cull", "--mode", "vbo", "--frames", "40", "--json"],
+            ALL,
+            &[(Way::Shm, 0.8)],
+        ),
+        iso(
+            "iso_demo --cull, static",
+            &["--cull", "--mode", "static", "--frames", "60", "--json"],
+            RENDERED,
+            &[(Way::Shm, 0.95)],
+        ),
+        iso(
+            "iso_demo, immediate",
+            &["--mode", "immediate", "--frames", "6", "--json"],
+            RENDERED,
+            &[],
+        ),
         Row {
             name: "glxgears 300x300",
             program: "glxgears",

@@ -62,14 +62,36 @@ impl Machine {
         let scratch = std::env::temp_dir().join(format!("mgn-bench-{}", std::process::id()));
         fs::create_dir_all(&scratch)?;
         let token = scratch.join("token");
-        let made = Command::new(&mgn).args(["token", "new"]).arg(&token).stdout(Stdio::null()).status();
-        if !made.with_context(|| format!("cannot run {}: make build first", mgn.display()))?.success() {
+        let made = Command::new(&mgn)
+            .args(["token", "new"])
+            .arg(&token)
+            .stdout(Stdio::null())
+            .status();
+        if !made
+            .with_context(|| format!("cannot run {}: make build first", mgn.display()))?
+            .success()
+        {
             bail!("mgn token new failed");
         }
-        let mut machine =
-            Machine { target: target.to_path_buf(), mgn, display: String::new(), scratch, token, children: Vec::new() };
+        let mut machine = Machine {
+            target: target.to_path_buf(),
+            mgn,
+            display: String::new(),
+            scratch,
+            token,
+            children: Vec::new(),
+        };
         let mut x = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-noreset", "-screen", "0", "1280x1024x24", "-nolisten", "tcp"])
+            .args([
+                "-displayfd",
+                "1",
+                "-noreset",
+                "-screen",
+                "0",
+                "1280x1024x24",
+                "-nolisten",
+                "tcp",
+            ])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -78,7 +100,10 @@ impl Machine {
         BufReader::new(x.stdout.take().context("no output of Xvfb")?).read_line(&mut number)?;
         machine.display = format!(":{}", number.trim());
         machine.children.push(x);
-        machine.serve(&[&machine.address("render"), &format!("tcp:127.0.0.1:{PORT}")], &[])?;
+        machine.serve(
+            &[&machine.address("render"), &format!("tcp:127.0.0.1:{PORT}")],
+            &[],
+        )?;
         machine.serve(&[&machine.address("discard")], &["--discard"])?;
         Ok(machine)
     }
@@ -89,11 +114,18 @@ impl Machine {
 
     fn serve(&mut self, listen: &[&str], flags: &[&str]) -> Result<()> {
         let mut command = Command::new(&self.mgn);
-        command.arg("server").args(flags).arg("--token-file").arg(&self.token).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .arg("server")
+            .args(flags)
+            .arg("--token-file")
+            .arg(&self.token)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         for address in listen {
             command.args(["--listen", address]);
         }
-        self.children.push(command.spawn().context("cannot start mgn server")?);
+        self.children
+            .push(command.spawn().context("cannot start mgn server")?);
         let socket = PathBuf::from(listen[0].trim_start_matches("unix:"));
         for _ in 0..200 {
             if socket.exists() {
@@ -107,7 +139,11 @@ impl Machine {
     /// Runs `program` and reads the number called `value` of the JSON that it prints; glxgears has none and is timed by its own report.
     pub fn run(&self, way: Way, program: &str, arguments: &[&str], value: &str) -> Result<Sample> {
         let gears = program == "glxgears";
-        let program = if program.contains('/') { self.target.join(program) } else { PathBuf::from(program) };
+        let program = if program.contains('/') {
+            self.target.join(program)
+        } else {
+            PathBuf::from(program)
+        };
         let stats = self.scratch.join("stats.json");
         let _ = fs::remove_file(&stats);
         let mut command = match way {
@@ -128,23 +164,51 @@ impl Machine {
             if let Some(server) = server {
                 command.args(["--server", &server]);
             }
-            command.args(["--transport", transport]).arg("--token-file").arg(&self.token).arg("--");
+            command
+                .args(["--transport", transport])
+                .arg("--token-file")
+                .arg(&self.token)
+                .arg("--");
         }
         if gears {
             command.args(["timeout", "-s", "INT", "6"]);
         }
-        command.arg(&program).args(arguments).env("DISPLAY", &self.display).env("vblank_mode", "0").stderr(Stdio::null());
+        command
+            .arg(&program)
+            .args(arguments)
+            .env("DISPLAY", &self.display)
+            .env("vblank_mode", "0")
+            .stderr(Stdio::null());
         let (servers, children) = (self.server_cpu(), children_cpu());
-        let output = command.output().with_context(|| format!("cannot run {}", program.display()))?;
+        let output = command
+            .output()
+            .with_context(|| format!("cannot run {}", program.display()))?;
         if !output.status.success() && !gears {
-            bail!("{} ({}) ended with {}", program.display(), way.name(), output.status);
+            bail!(
+                "{} ({}) ended with {}",
+                program.display(),
+                way.name(),
+                output.status
+            );
         }
         // A worker's time counts when the server has waited for it.
         std::thread::sleep(Duration::from_millis(150));
         let text = String::from_utf8_lossy(&output.stdout);
-        let value = if gears { gears_rate(&text) } else { json_number(&text, value) };
-        let value = value.with_context(|| format!("{} ({}) printed no result: {text}", program.display(), way.name()))?;
-        let waited = fs::read_to_string(&stats).ok().and_then(|text| json_number(&text, "send_wait_share"));
+        let value = if gears {
+            gears_rate(&text)
+        } else {
+            json_number(&text, value)
+        };
+        let value = value.with_context(|| {
+            format!(
+                "{} ({}) printed no result: {text}",
+                program.display(),
+                way.name()
+            )
+        })?;
+        let waited = fs::read_to_string(&stats)
+            .ok()
+            .and_then(|text| json_number(&text, "send_wait_share"));
         Ok(Sample {
             value,
             program_cpu: children_cpu() - children,
@@ -154,7 +218,10 @@ impl Machine {
     }
 
     fn server_cpu(&self) -> f64 {
-        [RENDERING, DISCARDING].iter().filter_map(|&i| process_cpu(self.children[i].id())).sum()
+        [RENDERING, DISCARDING]
+            .iter()
+            .filter_map(|&i| process_cpu(self.children[i].id()))
+            .sum()
     }
 }
 
@@ -172,7 +239,11 @@ impl Drop for Machine {
 fn process_cpu(pid: u32) -> Option<f64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    let ticks: f64 = fields.get(11..15)?.iter().filter_map(|f| f.parse::<f64>().ok()).sum();
+    let ticks: f64 = fields
+        .get(11..15)?
+        .iter()
+        .filter_map(|f| f.parse::<f64>().ok())
+        .sum();
     Some(ticks / rustix::param::clock_ticks_per_second() as f64)
 }
 
@@ -180,8 +251,16 @@ fn process_cpu(pid: u32) -> Option<f64> {
 fn children_cpu() -> f64 {
     let own = process_cpu(std::process::id()).unwrap_or(0.0);
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat.rsplit_once(')').map(|s| s.1.split_whitespace().collect()).unwrap_or_default();
-    let mine: f64 = fields.get(11..13).unwrap_or_default().iter().filter_map(|f| f.parse::<f64>().ok()).sum();
+    let fields: Vec<&str> = stat
+        .rsplit_once(')')
+        .map(|s| s.1.split_whitespace().collect())
+        .unwrap_or_default();
+    let mine: f64 = fields
+        .get(11..13)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|f| f.parse::<f64>().ok())
+        .sum();
     own - mine / rustix::param::clock_ticks_per_second() as f64
 }
 
@@ -194,5 +273,10 @@ fn json_number(text: &str, name: &str) -> Option<f64> {
 /// The last of glxgears' lines, as `8662 frames in 5.0 seconds = 1732.400 FPS`.
 fn gears_rate(text: &str) -> Option<f64> {
     let line = text.lines().rev().find(|l| l.contains("FPS"))?;
-    line.split('=').nth(1)?.split_whitespace().next()?.parse().ok()
+    line.split('=')
+        .nth(1)?
+        .split_whitespace()
+        .next()?
+        .parse()
+        .ok()
 }

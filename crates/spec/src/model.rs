@@ -62,7 +62,8 @@ impl Scalar {
             "GLuint" | "GLenum" | "GLbitfield" | "GLhandleARB" => Scalar::U32,
             "GLfloat" | "GLclampf" => Scalar::F32,
             "GLdouble" | "GLclampd" => Scalar::F64,
-            "GLint64" | "GLint64EXT" | "GLintptr" | "GLsizeiptr" | "GLintptrARB" | "GLsizeiptrARB" => Scalar::I64,
+            "GLint64" | "GLint64EXT" | "GLintptr" | "GLsizeiptr" | "GLintptrARB"
+            | "GLsizeiptrARB" => Scalar::I64,
             "GLuint64" | "GLuint64EXT" => Scalar::U64,
             _ => return None,
         })
@@ -189,7 +190,12 @@ pub enum Direction {
 pub enum WireType {
     Scalar(Scalar),
     Name(Class),
-    Array { elem: Scalar, class: Option<Class>, len: Len, direction: Direction },
+    Array {
+        elem: Scalar,
+        class: Option<Class>,
+        len: Len,
+        direction: Direction,
+    },
     /// A string that ends with NUL in C; its bytes without the NUL here.
     Str,
     /// Bytes, a null pointer, or an offset into the bound buffer object.
@@ -219,12 +225,21 @@ impl WireType {
         };
         let inner = rest.strip_prefix('[')?.strip_suffix(']')?;
         let (elem, len) = inner.split_once(';').unwrap_or((inner, ""));
-        let len = if len.is_empty() { Len::Free } else { Len::parse(len, params)? };
+        let len = if len.is_empty() {
+            Len::Free
+        } else {
+            Len::parse(len, params)?
+        };
         let (elem, class) = match elem.strip_prefix('@') {
             Some(class) => (Scalar::U32, Some(Class::parse(class)?)),
             None => (Scalar::parse(elem)?, None),
         };
-        Some(WireType::Array { elem, class, len, direction })
+        Some(WireType::Array {
+            elem,
+            class,
+            len,
+            direction,
+        })
     }
 }
 
@@ -287,7 +302,11 @@ pub struct Model {
 impl Model {
     pub fn build(registry: &Registry, overlay: &Overlay) -> Result<Model, Error> {
         let mut names = BTreeSet::new();
-        for feature in registry.features.iter().filter(|f| matches!(f.api.as_str(), "gl" | "gles1" | "gles2")) {
+        for feature in registry
+            .features
+            .iter()
+            .filter(|f| matches!(f.api.as_str(), "gl" | "gles1" | "gles2"))
+        {
             names.extend(feature.requires.iter().cloned());
         }
         for name in &overlay.extensions {
@@ -309,8 +328,15 @@ impl Model {
             commands.push(session_command(name, session)?);
         }
         for name in &canonical {
-            let raw = registry.commands.get(name).ok_or_else(|| Error::NoSuchCommand(name.clone()))?;
-            commands.push(command(raw, aliases.remove(name).unwrap_or_default(), overlay)?);
+            let raw = registry
+                .commands
+                .get(name)
+                .ok_or_else(|| Error::NoSuchCommand(name.clone()))?;
+            commands.push(command(
+                raw,
+                aliases.remove(name).unwrap_or_default(),
+                overlay,
+            )?);
         }
         let mut model = Model {
             commands,
@@ -325,23 +351,46 @@ impl Model {
 
     fn decide_what_to_advertise(&mut self, registry: &Registry, overlay: &Overlay) {
         let mut refused = BTreeSet::new();
-        for c in self.commands.iter().filter(|c| matches!(c.carry, Carry::Refused(_))) {
+        for c in self
+            .commands
+            .iter()
+            .filter(|c| matches!(c.carry, Carry::Refused(_)))
+        {
             refused.insert(c.name.clone());
             refused.extend(c.aliases.iter().cloned());
         }
-        for f in registry.features.iter().filter(|f| matches!(f.api.as_str(), "gl" | "gles1" | "gles2")) {
-            let missing = f.requires.iter().filter(|c| refused.contains(*c)).cloned().collect();
-            self.versions.push((f.api.clone(), f.number.clone(), missing));
+        for f in registry
+            .features
+            .iter()
+            .filter(|f| matches!(f.api.as_str(), "gl" | "gles1" | "gles2"))
+        {
+            let missing = f
+                .requires
+                .iter()
+                .filter(|c| refused.contains(*c))
+                .cloned()
+                .collect();
+            self.versions
+                .push((f.api.clone(), f.number.clone(), missing));
         }
         for name in &overlay.extensions {
-            let commands = registry.extensions.get(name).map(|e| e.commands.as_slice()).unwrap_or_default();
-            let missing: Vec<_> = commands.iter().filter(|c| refused.contains(*c)).cloned().collect();
+            let commands = registry
+                .extensions
+                .get(name)
+                .map(|e| e.commands.as_slice())
+                .unwrap_or_default();
+            let missing: Vec<_> = commands
+                .iter()
+                .filter(|c| refused.contains(*c))
+                .cloned()
+                .collect();
             if let Some(reason) = overlay.withheld.get(name) {
                 self.withheld.insert(name.clone(), reason.clone());
             } else if missing.is_empty() {
                 self.advertised.push(name.clone());
             } else {
-                self.withheld.insert(name.clone(), format!("not carried: {}", missing.join(", ")));
+                self.withheld
+                    .insert(name.clone(), format!("not carried: {}", missing.join(", ")));
             }
         }
     }
@@ -351,10 +400,20 @@ impl Model {
 fn root(registry: &Registry, name: &str) -> Result<String, Error> {
     let mut name = name.to_string();
     for _ in 0..8 {
-        let raw = registry.commands.get(&name).ok_or_else(|| Error::NoSuchCommand(name.clone()))?;
+        let raw = registry
+            .commands
+            .get(&name)
+            .ok_or_else(|| Error::NoSuchCommand(name.clone()))?;
         match &raw.alias {
             // glCreateShaderProgramEXT and the like are aliases by name only if the signatures agree.
-            Some(next) if registry.commands.get(next).is_some_and(|n| same_signature(raw, n)) => name = next.clone(),
+            Some(next)
+                if registry
+                    .commands
+                    .get(next)
+                    .is_some_and(|n| same_signature(raw, n)) =>
+            {
+                name = next.clone()
+            }
             _ => return Ok(name),
         }
     }
@@ -362,13 +421,28 @@ fn root(registry: &Registry, name: &str) -> Result<String, Error> {
 }
 
 fn same_signature(a: &RawCommand, b: &RawCommand) -> bool {
-    let shape = |p: &RawParam| (p.stars, if p.stars == 0 { Scalar::from_c(&p.ctype) } else { None });
+    let shape = |p: &RawParam| {
+        (
+            p.stars,
+            if p.stars == 0 {
+                Scalar::from_c(&p.ctype)
+            } else {
+                None
+            },
+        )
+    };
     a.params.len() == b.params.len()
-        && a.params.iter().zip(&b.params).all(|(a, b)| shape(a) == shape(b))
+        && a.params
+            .iter()
+            .zip(&b.params)
+            .all(|(a, b)| shape(a) == shape(b))
 }
 
 fn session_command(name: &str, session: &crate::SessionCommand) -> Result<Command, Error> {
-    let bad = |problem: String| Error::Overlay { command: name.to_string(), problem };
+    let bad = |problem: String| Error::Overlay {
+        command: name.to_string(),
+        problem,
+    };
     Ok(Command {
         name: name.to_string(),
         ident: snake(name),
@@ -376,7 +450,11 @@ fn session_command(name: &str, session: &crate::SessionCommand) -> Result<Comman
         aliases: Vec::new(),
         params: wire_params(&session.params, &[]).map_err(bad)?,
         returns: None,
-        carry: if session.sync { Carry::Sync } else { Carry::Async },
+        carry: if session.sync {
+            Carry::Sync
+        } else {
+            Carry::Async
+        },
         client_hand: true,
         render_hand: true,
         infallible: true,
@@ -387,10 +465,19 @@ fn session_command(name: &str, session: &crate::SessionCommand) -> Result<Comman
 fn wire_params(text: &str, raw: &[RawParam]) -> Result<Vec<Param>, String> {
     text.split_whitespace()
         .map(|item| {
-            let (name, ty) = item.split_once(':').ok_or_else(|| format!("{item} is not name:type"))?;
-            let ty = if ty.contains('@') { ty.replace('_', " ") } else { ty.to_string() };
+            let (name, ty) = item
+                .split_once(':')
+                .ok_or_else(|| format!("{item} is not name:type"))?;
+            let ty = if ty.contains('@') {
+                ty.replace('_', " ")
+            } else {
+                ty.to_string()
+            };
             let ty = WireType::parse(&ty, raw).ok_or_else(|| format!("{item}: no such type"))?;
-            Ok(Param { name: ident(name), ty })
+            Ok(Param {
+                name: ident(name),
+                ty,
+            })
         })
         .collect()
 }
@@ -405,22 +492,41 @@ fn command(raw: &RawCommand, aliases: Vec<String>, overlay: &Overlay) -> Result<
     } else if any(&overlay.client_only, name) {
         Carry::Local
     } else if let Some(wire) = overlay.wire.get(name) {
-        let bad = |problem: String| Error::Overlay { command: name.clone(), problem };
+        let bad = |problem: String| Error::Overlay {
+            command: name.clone(),
+            problem,
+        };
         let (text, sync) = match wire.strip_suffix(" sync") {
             Some(text) => (text, true),
             None => (wire.as_str(), false),
         };
         let text = if text.trim() == "-" { "" } else { text };
         params = wire_params(text, &raw.params).map_err(bad)?;
-        if sync { Carry::Sync } else { Carry::Async }
+        if sync {
+            Carry::Sync
+        } else {
+            Carry::Async
+        }
     } else {
         match automatic(raw, overlay) {
             Ok((automatic, value)) => {
-                let out = |p: &Param| matches!(p.ty, WireType::Array { direction: Direction::Out, .. });
+                let out = |p: &Param| {
+                    matches!(
+                        p.ty,
+                        WireType::Array {
+                            direction: Direction::Out,
+                            ..
+                        }
+                    )
+                };
                 let sync = value.is_some() || automatic.iter().any(out);
                 params = automatic;
                 returns = value;
-                if sync { Carry::Sync } else { Carry::Async }
+                if sync {
+                    Carry::Sync
+                } else {
+                    Carry::Async
+                }
             }
             Err(reason) => Carry::Refused(reason),
         }
@@ -451,19 +557,30 @@ fn automatic(raw: &RawCommand, overlay: &Overlay) -> Result<(Vec<Param>, Option<
     for p in &raw.params {
         let key = format!("{}.{}", raw.name, p.name);
         let class = overlay.classes.get(&key).or(p.class.as_ref());
-        let class = class.and_then(|c| Class::parse(c)).or_else(|| class_by_name(p, &overlay.classes, &key));
+        let class = class
+            .and_then(|c| Class::parse(c))
+            .or_else(|| class_by_name(p, &overlay.classes, &key));
         let len_text = lookup(&overlay.lengths, &key).or(p.len.as_ref());
         match len_text.map(String::as_str) {
             Some("data") => {
-                params.push(Param { name: ident(&p.name), ty: WireType::Data });
+                params.push(Param {
+                    name: ident(&p.name),
+                    ty: WireType::Data,
+                });
                 continue;
             }
             Some("offset") => {
-                params.push(Param { name: ident(&p.name), ty: WireType::Offset });
+                params.push(Param {
+                    name: ident(&p.name),
+                    ty: WireType::Offset,
+                });
                 continue;
             }
             Some("str") => {
-                params.push(Param { name: ident(&p.name), ty: WireType::Str });
+                params.push(Param {
+                    name: ident(&p.name),
+                    ty: WireType::Str,
+                });
                 continue;
             }
             _ => {}
@@ -471,7 +588,8 @@ fn automatic(raw: &RawCommand, overlay: &Overlay) -> Result<(Vec<Param>, Option<
         let ty = match (p.stars, p.ctype.as_str()) {
             (0, "GLsync") => WireType::Name(Class::Sync),
             (0, ctype) => {
-                let scalar = Scalar::from_c(ctype).ok_or_else(|| format!("{} is a {ctype}", p.name))?;
+                let scalar =
+                    Scalar::from_c(ctype).ok_or_else(|| format!("{} is a {ctype}", p.name))?;
                 match class {
                     Some(class) if scalar == Scalar::U32 => WireType::Name(class),
                     _ => WireType::Scalar(scalar),
@@ -486,23 +604,37 @@ fn automatic(raw: &RawCommand, overlay: &Overlay) -> Result<(Vec<Param>, Option<
                 }
             }
             (1, ctype) => {
-                let elem = if ctype == "void" { Scalar::U8 } else {
+                let elem = if ctype == "void" {
+                    Scalar::U8
+                } else {
                     Scalar::from_c(ctype).ok_or_else(|| format!("{} points to {ctype}", p.name))?
                 };
                 let len = len_text.and_then(|l| Len::parse(l, &raw.params));
                 let len = len.ok_or_else(|| format!("the length of {} is not known", p.name))?;
-                let direction = if p.constant { Direction::In } else { Direction::Out };
+                let direction = if p.constant {
+                    Direction::In
+                } else {
+                    Direction::Out
+                };
                 array(elem, class, len, direction)
             }
             (_, ctype) => return Err(format!("{} points to pointers to {ctype}", p.name)),
         };
-        params.push(Param { name: ident(&p.name), ty });
+        params.push(Param {
+            name: ident(&p.name),
+            ty,
+        });
     }
     Ok((params, returns))
 }
 
 fn array(elem: Scalar, class: Option<Class>, len: Len, direction: Direction) -> WireType {
-    WireType::Array { elem, class, len, direction }
+    WireType::Array {
+        elem,
+        class,
+        len,
+        direction,
+    }
 }
 
 /// The registry lacks many classes; parameters are named after what they name.
@@ -542,7 +674,9 @@ pub fn snake(name: &str) -> String {
         let next_lower = chars.get(i + 1).is_some_and(|c| c.is_lowercase());
         let boundary = c.is_uppercase()
             && previous.is_some_and(|p| {
-                p.is_lowercase() || (p.is_ascii_digit() && (c != 'D' || next_lower)) || (p.is_uppercase() && next_lower)
+                p.is_lowercase()
+                    || (p.is_ascii_digit() && (c != 'D' || next_lower))
+                    || (p.is_uppercase() && next_lower)
             });
         if boundary && !out.ends_with('_') {
             out.push('_');
@@ -568,10 +702,22 @@ mod tests {
 
     #[test]
     fn wire_types() {
-        assert_eq!(WireType::parse("u32", &[]), Some(WireType::Scalar(Scalar::U32)));
-        assert_eq!(WireType::parse("@texture", &[]), Some(WireType::Name(Class::Texture)));
-        assert_eq!(WireType::parse("[f32;4]", &[]), Some(array(Scalar::F32, None, Len::Const(4), Direction::In)));
-        assert_eq!(WireType::parse("out[i32]", &[]), Some(array(Scalar::I32, None, Len::Free, Direction::Out)));
+        assert_eq!(
+            WireType::parse("u32", &[]),
+            Some(WireType::Scalar(Scalar::U32))
+        );
+        assert_eq!(
+            WireType::parse("@texture", &[]),
+            Some(WireType::Name(Class::Texture))
+        );
+        assert_eq!(
+            WireType::parse("[f32;4]", &[]),
+            Some(array(Scalar::F32, None, Len::Const(4), Direction::In))
+        );
+        assert_eq!(
+            WireType::parse("out[i32]", &[]),
+            Some(array(Scalar::I32, None, Len::Free, Direction::Out))
+        );
         assert_eq!(WireType::parse("nonsense", &[]), None);
     }
 }

@@ -52,11 +52,16 @@ impl Overlay {
 
 /// Whether `name` matches `pattern`, in which `*` stands for any characters and `?` for one.
 pub fn matches(pattern: &str, name: &str) -> bool {
-    let Some(first) = pattern.chars().next() else { return name.is_empty() };
+    let Some(first) = pattern.chars().next() else {
+        return name.is_empty();
+    };
     let rest = &pattern[first.len_utf8()..];
     match first {
         '*' => (0..=name.len()).any(|i| name.is_char_boundary(i) && matches(rest, &name[i..])),
-        '?' => name.chars().next().is_some_and(|c| matches(rest, &name[c.len_utf8()..])),
+        '?' => name
+            .chars()
+            .next()
+            .is_some_and(|c| matches(rest, &name[c.len_utf8()..])),
         c => name.strip_prefix(c).is_some_and(|tail| matches(rest, tail)),
     }
 }
@@ -67,7 +72,8 @@ pub fn any(patterns: &[String], name: &str) -> bool {
 
 /// The value whose key, a pattern, matches `name`; an exact key wins.
 pub fn lookup<'a>(map: &'a BTreeMap<String, String>, name: &str) -> Option<&'a String> {
-    map.get(name).or_else(|| map.iter().find(|(p, _)| matches(p, name)).map(|(_, v)| v))
+    map.get(name)
+        .or_else(|| map.iter().find(|(p, _)| matches(p, name)).map(|(_, v)| v))
 }
 
 #[cfg(test)]

@@ -50,10 +50,17 @@ pub struct Registry {
 
 impl Registry {
     pub fn parse(xml: &str) -> Result<Registry, Error> {
-        let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
+        let options = roxmltree::ParsingOptions {
+            allow_dtd: true,
+            ..Default::default()
+        };
         let document = roxmltree::Document::parse_with_options(xml, options)?;
         let mut registry = Registry::default();
-        for node in document.root_element().children().filter(|n| n.is_element()) {
+        for node in document
+            .root_element()
+            .children()
+            .filter(|n| n.is_element())
+        {
             match node.tag_name().name() {
                 "enums" => registry.add_enums(node),
                 "commands" => registry.add_commands(node),
@@ -67,7 +74,9 @@ impl Registry {
 
     fn add_enums(&mut self, node: roxmltree::Node) {
         for e in node.children().filter(|n| n.has_tag_name("enum")) {
-            let (Some(name), Some(value)) = (e.attribute("name"), e.attribute("value")) else { continue };
+            let (Some(name), Some(value)) = (e.attribute("name"), e.attribute("value")) else {
+                continue;
+            };
             // An API-specific second value (GL_ACTIVE_PROGRAM_EXT in gles2) never wins over the desktop's.
             if e.attribute("api").is_some_and(|api| api != "gl") && self.enums.contains_key(name) {
                 continue;
@@ -80,11 +89,17 @@ impl Registry {
 
     fn add_commands(&mut self, node: roxmltree::Node) {
         for c in node.children().filter(|n| n.has_tag_name("command")) {
-            let Some(proto) = c.children().find(|n| n.has_tag_name("proto")) else { continue };
+            let Some(proto) = c.children().find(|n| n.has_tag_name("proto")) else {
+                continue;
+            };
             let returns = declaration(proto);
             let command = RawCommand {
                 name: returns.name.clone(),
-                params: c.children().filter(|n| n.has_tag_name("param")).map(declaration).collect(),
+                params: c
+                    .children()
+                    .filter(|n| n.has_tag_name("param"))
+                    .map(declaration)
+                    .collect(),
                 alias: c
                     .children()
                     .find(|n| n.has_tag_name("alias"))
@@ -110,7 +125,14 @@ impl Registry {
             let apis = e.attribute("supported").unwrap_or_default();
             let apis = apis.split('|').map(str::to_string).collect();
             let commands = required_commands(e);
-            self.extensions.insert(name.clone(), Extension { name, apis, commands });
+            self.extensions.insert(
+                name.clone(),
+                Extension {
+                    name,
+                    apis,
+                    commands,
+                },
+            );
         }
     }
 }
@@ -125,7 +147,11 @@ fn required_commands(node: roxmltree::Node) -> Vec<String> {
 
 /// Reads `const <ptype>GLfloat</ptype> *<name>v</name>`.
 fn declaration(node: roxmltree::Node) -> RawParam {
-    let text: String = node.descendants().filter(|n| n.is_text()).filter_map(|n| n.text()).collect();
+    let text: String = node
+        .descendants()
+        .filter(|n| n.is_text())
+        .filter_map(|n| n.text())
+        .collect();
     let child = |tag| {
         node.children()
             .find(|n| n.has_tag_name(tag))
@@ -135,7 +161,10 @@ fn declaration(node: roxmltree::Node) -> RawParam {
     let name = child("name").unwrap_or_default();
     let ctype = child("ptype").unwrap_or_else(|| {
         let words = text.replace('*', " ");
-        let base = words.split_whitespace().filter(|w| *w != "const" && *w != name).collect::<Vec<_>>();
+        let base = words
+            .split_whitespace()
+            .filter(|w| *w != "const" && *w != name)
+            .collect::<Vec<_>>();
         base.join(" ")
     });
     RawParam {

@@ -30,7 +30,13 @@ impl Commands for Discard {
         &mut *self.next
     }
 
-    fn mgn_run(&mut self, mode: u32, flags: u32, layout: Slice<'_, u8>, vertices: Data<'_>) -> Result<(), Fault> {
+    fn mgn_run(
+        &mut self,
+        mode: u32,
+        flags: u32,
+        layout: Slice<'_, u8>,
+        vertices: Data<'_>,
+    ) -> Result<(), Fault> {
         let run = Run::parse(mode, flags, layout, vertices)?;
         if run.open {
             // The commands that follow belong to this primitive, so the renderer has to begin it.
@@ -51,7 +57,11 @@ impl Commands for Discard {
     ) -> Result<(), Fault> {
         let last = i64::from(first) + i64::from(count) - 1;
         let elements = (count > 0 && first >= 0).then_some((first as u32, last as u32));
-        let extent = Extent { elements, instances: instances.max(0) as u32, base_instance };
+        let extent = Extent {
+            elements,
+            instances: instances.max(0) as u32,
+            base_instance,
+        };
         draws::arrays(arrays, vertices, extent).map(|_| ())
     }
 
@@ -70,7 +80,11 @@ impl Commands for Discard {
         vertices: Data<'_>,
     ) -> Result<(), Fault> {
         let elements = (count > 0).then_some((min, max));
-        let extent = Extent { elements, instances: instances.max(0) as u32, base_instance };
+        let extent = Extent {
+            elements,
+            instances: instances.max(0) as u32,
+            base_instance,
+        };
         draws::arrays(arrays, vertices, extent).map(|_| ())
     }
 

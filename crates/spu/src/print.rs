@@ -13,7 +13,11 @@ pub struct Print<W: Write> {
 
 impl<W: Write> Print<W> {
     pub fn new(out: W, next: Box<dyn Commands>) -> Print<W> {
-        Print { next, context: 0, out }
+        Print {
+            next,
+            context: 0,
+            out,
+        }
     }
 
     pub(crate) fn line(&mut self, name: &str, arguments: &[Show<'_>]) {

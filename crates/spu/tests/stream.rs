@@ -20,8 +20,19 @@ impl Fenced {
     fn new(bytes: usize) -> Fenced {
         let pages = bytes.div_ceil(PAGE) + 1;
         let base = unsafe {
-            let base = mmap_anonymous(std::ptr::null_mut(), pages * PAGE, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE).unwrap();
-            mprotect(base.byte_add((pages - 1) * PAGE), PAGE, MprotectFlags::empty()).unwrap();
+            let base = mmap_anonymous(
+                std::ptr::null_mut(),
+                pages * PAGE,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::PRIVATE,
+            )
+            .unwrap();
+            mprotect(
+                base.byte_add((pages - 1) * PAGE),
+                PAGE,
+                MprotectFlags::empty(),
+            )
+            .unwrap();
             base.cast()
         };
         Fenced { base, pages }
@@ -29,7 +40,9 @@ impl Fenced {
 
     /// `bytes`, with their end at the fence.
     fn hold(&self, bytes: &[u8]) -> *mut u8 {
-        let at = self.base.wrapping_add((self.pages - 1) * PAGE - bytes.len());
+        let at = self
+            .base
+            .wrapping_add((self.pages - 1) * PAGE - bytes.len());
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len()) };
         at
     }
@@ -94,7 +107,10 @@ impl Stream {
 }
 
 fn encode(chunk: usize, write: impl FnOnce(&mut Encoder)) -> Vec<Vec<u8>> {
-    let mut stream = Stream { encoder: Encoder::new(refill), chunk: vec![0; chunk] };
+    let mut stream = Stream {
+        encoder: Encoder::new(refill),
+        chunk: vec![0; chunk],
+    };
     MESSAGES.with(|m| m.borrow_mut().clear());
     write(&mut stream.encoder);
     stream.commit();
@@ -150,12 +166,47 @@ fn sample(e: &mut Encoder) {
         e.gl_lightfv(gl::GL_LIGHT0, gl::GL_POSITION, (values.as_ptr(), 4));
         e.gl_gen_textures(([1u32, 2].as_ptr(), 2));
         e.gl_bind_texture(gl::GL_TEXTURE_2D, 2);
-        e.gl_tex_image2d(gl::GL_TEXTURE_2D, 0, 6408, 2, 2, 0, gl::GL_RGBA, gl::GL_UNSIGNED_BYTE, Data::Bytes(vertices.as_ptr(), 16));
-        e.gl_tex_image2d(gl::GL_TEXTURE_2D, 0, 6408, 2, 2, 0, gl::GL_RGBA, gl::GL_UNSIGNED_BYTE, Data::Null);
-        e.gl_tex_image2d(gl::GL_TEXTURE_2D, 0, 6408, 2, 2, 0, gl::GL_RGBA, gl::GL_UNSIGNED_BYTE, Data::Offset(640));
+        e.gl_tex_image2d(
+            gl::GL_TEXTURE_2D,
+            0,
+            6408,
+            2,
+            2,
+            0,
+            gl::GL_RGBA,
+            gl::GL_UNSIGNED_BYTE,
+            Data::Bytes(vertices.as_ptr(), 16),
+        );
+        e.gl_tex_image2d(
+            gl::GL_TEXTURE_2D,
+            0,
+            6408,
+            2,
+            2,
+            0,
+            gl::GL_RGBA,
+            gl::GL_UNSIGNED_BYTE,
+            Data::Null,
+        );
+        e.gl_tex_image2d(
+            gl::GL_TEXTURE_2D,
+            0,
+            6408,
+            2,
+            2,
+            0,
+            gl::GL_RGBA,
+            gl::GL_UNSIGNED_BYTE,
+            Data::Offset(640),
+        );
         e.gl_get_uniform_location(3, (name.as_ptr(), name.len()), 1);
         e.gl_uniform1iv(1, 3, ([1i32, 2, 3].as_ptr(), 3));
-        e.mgn_run(gl::GL_TRIANGLES, 0, (layout.as_ptr(), 4), Data::Bytes(vertices.as_ptr(), 72));
+        e.mgn_run(
+            gl::GL_TRIANGLES,
+            0,
+            (layout.as_ptr(), 4),
+            Data::Bytes(vertices.as_ptr(), 72),
+        );
         e.mgn_swap_buffers(1, 2, 1);
     }
 }
@@ -185,7 +236,9 @@ fn what_is_encoded_is_decoded() {
 
 #[test]
 fn a_full_chunk_goes_on_in_the_next() {
-    let messages = encode(256, |e| (0..100).for_each(|i| unsafe { e.gl_vertex3f(i as f32, 0.0, 0.0) }));
+    let messages = encode(256, |e| {
+        (0..100).for_each(|i| unsafe { e.gl_vertex3f(i as f32, 0.0, 0.0) })
+    });
     assert!(messages.len() > 5);
     let lines = trace(&messages);
     assert_eq!(lines.lines().count(), 100);
@@ -196,11 +249,19 @@ fn a_full_chunk_goes_on_in_the_next() {
 fn a_long_command_is_joined() {
     let bytes: Vec<u8> = (0..1_000_000u32).map(|i| i as u8).collect();
     let messages = encode(mgn_wire::MESSAGE_MAX, |e| unsafe {
-        e.gl_buffer_sub_data(gl::GL_ARRAY_BUFFER, 16, bytes.len() as i64, (bytes.as_ptr(), bytes.len()));
+        e.gl_buffer_sub_data(
+            gl::GL_ARRAY_BUFFER,
+            16,
+            bytes.len() as i64,
+            (bytes.as_ptr(), bytes.len()),
+        );
         e.gl_enable(gl::GL_BLEND);
     });
     assert!(messages.len() > 3);
-    assert_eq!(trace(&messages), "7 glBufferSubData(0x8892, 16, 1000000, [1000000])\n7 glEnable(0x0be2)\n");
+    assert_eq!(
+        trace(&messages),
+        "7 glBufferSubData(0x8892, 16, 1000000, [1000000])\n7 glEnable(0x0be2)\n"
+    );
 }
 
 #[test]
@@ -210,13 +271,27 @@ fn faults_are_named() {
         decode(&[bytes], &mut Nop::default()).unwrap_err()
     };
     assert_eq!(fault(&[7]), Fault::BadMessage(4));
-    assert_eq!(fault(&[7, 0, 1 << 16 | 0xfff0]), Fault::UnknownOpcode(0xfff0));
+    assert_eq!(
+        fault(&[7, 0, 1 << 16 | 0xfff0]),
+        Fault::UnknownOpcode(0xfff0)
+    );
     assert_eq!(fault(&[7, 0, 0]), Fault::BadLength);
     assert_eq!(fault(&[7, 0, 0xffff_0010]), Fault::BadLength);
-    assert_eq!(fault(&[7, 0, 2 << 16 | u32::from(stream::LONG_DATA), 0xffff_ffff]), Fault::BadLong);
+    assert_eq!(
+        fault(&[7, 0, 2 << 16 | u32::from(stream::LONG_DATA), 0xffff_ffff]),
+        Fault::BadLong
+    );
     let huge = [7, 0, 4 << 16 | u32::from(stream::LONG), 16, 0, 0xff];
     assert_eq!(fault(&huge), Fault::HugeCount(0xff << 32));
-    let short = [7, 0, 5 << 16 | u32::from(mgn_wire::ops::GL_LIGHTFV), 0x4000, 0x1203, 4, 0];
+    let short = [
+        7,
+        0,
+        5 << 16 | u32::from(mgn_wire::ops::GL_LIGHTFV),
+        0x4000,
+        0x1203,
+        4,
+        0,
+    ];
     assert_eq!(fault(&short), Fault::ShortArray);
 }
 
@@ -273,7 +348,12 @@ fn memory_may_change_while_it_is_decoded() {
             while !stop.load(Ordering::Relaxed) {
                 let i = random.below(words);
                 let value = match random.below(3) {
-                    0 => u32::from_le_bytes([good[i * 4], good[i * 4 + 1], good[i * 4 + 2], good[i * 4 + 3]]),
+                    0 => u32::from_le_bytes([
+                        good[i * 4],
+                        good[i * 4 + 1],
+                        good[i * 4 + 2],
+                        good[i * 4 + 3],
+                    ]),
                     1 => random.next() as u32,
                     _ => u32::MAX,
                 };
@@ -284,7 +364,15 @@ fn memory_may_change_while_it_is_decoded() {
         let mut reply = Reply::default();
         for _ in 0..100_000 {
             let mut decoder = Decoder::default();
-            let _ = unsafe { decoder.message(at as *const u8, good.len(), &mut Nop::default(), &mut reply, |_, _, _, _| Ok(())) };
+            let _ = unsafe {
+                decoder.message(
+                    at as *const u8,
+                    good.len(),
+                    &mut Nop::default(),
+                    &mut reply,
+                    |_, _, _, _| Ok(()),
+                )
+            };
         }
         stop.store(true, Ordering::Relaxed);
     });

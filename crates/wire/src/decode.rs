@@ -108,7 +108,19 @@ impl Decoder {
             return Err(Fault::HugeCount(total));
         }
         // Few contexts have a long command open; a client that opens many ends here.
-        if self.long.len() > 256 || self.long.insert(context, Long { op, total: total as usize, bytes: Vec::new() }).is_some() {
+        if self.long.len() > 256
+            || self
+                .long
+                .insert(
+                    context,
+                    Long {
+                        op,
+                        total: total as usize,
+                        bytes: Vec::new(),
+                    },
+                )
+                .is_some()
+        {
             return Err(Fault::BadLong);
         }
         Ok(())
@@ -140,7 +152,11 @@ impl<'a> Body<'a> {
     /// # Safety
     /// `len` bytes can be read at `ptr`, which is aligned to 4, for as long as `'a`. They may change at any time.
     pub unsafe fn new(ptr: *const u8, len: usize) -> Body<'a> {
-        Body { at: ptr, left: len, message: PhantomData }
+        Body {
+            at: ptr,
+            left: len,
+            message: PhantomData,
+        }
     }
 
     pub fn left(&self) -> usize {
@@ -149,7 +165,11 @@ impl<'a> Body<'a> {
 
     fn take(&mut self, bytes: usize) -> Result<Body<'a>, Fault> {
         let at = self.skip(bytes)?;
-        Ok(Body { at, left: bytes, message: PhantomData })
+        Ok(Body {
+            at,
+            left: bytes,
+            message: PhantomData,
+        })
     }
 
     /// Passes over `bytes` bytes and says where they lie.

@@ -37,7 +37,12 @@ pub struct Run {
 }
 
 impl Run {
-    pub fn parse(mode: u32, flags: u32, layout: Slice<'_, u8>, vertices: Data<'_>) -> Result<Run, Fault> {
+    pub fn parse(
+        mode: u32,
+        flags: u32,
+        layout: Slice<'_, u8>,
+        vertices: Data<'_>,
+    ) -> Result<Run, Fault> {
         let Data::Inline(vertices) = vertices else {
             return Err(Fault::refused("a run without vertices"));
         };
@@ -53,7 +58,10 @@ impl Run {
         let mut seen = 0u32;
         for pair in bytes.chunks_exact(2) {
             let (attribute, components) = (pair[0], pair[1]);
-            if attribute >= attr::COUNT || !(1..=4).contains(&components) || seen & 1 << attribute != 0 {
+            if attribute >= attr::COUNT
+                || !(1..=4).contains(&components)
+                || seen & 1 << attribute != 0
+            {
                 return Err(Fault::refused("a run with a bad layout"));
             }
             seen |= 1 << attribute;
@@ -71,8 +79,17 @@ impl Run {
         if trailing > all {
             return Err(Fault::refused("a run without its trailing vertex"));
         }
-        let last = all.checked_sub(1).map(|i| vertices.as_ptr().wrapping_add((i * stride) as usize));
-        Ok(Run { layout, stride, count: all - trailing, vertices: vertices.as_ptr(), last, open: flags & RUN_OPEN != 0 })
+        let last = all
+            .checked_sub(1)
+            .map(|i| vertices.as_ptr().wrapping_add((i * stride) as usize));
+        Ok(Run {
+            layout,
+            stride,
+            count: all - trailing,
+            vertices: vertices.as_ptr(),
+            last,
+            open: flags & RUN_OPEN != 0,
+        })
     }
 }
 
@@ -127,7 +144,10 @@ impl Array {
     fn decode(words: &[u32]) -> Result<Array, Fault> {
         let bad = || Fault::refused("a draw with a bad array");
         let array = Array {
-            attribute: u8::try_from(words[0]).ok().filter(|a| *a < attr::COUNT).ok_or_else(bad)?,
+            attribute: u8::try_from(words[0])
+                .ok()
+                .filter(|a| *a < attr::COUNT)
+                .ok_or_else(bad)?,
             kind: match words[1] {
                 0 => Kind::Float,
                 1 => Kind::Integer,
@@ -164,7 +184,11 @@ pub struct Extent {
 }
 
 /// Reads the descriptions of an inline draw's arrays and checks that those without a buffer have all the elements that the draw reads.
-pub fn arrays(words: Slice<'_, u32>, vertices: Data<'_>, extent: Extent) -> Result<Vec<Array>, Fault> {
+pub fn arrays(
+    words: Slice<'_, u32>,
+    vertices: Data<'_>,
+    extent: Extent,
+) -> Result<Vec<Array>, Fault> {
     let words = words.to_vec();
     if words.len() % ARRAY_WORDS != 0 || words.len() > ARRAY_WORDS * usize::from(attr::COUNT) {
         return Err(Fault::refused("a draw with a bad array"));
@@ -200,8 +224,16 @@ pub fn arrays(words: Slice<'_, u32>, vertices: Data<'_>, extent: Extent) -> Resu
 }
 
 /// Checks that every index of an inline draw lies within `min..=max` or is `restart`, and gives a private copy of them.
-pub fn indices(data: Slice<'_, u8>, type_: u32, count: u32, min: u32, max: u32, restart: Option<u32>) -> Result<Vec<u8>, Fault> {
-    let size = sizes::image::draw_index_bytes(type_).ok_or_else(|| Fault::refused("a draw with a bad index type"))?;
+pub fn indices(
+    data: Slice<'_, u8>,
+    type_: u32,
+    count: u32,
+    min: u32,
+    max: u32,
+    restart: Option<u32>,
+) -> Result<Vec<u8>, Fault> {
+    let size = sizes::image::draw_index_bytes(type_)
+        .ok_or_else(|| Fault::refused("a draw with a bad index type"))?;
     if data.len() as u64 != u64::from(count) * size as u64 {
         return Err(Fault::refused("a draw whose indices are not all there"));
     }
@@ -209,8 +241,12 @@ pub fn indices(data: Slice<'_, u8>, type_: u32, count: u32, min: u32, max: u32, 
     let inside = |i: u32| (min..=max).contains(&i) || Some(i) == restart;
     let good = match size {
         1 => copy.iter().all(|i| inside((*i).into())),
-        2 => copy.chunks_exact(2).all(|i| inside(u16::from_le_bytes([i[0], i[1]]).into())),
-        _ => copy.chunks_exact(4).all(|i| inside(u32::from_le_bytes([i[0], i[1], i[2], i[3]]))),
+        2 => copy
+            .chunks_exact(2)
+            .all(|i| inside(u16::from_le_bytes([i[0], i[1]]).into())),
+        _ => copy
+            .chunks_exact(4)
+            .all(|i| inside(u32::from_le_bytes([i[0], i[1], i[2], i[3]]))),
     };
     if good {
         Ok(copy)

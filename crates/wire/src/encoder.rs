@@ -21,7 +21,12 @@ pub struct Encoder {
 
 impl Encoder {
     pub const fn new(refill: unsafe fn(*mut Encoder, usize) -> *mut u8) -> Encoder {
-        Encoder { cur: std::ptr::null_mut(), end: std::ptr::null_mut(), fallible: false, refill }
+        Encoder {
+            cur: std::ptr::null_mut(),
+            end: std::ptr::null_mut(),
+            fallible: false,
+            refill,
+        }
     }
 
     /// Room for a record of `n` bytes, a multiple of 4.
@@ -61,7 +66,10 @@ impl Encoder {
         let at = unsafe { self.room(bytes) };
         // SAFETY: `room` gave `bytes` bytes, and a header takes four.
         unsafe { put(at, 0, u32::from(op) | ((bytes / 4) as u32) << 16) };
-        Record { at: at.wrapping_add(4), long: None }
+        Record {
+            at: at.wrapping_add(4),
+            long: None,
+        }
     }
 
     /// Starts a command whose body of `bytes` bytes is longer than a record.
@@ -77,7 +85,14 @@ impl Encoder {
             put(at, 4, u32::from(op));
             put(at, 8, bytes as u64);
         }
-        Record { at: std::ptr::null_mut(), long: Some(Long { encoder: self, left: bytes, part: 0 }) }
+        Record {
+            at: std::ptr::null_mut(),
+            long: Some(Long {
+                encoder: self,
+                left: bytes,
+                part: 0,
+            }),
+        }
     }
 }
 
@@ -132,7 +147,10 @@ impl Data {
             Data::Null => 0,
             Data::Bytes(_, n) => n.next_multiple_of(4),
             // SAFETY: whoever made it lends the list until the command is written.
-            Data::Parts(list, n) => unsafe { parts(list, n) }.iter().map(|p| p.1.next_multiple_of(4)).sum(),
+            Data::Parts(list, n) => unsafe { parts(list, n) }
+                .iter()
+                .map(|p| p.1.next_multiple_of(4))
+                .sum(),
             Data::Offset(_) => 8,
         }
     }
@@ -241,7 +259,11 @@ impl Record {
                 unsafe {
                     let record = 8 + long.part;
                     let at = (*long.encoder).room(record);
-                    put(at, 0, u32::from(stream::LONG_DATA) | ((record / 4) as u32) << 16);
+                    put(
+                        at,
+                        0,
+                        u32::from(stream::LONG_DATA) | ((record / 4) as u32) << 16,
+                    );
                     put(at, 4, long.part as u32);
                     self.at = at.wrapping_add(8);
                 }
@@ -321,7 +343,8 @@ mod tests {
 
         fn gl_shader_source(&mut self, _: u32, source: Slice<'_, u8>) -> Result<(), Fault> {
             self.sizes.push(source.len());
-            self.sums.push(source.to_vec().iter().map(|b| u64::from(*b)).sum());
+            self.sums
+                .push(source.to_vec().iter().map(|b| u64::from(*b)).sum());
             Ok(())
         }
 
@@ -333,9 +356,22 @@ mod tests {
 
     #[test]
     fn long_commands_arrive_whole() {
-        let sizes = [10, RECORD_MAX - 12, RECORD_MAX - 11, RECORD_MAX, 2 * PART, 2 * PART - 8, 2 * PART + 1, 3_000_001];
+        let sizes = [
+            10,
+            RECORD_MAX - 12,
+            RECORD_MAX - 11,
+            RECORD_MAX,
+            2 * PART,
+            2 * PART - 8,
+            2 * PART + 1,
+            3_000_001,
+        ];
         let bytes: Vec<u8> = (0..3_000_001u32).map(|i| (i * 7) as u8).collect();
-        let mut kept = Box::new(Kept { enc: Encoder::new(next_message), room: Vec::new(), messages: Vec::new() });
+        let mut kept = Box::new(Kept {
+            enc: Encoder::new(next_message),
+            room: Vec::new(),
+            messages: Vec::new(),
+        });
         kept.begin();
         for size in sizes {
             // SAFETY: the encoder has room, and the vector is as long.
@@ -345,20 +381,34 @@ mod tests {
             }
         }
         kept.end();
-        let (mut decoder, mut seen, mut reply) = (Decoder::default(), Seen::default(), Reply::default());
+        let (mut decoder, mut seen, mut reply) =
+            (Decoder::default(), Seen::default(), Reply::default());
         for message in &kept.messages {
             let mut aligned = vec![0u32; message.len() / 4];
             // SAFETY: both hold the message, which is a multiple of 4 bytes long.
             unsafe {
-                std::ptr::copy_nonoverlapping(message.as_ptr(), aligned.as_mut_ptr().cast(), message.len());
-                let done = decoder.message(aligned.as_ptr().cast(), message.len(), &mut seen, &mut reply, |_, _, _, _| Ok(()));
+                std::ptr::copy_nonoverlapping(
+                    message.as_ptr(),
+                    aligned.as_mut_ptr().cast(),
+                    message.len(),
+                );
+                let done = decoder.message(
+                    aligned.as_ptr().cast(),
+                    message.len(),
+                    &mut seen,
+                    &mut reply,
+                    |_, _, _, _| Ok(()),
+                );
                 assert_eq!(done, Ok(()));
             }
         }
         assert_eq!(seen.sizes, sizes);
         assert_eq!(seen.swaps, sizes.len());
         for (size, sum) in sizes.iter().zip(seen.sums) {
-            assert_eq!(sum, bytes[..*size].iter().map(|b| u64::from(*b)).sum::<u64>());
+            assert_eq!(
+                sum,
+                bytes[..*size].iter().map(|b| u64::from(*b)).sum::<u64>()
+            );
         }
         // Two parts share a message.
         assert!(kept.messages.len() < 4 * sizes.len());

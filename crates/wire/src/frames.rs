@@ -52,7 +52,16 @@ impl Header {
             Encoding::Lz4 => 1,
         };
         let words = [
-            kind, encoding, self.surface, self.frame, self.width, self.height, self.stride, self.payload, self.error, self.context,
+            kind,
+            encoding,
+            self.surface,
+            self.frame,
+            self.width,
+            self.height,
+            self.stride,
+            self.payload,
+            self.error,
+            self.context,
         ];
         let mut bytes = [0; HEADER];
         for (to, word) in bytes.chunks_exact_mut(4).zip(words) {
@@ -63,7 +72,9 @@ impl Header {
 
     /// Reads a header; none if it is not one, or if a raw picture's rows would not fit its payload.
     pub fn decode(bytes: &[u8; HEADER]) -> Option<Header> {
-        let mut words = bytes.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]));
+        let mut words = bytes
+            .chunks_exact(4)
+            .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]));
         let mut next = || words.next().unwrap_or(0);
         let header = Header {
             kind: match next() {
@@ -114,7 +125,10 @@ mod tests {
             context: 5,
         };
         assert_eq!(Header::decode(&header.encode()), Some(header));
-        let lying = Header { payload: 63, ..header };
+        let lying = Header {
+            payload: 63,
+            ..header
+        };
         assert_eq!(Header::decode(&lying.encode()), None);
         assert_eq!(Header::decode(&[0xff; HEADER]), None);
     }

@@ -36,8 +36,11 @@ pub fn map1_points(target: u32, stride: i32, order: i32) -> usize {
 
 /// glMap2, likewise.
 pub fn map2_points(target: u32, ustride: i32, uorder: i32, vstride: i32, vorder: i32) -> usize {
-    let Some(components) = sizes::image::map_components(target) else { return 0 };
-    let span = |stride: i32, order: i32| times(i64::from(order) - 1, usize::try_from(stride).unwrap_or(0));
+    let Some(components) = sizes::image::map_components(target) else {
+        return 0;
+    };
+    let span =
+        |stride: i32, order: i32| times(i64::from(order) - 1, usize::try_from(stride).unwrap_or(0));
     if uorder < 1 || vorder < 1 || uorder > 64 || vorder > 64 {
         return 0;
     }

@@ -28,11 +28,19 @@ impl<'a, T: Plain> Slice<'a, T> {
     /// # Safety
     /// `len` elements lie at `ptr` for as long as `'a`; a null `ptr` has `len` 0.
     pub unsafe fn new(ptr: *const T, len: usize) -> Slice<'a, T> {
-        Slice { ptr, len, message: PhantomData }
+        Slice {
+            ptr,
+            len,
+            message: PhantomData,
+        }
     }
 
     pub fn null() -> Slice<'a, T> {
-        Slice { ptr: std::ptr::null(), len: 0, message: PhantomData }
+        Slice {
+            ptr: std::ptr::null(),
+            len: 0,
+            message: PhantomData,
+        }
     }
 
     pub fn as_ptr(&self) -> *const T {
@@ -62,7 +70,13 @@ impl<'a, T: Plain> Slice<'a, T> {
         let mut copy = vec![T::default(); self.len];
         if self.len > 0 {
             // SAFETY: `new` promises that the elements lie there; T is plain, so whatever is read is a value.
-            unsafe { std::ptr::copy_nonoverlapping(self.ptr.cast::<u8>(), copy.as_mut_ptr().cast(), self.len * size_of::<T>()) };
+            unsafe {
+                std::ptr::copy_nonoverlapping(
+                    self.ptr.cast::<u8>(),
+                    copy.as_mut_ptr().cast(),
+                    self.len * size_of::<T>(),
+                )
+            };
         }
         copy
     }
@@ -74,7 +88,11 @@ impl<'a, T: Plain> Slice<'a, T> {
             // SAFETY: as in `to_vec`; the vector has room for the elements behind its own.
             unsafe {
                 let end = list.as_mut_ptr().add(list.len());
-                std::ptr::copy_nonoverlapping(self.ptr.cast::<u8>(), end.cast(), self.len * size_of::<T>());
+                std::ptr::copy_nonoverlapping(
+                    self.ptr.cast::<u8>(),
+                    end.cast(),
+                    self.len * size_of::<T>(),
+                );
                 list.set_len(list.len() + self.len);
             }
         }

@@ -57,7 +57,9 @@ impl Reply {
 
     fn push<T: Plain>(&mut self, elements: &[T]) {
         // SAFETY: plain elements are bytes without padding.
-        let bytes = unsafe { std::slice::from_raw_parts(elements.as_ptr().cast::<u8>(), size_of_val(elements)) };
+        let bytes = unsafe {
+            std::slice::from_raw_parts(elements.as_ptr().cast::<u8>(), size_of_val(elements))
+        };
         self.bytes.extend_from_slice(bytes);
     }
 }
@@ -78,7 +80,13 @@ impl Answer {
         let mut value = T::default();
         if let Some(bytes) = self.take(8) {
             // SAFETY: T is plain and at most 8 bytes.
-            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), (&raw mut value).cast(), size_of::<T>()) };
+            unsafe {
+                std::ptr::copy_nonoverlapping(
+                    bytes.as_ptr(),
+                    (&raw mut value).cast(),
+                    size_of::<T>(),
+                )
+            };
         }
         value
     }
@@ -99,7 +107,9 @@ impl Answer {
 
     /// The next array, whose elements have `size` bytes.
     pub fn next_array(&mut self, size: usize) -> &[u8] {
-        let Some(count) = self.take(4) else { return &[] };
+        let Some(count) = self.take(4) else {
+            return &[];
+        };
         let count = u32::from_le_bytes([count[0], count[1], count[2], count[3]]) as usize;
         let bytes = count.saturating_mul(size).min(self.bytes.len() - self.at);
         let at = self.at;

@@ -11,7 +11,11 @@ pub fn entries(model: &Model, tracked: &BTreeSet<&str>) -> String {
          #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments, unused_variables)]\n\n\
          use crate::gl::{{context, refused, Tracked}};\nuse core::ffi::c_void;\nuse mgn_wire::{{lens, ops}};\n\n"
     );
-    for c in model.commands.iter().filter(|c| c.raw.is_some() && !by_hand(c)) {
+    for c in model
+        .commands
+        .iter()
+        .filter(|c| c.raw.is_some() && !by_hand(c))
+    {
         text += &entry(c, tracked.contains(c.name.as_str()));
     }
     text
@@ -23,13 +27,23 @@ fn by_hand(c: &Command) -> bool {
 }
 
 fn entry(c: &Command, tracked: bool) -> String {
-    let Some(raw) = &c.raw else { return String::new() };
-    let params: Vec<String> = raw.params.iter().map(|p| format!("{}: {}", rust_name(p), c_type(p))).collect();
+    let Some(raw) = &c.raw else {
+        return String::new();
+    };
+    let params: Vec<String> = raw
+        .params
+        .iter()
+        .map(|p| format!("{}: {}", rust_name(p), c_type(p)))
+        .collect();
     let returns = match c_type(&raw.returns).as_str() {
         "()" => String::new(),
         ty => format!(" -> {ty}"),
     };
-    let head = format!("pub unsafe extern \"C\" fn {}({}){returns} {{\n", c.name, params.join(", "));
+    let head = format!(
+        "pub unsafe extern \"C\" fn {}({}){returns} {{\n",
+        c.name,
+        params.join(", ")
+    );
     if let Carry::Refused(_) = &c.carry {
         let value = match c_type(&raw.returns).as_str() {
             "()" => "",
@@ -43,19 +57,36 @@ fn entry(c: &Command, tracked: bool) -> String {
     if tracked {
         let args: Vec<String> = c.params.iter().map(tracked_arg).collect();
         let args = args.join(", ");
-        let lens: String = c.params.iter().filter_map(|p| in_length(c, p).map(|n| format!("let n_{} = {n};\n", p.name))).collect();
+        let lens: String = c
+            .params
+            .iter()
+            .filter_map(|p| in_length(c, p).map(|n| format!("let n_{} = {n};\n", p.name)))
+            .collect();
         body += &format!("if cx.gl.in_begin() {{ return cx.illegal_in_begin(); }}\n{lens}");
-        body += &format!("if let Some(error) = cx.gl.state.{}({args}).refusal() {{ return cx.fail(error); }}\n", c.ident);
+        body += &format!(
+            "if let Some(error) = cx.gl.state.{}({args}).refusal() {{ return cx.fail(error); }}\n",
+            c.ident
+        );
     }
     let mut args = Vec::new();
     for p in &c.params {
         let n = &p.name;
         args.push(match &p.ty {
-            WireType::Array { direction: Direction::Out, .. } => {
-                format!("if {n}.is_null() {{ 0 }} else {{ ({}) as u32 }}", out_length(c, p))
+            WireType::Array {
+                direction: Direction::Out,
+                ..
+            } => {
+                format!(
+                    "if {n}.is_null() {{ 0 }} else {{ ({}) as u32 }}",
+                    out_length(c, p)
+                )
             }
             WireType::Array { elem, .. } => {
-                format!("({n}.cast::<{}>(), {})", elem.rust(), in_length(c, p).unwrap_or_default())
+                format!(
+                    "({n}.cast::<{}>(), {})",
+                    elem.rust(),
+                    in_length(c, p).unwrap_or_default()
+                )
             }
             WireType::Str => format!("mgn_wire::encoder::c_string({n}.cast())"),
             WireType::Name(mgn_spec::Class::Sync) => format!("crate::gl::sync_name({n})"),
@@ -69,8 +100,18 @@ fn entry(c: &Command, tracked: bool) -> String {
             body += &format!("let value = answer.value::<{}>();\n", scalar.rust());
         }
         for p in &c.params {
-            if let WireType::Array { elem, direction: Direction::Out, .. } = &p.ty {
-                body += &format!("answer.array({}.cast::<{}>(), {});\n", p.name, elem.rust(), out_length(c, p));
+            if let WireType::Array {
+                elem,
+                direction: Direction::Out,
+                ..
+            } = &p.ty
+            {
+                body += &format!(
+                    "answer.array({}.cast::<{}>(), {});\n",
+                    p.name,
+                    elem.rust(),
+                    out_length(c, p)
+                );
             }
         }
         if c.returns.is_some() {
@@ -82,8 +123,17 @@ fn entry(c: &Command, tracked: bool) -> String {
 
 fn tracked_arg(p: &Param) -> String {
     match &p.ty {
-        WireType::Array { elem, direction: Direction::In, .. } => {
-            format!("crate::gl::values({}.cast::<{}>(), n_{})", p.name, elem.rust(), p.name)
+        WireType::Array {
+            elem,
+            direction: Direction::In,
+            ..
+        } => {
+            format!(
+                "crate::gl::values({}.cast::<{}>(), n_{})",
+                p.name,
+                elem.rust(),
+                p.name
+            )
         }
         _ => p.name.clone(),
     }
@@ -91,26 +141,41 @@ fn tracked_arg(p: &Param) -> String {
 
 /// How many elements an array that the program gives has.
 fn in_length(c: &Command, p: &Param) -> Option<String> {
-    let WireType::Array { len, direction: Direction::In, .. } = &p.ty else { return None };
+    let WireType::Array {
+        len,
+        direction: Direction::In,
+        ..
+    } = &p.ty
+    else {
+        return None;
+    };
     Some(length(c, len, "mgn_wire::sizes::pname::params"))
 }
 
 /// How many elements the program takes at most.
 fn out_length(c: &Command, p: &Param) -> String {
-    let WireType::Array { len, .. } = &p.ty else { return String::new() };
+    let WireType::Array { len, .. } = &p.ty else {
+        return String::new();
+    };
     length(c, len, "lens::values")
 }
 
 fn length(c: &Command, len: &Len, pname: &str) -> String {
     let arg = |name: &str| {
-        let raw = c.raw.as_ref().and_then(|r| r.params.iter().find(|p| p.name == name));
+        let raw = c
+            .raw
+            .as_ref()
+            .and_then(|r| r.params.iter().find(|p| p.name == name));
         raw.map(rust_name).unwrap_or_else(|| snake(name))
     };
     match len {
         Len::Const(n) => n.to_string(),
         Len::Times(name, k) => format!("lens::times({} as i64, {k})", arg(name)),
         Len::Pname(name) => format!("{pname}({})", arg(name)),
-        Len::Call(f, args) => format!("lens::{f}({})", args.iter().map(|a| arg(a)).collect::<Vec<_>>().join(", ")),
+        Len::Call(f, args) => format!(
+            "lens::{f}({})",
+            args.iter().map(|a| arg(a)).collect::<Vec<_>>().join(", ")
+        ),
         Len::Free => "0".into(),
     }
 }
@@ -135,14 +200,20 @@ pub fn c_type(p: &RawParam) -> String {
         "GLuint" | "GLenum" | "GLbitfield" | "GLhandleARB" => "u32",
         "GLfloat" | "GLclampf" => "f32",
         "GLdouble" | "GLclampd" => "f64",
-        "GLint64" | "GLint64EXT" | "GLintptr" | "GLsizeiptr" | "GLintptrARB" | "GLsizeiptrARB" => "i64",
+        "GLint64" | "GLint64EXT" | "GLintptr" | "GLsizeiptr" | "GLintptrARB" | "GLsizeiptrARB" => {
+            "i64"
+        }
         "GLuint64" | "GLuint64EXT" => "u64",
         // GLsync, callbacks and images are opaque pointers.
         _ => "*mut c_void",
     };
     let mut ty = base.to_string();
     for i in 0..p.stars {
-        let kind = if p.constant && (i == 0 || p.stars > 1) { "*const" } else { "*mut" };
+        let kind = if p.constant && (i == 0 || p.stars > 1) {
+            "*const"
+        } else {
+            "*mut"
+        };
         ty = format!("{kind} {ty}");
     }
     ty

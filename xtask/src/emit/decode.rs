@@ -32,13 +32,21 @@ fn arm(c: &Command) -> String {
             WireType::Scalar(s) => format!("body.{}()?", s.rust()),
             WireType::Name(_) => "body.u32()?".into(),
             WireType::Offset => "body.u64()?".into(),
-            WireType::Array { direction: Direction::Out, .. } => "body.count()?".into(),
+            WireType::Array {
+                direction: Direction::Out,
+                ..
+            } => "body.count()?".into(),
             WireType::Array { elem, .. } => format!("body.array::<{}>()?", elem.rust()),
             WireType::Str => "body.array::<u8>()?".into(),
             WireType::Data => "body.data()?".into(),
         };
         reads += &format!("let {v} = {read};\n");
-        if let WireType::Array { direction: Direction::In, len, .. } = &p.ty {
+        if let WireType::Array {
+            direction: Direction::In,
+            len,
+            ..
+        } = &p.ty
+        {
             if let Some(expected) = length(c, len) {
                 checks += &format!("{v}.holds({expected})?;\n");
             }
@@ -48,18 +56,30 @@ fn arm(c: &Command) -> String {
     if c.carry == Carry::Sync {
         args.push("reply".into());
     }
-    format!("ops::{} => {{\n{reads}body.end()?;\n{checks}to.{}({})\n}}\n", op_name(c), c.ident, args.join(", "))
+    format!(
+        "ops::{} => {{\n{reads}body.end()?;\n{checks}to.{}({})\n}}\n",
+        op_name(c),
+        c.ident,
+        args.join(", ")
+    )
 }
 
 /// The number of elements an array must have, in terms of the parameters `p0`, `p1`, …; none if hand-written code checks it.
 fn length(c: &Command, len: &Len) -> Option<String> {
-    let index = |name: &str| c.params.iter().position(|p| p.name == name || p.name == format!("{name}_") || p.name == snake(name));
+    let index = |name: &str| {
+        c.params
+            .iter()
+            .position(|p| p.name == name || p.name == format!("{name}_") || p.name == snake(name))
+    };
     Some(match len {
         Len::Const(n) => n.to_string(),
         Len::Times(name, k) => format!("crate::lens::times(i64::from(p{}), {k})", index(name)?),
         Len::Pname(name) => format!("crate::sizes::pname::params(p{})", index(name)?),
         Len::Call(function, args) => {
-            let args: Option<Vec<String>> = args.iter().map(|a| Some(format!("p{}", index(a)?))).collect();
+            let args: Option<Vec<String>> = args
+                .iter()
+                .map(|a| Some(format!("p{}", index(a)?)))
+                .collect();
             format!("crate::lens::{function}({})", args?.join(", "))
         }
         Len::Free => return None,

@@ -8,18 +8,32 @@ pub fn emit(model: &Model) -> String {
          Mesa's llvmpipe lists, is treated. *carried*: sent without waiting. *asked*: sent and waited for unless the client knows the answer.\n\
          *local*: never sent. *refused*: GL_INVALID_OPERATION and one line in the log.\n\n",
     );
-    let count = |f: &dyn Fn(&Carry) -> bool| model.commands.iter().filter(|c| c.raw.is_some() && f(&c.carry)).count();
+    let count = |f: &dyn Fn(&Carry) -> bool| {
+        model
+            .commands
+            .iter()
+            .filter(|c| c.raw.is_some() && f(&c.carry))
+            .count()
+    };
     text += &format!(
         "{} carried, {} asked, {} local, {} refused; {} more names are aliases of these.\n\n",
         count(&|c| *c == Carry::Async),
         count(&|c| *c == Carry::Sync),
         count(&|c| *c == Carry::Local),
         count(&|c| matches!(c, Carry::Refused(_))),
-        model.commands.iter().map(|c| c.aliases.len()).sum::<usize>()
+        model
+            .commands
+            .iter()
+            .map(|c| c.aliases.len())
+            .sum::<usize>()
     );
     text += "## Versions\n\n| version | commands refused |\n|---|---|\n";
     for (api, number, missing) in &model.versions {
-        let missing = if missing.is_empty() { "none".to_string() } else { missing.join(", ") };
+        let missing = if missing.is_empty() {
+            "none".to_string()
+        } else {
+            missing.join(", ")
+        };
         text += &format!("| {api} {number} | {missing} |\n");
     }
     text += "\n## Extensions that are not advertised\n\n| extension | why |\n|---|---|\n";

@@ -34,7 +34,10 @@ fn method(c: &Command) -> String {
                 params += &format!(", {n}: u64");
                 fixed += 8;
             }
-            WireType::Array { direction: Direction::Out, .. } => {
+            WireType::Array {
+                direction: Direction::Out,
+                ..
+            } => {
                 params += &format!(", {n}: u32");
                 fixed += 4;
             }
@@ -56,10 +59,20 @@ fn method(c: &Command) -> String {
         }
     }
     let op = format!("ops::{}", op_name(c));
-    let mark = if c.infallible { "" } else { "self.fallible = true;\n" };
-    let head = format!("    #[inline(always)]\n    pub unsafe fn {}(&mut self{params}) {{\n", c.ident);
+    let mark = if c.infallible {
+        ""
+    } else {
+        "self.fallible = true;\n"
+    };
+    let head = format!(
+        "    #[inline(always)]\n    pub unsafe fn {}(&mut self{params}) {{\n",
+        c.ident
+    );
     if variable.is_empty() {
-        let mut body = format!("unsafe {{ let p = self.room({fixed});\nput(p, 0, u32::from({op}) | {} << 16);\n", fixed / 4);
+        let mut body = format!(
+            "unsafe {{ let p = self.room({fixed});\nput(p, 0, u32::from({op}) | {} << 16);\n",
+            fixed / 4
+        );
         let mut at = 4;
         for p in &c.params {
             let (expression, bytes) = scalar(&p.name, &p.ty);
@@ -73,7 +86,11 @@ fn method(c: &Command) -> String {
     for p in &c.params {
         let n = &p.name;
         body += &match &p.ty {
-            WireType::Array { elem, direction: Direction::In, .. } => {
+            WireType::Array {
+                elem,
+                direction: Direction::In,
+                ..
+            } => {
                 format!("r.array({n}.0.cast(), {n}.1 * {});\n", elem.bytes())
             }
             WireType::Str => format!("r.array({n}.0, {n}.1);\n"),
@@ -81,7 +98,8 @@ fn method(c: &Command) -> String {
             ty => format!("r.put({});\n", scalar(n, ty).0),
         };
     }
-    format!("{head}{mark}{body}r.finish(self); }} }}\n").replace(" + padded(", " + crate::encoder::padded(")
+    format!("{head}{mark}{body}r.finish(self); }} }}\n")
+        .replace(" + padded(", " + crate::encoder::padded(")
 }
 
 /// The expression that is written for a scalar, and its bytes.

@@ -20,13 +20,31 @@ pub fn all(model: &Model, tracked: &BTreeSet<&str>) -> Vec<(&'static str, String
         ("crates/wire/src/generated/ops.rs", ops::emit(model)),
         ("crates/wire/src/generated/encode.rs", encode::emit(model)),
         ("crates/wire/src/generated/decode.rs", decode::emit(model)),
-        ("crates/wire/src/generated/commands.rs", commands::emit(model)),
+        (
+            "crates/wire/src/generated/commands.rs",
+            commands::emit(model),
+        ),
         ("crates/wire/src/generated/gl.rs", enums::emit(model)),
-        ("crates/client/src/generated/entries.rs", client::entries(model, tracked)),
-        ("crates/client/src/generated/lookup.rs", client::lookup(model)),
-        ("crates/client/src/generated/advertised.rs", client::advertised(model)),
-        ("crates/render/src/generated/driver.rs", render::driver(model)),
-        ("crates/render/src/generated/execute.rs", render::execute(model)),
+        (
+            "crates/client/src/generated/entries.rs",
+            client::entries(model, tracked),
+        ),
+        (
+            "crates/client/src/generated/lookup.rs",
+            client::lookup(model),
+        ),
+        (
+            "crates/client/src/generated/advertised.rs",
+            client::advertised(model),
+        ),
+        (
+            "crates/render/src/generated/driver.rs",
+            render::driver(model),
+        ),
+        (
+            "crates/render/src/generated/execute.rs",
+            render::execute(model),
+        ),
         ("crates/spu/src/generated/nop.rs", nop::emit(model)),
         ("crates/spu/src/generated/printer.rs", printer::emit(model)),
         ("docs/commands.md", docs::emit(model)),
@@ -47,7 +65,13 @@ pub fn op_name(command: &Command) -> String {
 
 /// Whether a parameter is an array that the server fills.
 pub fn is_out(param: &Param) -> bool {
-    matches!(param.ty, WireType::Array { direction: Direction::Out, .. })
+    matches!(
+        param.ty,
+        WireType::Array {
+            direction: Direction::Out,
+            ..
+        }
+    )
 }
 
 /// The parameter's Rust type in the `Commands` trait.
@@ -55,7 +79,10 @@ pub fn trait_type(ty: &WireType) -> String {
     match ty {
         WireType::Scalar(s) => s.rust().into(),
         WireType::Name(_) => "u32".into(),
-        WireType::Array { direction: Direction::Out, .. } => "u32".into(),
+        WireType::Array {
+            direction: Direction::Out,
+            ..
+        } => "u32".into(),
         WireType::Array { elem, .. } => format!("Slice<'_, {}>", elem.rust()),
         WireType::Str => "Slice<'_, u8>".into(),
         WireType::Data => "Data<'_>".into(),

@@ -11,8 +11,16 @@ pub fn emit(model: &Model) -> String {
          fn message(&mut self, context: u32) -> Result<(), Fault> {{ self.messages += 1; Ok(()) }}\n\n"
     );
     for c in travelling(model) {
-        let answer = if c.carry == Carry::Sync { "reply.empty(); " } else { "" };
-        text += &format!("fn {}(&mut self{}) -> Result<(), Fault> {{ self.commands += 1; {answer}Ok(()) }}\n", c.ident, trait_params(c));
+        let answer = if c.carry == Carry::Sync {
+            "reply.empty(); "
+        } else {
+            ""
+        };
+        text += &format!(
+            "fn {}(&mut self{}) -> Result<(), Fault> {{ self.commands += 1; {answer}Ok(()) }}\n",
+            c.ident,
+            trait_params(c)
+        );
     }
     text + "}\n"
 }

@@ -17,7 +17,9 @@ pub fn emit(model: &Model) -> String {
             .map(|p| match &p.ty {
                 _ if is_out(p) => format!("Show::Out({})", trait_name(p)),
                 WireType::Str => format!("Show::Str({})", p.name),
-                WireType::Scalar(mgn_spec::Scalar::U32) if enum_like(c, &p.name) => format!("Show::Enum({})", p.name),
+                WireType::Scalar(mgn_spec::Scalar::U32) if enum_like(c, &p.name) => {
+                    format!("Show::Enum({})", p.name)
+                }
                 WireType::Scalar(s) => format!("Show::from({} as {})", p.name, wide(s.rust())),
                 WireType::Name(_) => format!("Show::from(i64::from({}))", p.name),
                 WireType::Offset => format!("Show::from({} as i64)", p.name),
@@ -50,6 +52,10 @@ fn wide(rust: &str) -> &str {
 }
 
 fn enum_like(c: &mgn_spec::Command, name: &str) -> bool {
-    let Some(raw) = &c.raw else { return matches!(name, "mode" | "type_" | "code") };
-    raw.params.iter().any(|p| mgn_spec::snake(&p.name) == name.trim_end_matches('_') && p.ctype == "GLenum")
+    let Some(raw) = &c.raw else {
+        return matches!(name, "mode" | "type_" | "code");
+    };
+    raw.params
+        .iter()
+        .any(|p| mgn_spec::snake(&p.name) == name.trim_end_matches('_') && p.ctype == "GLenum")
 }

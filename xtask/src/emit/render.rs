@@ -19,7 +19,11 @@ pub fn driver(model: &Model) -> String {
             "()" => String::new(),
             ty => format!(" -> {ty}"),
         };
-        fields += &format!("pub {}: unsafe extern \"C\" fn({}){returns},\n", c.name, params.join(", "));
+        fields += &format!(
+            "pub {}: unsafe extern \"C\" fn({}){returns},\n",
+            c.name,
+            params.join(", ")
+        );
         loads += &format!("{}: unsafe {{ core::mem::transmute::<*const (), unsafe extern \"C\" fn({}){returns}>(load(\"{}\")) }},\n", c.name, params.join(", "), c.name);
     }
     format!(
@@ -39,7 +43,12 @@ pub fn execute(model: &Model) -> String {
          fn message(&mut self, context: u32) -> Result<(), Fault> {{ self.enter(context) }}\n\n"
     );
     for c in travelling(model) {
-        text += &format!("fn {}(&mut self{}) -> Result<(), Fault> {{\n{}}}\n", c.ident, trait_params(c), body(c));
+        text += &format!(
+            "fn {}(&mut self{}) -> Result<(), Fault> {{\n{}}}\n",
+            c.ident,
+            trait_params(c),
+            body(c)
+        );
     }
     text + "}\n"
 }
@@ -72,22 +81,37 @@ fn body(c: &Command) -> String {
                 prepare += &format!("let {n} = {n}.to_c_string()?;\n");
                 format!("{n}.as_ptr().cast()")
             }
-            WireType::Array { elem, direction: Direction::Out, len, .. } => {
+            WireType::Array {
+                elem,
+                direction: Direction::Out,
+                len,
+                ..
+            } => {
                 prepare += &format!(
                     "let mut {n} = crate::renderer::out::<{}>({}, {})?;\n",
                     elem.rust(),
                     trait_name(p),
                     least(c, len)
                 );
-                after += &format!("reply.array(&{n}, if failed {{ 0 }} else {{ {} }});\n", trait_name(p));
+                after += &format!(
+                    "reply.array(&{n}, if failed {{ 0 }} else {{ {} }});\n",
+                    trait_name(p)
+                );
                 format!("{n}.as_mut_ptr().cast()")
             }
-            WireType::Array { elem, class: Some(class), .. } => {
+            WireType::Array {
+                elem,
+                class: Some(class),
+                ..
+            } => {
                 debug_assert_eq!(*elem, Scalar::U32);
                 prepare += &format!("let {n} = self.name_array(Class::{class:?}, {n});\n");
                 format!("{n}.as_ref().map_or(core::ptr::null(), |v| v.as_ptr())")
             }
-            WireType::Array { elem: Scalar::U8 | Scalar::F32, .. } => format!("{n}.as_ptr().cast()"),
+            WireType::Array {
+                elem: Scalar::U8 | Scalar::F32,
+                ..
+            } => format!("{n}.as_ptr().cast()"),
             WireType::Array { .. } => {
                 prepare += &format!("let {n} = {n}.copied();\n");
                 format!("{n}.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()")
@@ -108,14 +132,20 @@ fn body(c: &Command) -> String {
 }
 
 fn has_data(c: &Command) -> bool {
-    c.params.iter().any(|p| p.ty == WireType::Data && !is_out(p))
+    c.params
+        .iter()
+        .any(|p| p.ty == WireType::Data && !is_out(p))
 }
 
 /// Room that the driver may fill whatever the client asked for.
 fn least(c: &Command, len: &Len) -> String {
     let arg = |name: &str| {
         let name = mgn_spec::snake(name);
-        c.params.iter().find(|p| p.name.trim_end_matches('_') == name).map(|p| p.name.clone()).unwrap_or(name)
+        c.params
+            .iter()
+            .find(|p| p.name.trim_end_matches('_') == name)
+            .map(|p| p.name.clone())
+            .unwrap_or(name)
     };
     match len {
         Len::Const(n) => n.to_string(),

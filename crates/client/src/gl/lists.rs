@@ -1,9 +1,9 @@
 //! Display lists. They are compiled by the server; while one is, immediate mode travels call by call.
 
 use super::context;
-use std::collections::HashMap;
 use mgn_wire::gl;
 use mgn_wire::sizes::image::call_lists_bytes;
+use std::collections::HashMap;
 
 /// The list under compilation.
 #[derive(Default)]
@@ -85,7 +85,11 @@ pub unsafe extern "C" fn glNewList(list: u32, mode: u32) {
         if let Err(error) = cx.gl.state.gl_new_list(list, mode) {
             return cx.set_error(error.code());
         }
-        cx.gl.lists = Lists { open: list, mode, ..Lists::default() };
+        cx.gl.lists = Lists {
+            open: list,
+            mode,
+            ..Lists::default()
+        };
         cx.gl.immediate.compiling = true;
         cx.gl.shared.names().lists.use_name(list);
         cx.enc.gl_new_list(list, mode);
@@ -183,16 +187,28 @@ impl crate::context::Context {
         if self.gl.shared.lists().0.is_empty() {
             return;
         }
-        let base = self.gl.state.get(gl::GL_LIST_BASE).values().map_or(0, |v| v.int64(0) as u32);
+        let base = self
+            .gl
+            .state
+            .get(gl::GL_LIST_BASE)
+            .values()
+            .map_or(0, |v| v.int64(0) as u32);
         let size = call_lists_bytes(1, kind).unwrap_or(1);
         for name in names.chunks_exact(size) {
-            let big_endian = || name.iter().fold(0u32, |all, byte| all << 8 | u32::from(*byte));
+            let big_endian = || {
+                name.iter()
+                    .fold(0u32, |all, byte| all << 8 | u32::from(*byte))
+            };
             let offset = match kind {
                 gl::GL_BYTE => i32::from(name[0] as i8) as u32,
                 gl::GL_SHORT => i32::from(i16::from_ne_bytes([name[0], name[1]])) as u32,
                 gl::GL_UNSIGNED_SHORT => u16::from_ne_bytes([name[0], name[1]]).into(),
-                gl::GL_INT | gl::GL_UNSIGNED_INT => u32::from_ne_bytes([name[0], name[1], name[2], name[3]]),
-                gl::GL_FLOAT => f32::from_ne_bytes([name[0], name[1], name[2], name[3]]) as i32 as u32,
+                gl::GL_INT | gl::GL_UNSIGNED_INT => {
+                    u32::from_ne_bytes([name[0], name[1], name[2], name[3]])
+                }
+                gl::GL_FLOAT => {
+                    f32::from_ne_bytes([name[0], name[1], name[2], name[3]]) as i32 as u32
+                }
                 _ => big_endian(),
             };
             self.follow_list(base.wrapping_add(offset));

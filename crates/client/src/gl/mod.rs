@@ -93,7 +93,8 @@ impl GlState {
     /// The context draws to a default framebuffer of this format and size from now on.
     pub fn drawn_to(&mut self, format: Format, (width, height): (u32, u32)) {
         let first = !std::mem::replace(&mut self.was_current, true);
-        self.state.default_framebuffer(format.double, format.stencil, first);
+        self.state
+            .default_framebuffer(format.double, format.stencil, first);
         if first {
             self.state.first_current(width as i32, height as i32);
         }
@@ -107,12 +108,18 @@ impl GlState {
 
     /// Whether this is OpenGL, of either profile, and not OpenGL ES.
     pub fn is_desktop(&self) -> bool {
-        matches!(self.api, mgn_wire::hello::api::COMPAT | mgn_wire::hello::api::CORE)
+        matches!(
+            self.api,
+            mgn_wire::hello::api::COMPAT | mgn_wire::hello::api::CORE
+        )
     }
 
     /// Whether there is fixed function: matrices, lights, current colours.
     pub fn has_fixed_function(&self) -> bool {
-        matches!(self.api, mgn_wire::hello::api::COMPAT | mgn_wire::hello::api::ES1)
+        matches!(
+            self.api,
+            mgn_wire::hello::api::COMPAT | mgn_wire::hello::api::ES1
+        )
     }
 
     /// Whether vertex arrays and images may lie in the program's memory, and names need not be generated.
@@ -133,7 +140,9 @@ pub unsafe fn context<'a>() -> &'a mut Context {
 
 /// The entry point called `name`.
 pub fn lookup(name: &[u8]) -> Option<*const c_void> {
-    let index = TABLE.binary_search_by(|(n, _)| n.as_bytes().cmp(name)).ok()?;
+    let index = TABLE
+        .binary_search_by(|(n, _)| n.as_bytes().cmp(name))
+        .ok()?;
     Some(TABLE[index].1 .0.cast())
 }
 

@@ -13,7 +13,11 @@ pub struct Names {
 
 impl Default for Names {
     fn default() -> Names {
-        Names { next: 1, free: BTreeSet::new(), chosen: BTreeSet::new() }
+        Names {
+            next: 1,
+            free: BTreeSet::new(),
+            chosen: BTreeSet::new(),
+        }
     }
 }
 
@@ -33,7 +37,11 @@ impl Names {
     /// Takes `count` names in a row and gives the first.
     pub fn take_range(&mut self, count: u32) -> u32 {
         let mut first = self.next;
-        while let Some(&taken) = self.chosen.range(first..first.saturating_add(count)).next_back() {
+        while let Some(&taken) = self
+            .chosen
+            .range(first..first.saturating_add(count))
+            .next_back()
+        {
             first = taken + 1;
         }
         self.free.extend(self.next..first);

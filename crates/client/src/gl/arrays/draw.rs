@@ -48,7 +48,11 @@ impl Arrays {
             }
             let (first, last) = match binding.divisor {
                 0 => (reads.least, reads.greatest),
-                d => (0, i64::from(reads.instances.saturating_sub(1) / d) + i64::from(reads.base_instance)),
+                d => (
+                    0,
+                    i64::from(reads.instances.saturating_sub(1) / d)
+                        + i64::from(reads.base_instance),
+                ),
             };
             let mut array = Array {
                 attribute: slot as u8,
@@ -63,7 +67,8 @@ impl Arrays {
             };
             if binding.buffer == 0 {
                 let from = at.wrapping_add_signed(first as isize * binding.stride as isize);
-                let to = from + (last - first).max(0) as usize * binding.stride + format.element_bytes();
+                let to =
+                    from + (last - first).max(0) as usize * binding.stride + format.element_bytes();
                 array.offset = from as u64;
                 ranges.push(Range { from, to });
             }
@@ -91,13 +96,25 @@ impl Arrays {
             }
             words.extend(array.encode());
         }
-        Gathered { words, pieces: merged.iter().map(|r| (r.from as *const u8, r.to - r.from)).collect() }
+        Gathered {
+            words,
+            pieces: merged
+                .iter()
+                .map(|r| (r.from as *const u8, r.to - r.from))
+                .collect(),
+        }
     }
 
     /// Bytes that one more vertex adds to an inline draw.
     fn vertex_bytes(&self) -> usize {
-        let slots = self.bound.enabled_slots().map(|s| (self.bound.binding(s), self.bound.formats[s].element_bytes()));
-        slots.filter(|(b, _)| b.buffer == 0 && b.divisor == 0).map(|(b, n)| b.stride.max(n)).sum()
+        let slots = self
+            .bound
+            .enabled_slots()
+            .map(|s| (self.bound.binding(s), self.bound.formats[s].element_bytes()));
+        slots
+            .filter(|(b, _)| b.buffer == 0 && b.divisor == 0)
+            .map(|(b, n)| b.stride.max(n))
+            .sum()
     }
 }
 
@@ -118,9 +135,17 @@ fn steps(mode: u32) -> Option<(usize, usize)> {
 impl Context {
     /// A draw of elements `first..first + count` in order. Long ones go in pieces where the primitives allow it, so that the server draws one while the
     /// next is written.
-    pub(super) fn draw_client_arrays(&mut self, mode: u32, first: i32, count: i32, instances: i32, base_instance: u32) {
+    pub(super) fn draw_client_arrays(
+        &mut self,
+        mode: u32,
+        first: i32,
+        count: i32,
+        instances: i32,
+        base_instance: u32,
+    ) {
         let per_vertex = self.gl.arrays.vertex_bytes().max(1);
-        let piece = RECORD_MAX - 64 - 4 * (ARRAY_WORDS + 8) * usize::from(mgn_wire::draws::attr::COUNT);
+        let piece =
+            RECORD_MAX - 64 - 4 * (ARRAY_WORDS + 8) * usize::from(mgn_wire::draws::attr::COUNT);
         let most = piece / per_vertex;
         let whole = most >= count as usize || instances != 1 || self.must_keep_whole(mode);
         let Some((step, repeat)) = steps(mode).filter(|_| !whole) else {
@@ -136,13 +161,35 @@ impl Context {
         }
     }
 
-    fn draw_client_piece(&mut self, mode: u32, first: i32, count: i32, instances: i32, base_instance: u32) {
+    fn draw_client_piece(
+        &mut self,
+        mode: u32,
+        first: i32,
+        count: i32,
+        instances: i32,
+        base_instance: u32,
+    ) {
         let least = i64::from(first);
-        let reads = Reads { least, greatest: least + i64::from(count) - 1, instances: instances as u32, base_instance };
+        let reads = Reads {
+            least,
+            greatest: least + i64::from(count) - 1,
+            instances: instances as u32,
+            base_instance,
+        };
         let gathered = self.gl.arrays.gather(reads);
         let words = (gathered.words.as_ptr(), gathered.words.len());
         // SAFETY: the context's own encoder; the pieces are what the program's arrays hold.
-        unsafe { self.enc.mgn_draw_arrays(mode, first, count, instances, base_instance, words, gathered.data()) };
+        unsafe {
+            self.enc.mgn_draw_arrays(
+                mode,
+                first,
+                count,
+                instances,
+                base_instance,
+                words,
+                gathered.data(),
+            )
+        };
     }
 
     /// Whether a draw must not be cut because somebody counts its primitives, or because its lines are stippled from end to end.

@@ -26,12 +26,15 @@ impl Context {
     /// Whether the draw brings vertices or indices along. If not, its command travels as it is.
     fn brings_elements(&self) -> bool {
         let arrays = &self.gl.arrays;
-        arrays.needs_client_memory() || arrays.bound.element_buffer == 0 && self.gl.api != hello::api::CORE
+        arrays.needs_client_memory()
+            || arrays.bound.element_buffer == 0 && self.gl.api != hello::api::CORE
     }
 
     /// Draws with arrays or indices from the program's memory. The arguments are checked, but for what only the server knows.
     fn draw_inline(&mut self, draw: Indexed) {
-        let Some(size) = draw_index_bytes(draw.type_) else { return self.set_error(gl::GL_INVALID_ENUM) };
+        let Some(size) = draw_index_bytes(draw.type_) else {
+            return self.set_error(gl::GL_INVALID_ENUM);
+        };
         if draw.count < 0 || draw.instances < 0 {
             return self.set_error(gl::GL_INVALID_VALUE);
         }
@@ -61,12 +64,23 @@ impl Context {
         };
         if !self.gl.arrays.needs_client_memory() {
             // SAFETY: the context's own encoder; the program's indices are there.
-            unsafe { self.send_elements(draw, 0, u32::MAX, (std::ptr::null(), 0), Data::Bytes(indices, bytes), Data::Null) };
+            unsafe {
+                self.send_elements(
+                    draw,
+                    0,
+                    u32::MAX,
+                    (std::ptr::null(), 0),
+                    Data::Bytes(indices, bytes),
+                    Data::Null,
+                )
+            };
             return;
         }
         let restart = self.restart_index(draw.type_);
         // SAFETY: `bytes` bytes of indices lie there.
-        let Some((least, greatest)) = (unsafe { bounds(indices, draw.count as usize, size, restart) }) else {
+        let Some((least, greatest)) =
+            (unsafe { bounds(indices, draw.count as usize, size, restart) })
+        else {
             return self.check_only(draw.mode);
         };
         let base = i64::from(draw.base_vertex);
@@ -79,14 +93,41 @@ impl Context {
         let gathered = self.gl.arrays.gather(reads);
         let words = (gathered.words.as_ptr(), gathered.words.len());
         // SAFETY: as above, and the pieces are what the program's arrays hold.
-        unsafe { self.send_elements(draw, least, greatest, words, Data::Bytes(indices, bytes), gathered.data()) };
+        unsafe {
+            self.send_elements(
+                draw,
+                least,
+                greatest,
+                words,
+                Data::Bytes(indices, bytes),
+                gathered.data(),
+            )
+        };
     }
 
-    unsafe fn send_elements(&mut self, d: Indexed, least: u32, greatest: u32, words: (*const u32, usize), indices: Data, vertices: Data) {
+    unsafe fn send_elements(
+        &mut self,
+        d: Indexed,
+        least: u32,
+        greatest: u32,
+        words: (*const u32, usize),
+        indices: Data,
+        vertices: Data,
+    ) {
         // SAFETY: the caller's promise.
         unsafe {
             self.enc.mgn_draw_elements(
-                d.mode, d.count, d.type_, least, greatest, d.instances, d.base_vertex, d.base_instance, words, indices, vertices,
+                d.mode,
+                d.count,
+                d.type_,
+                least,
+                greatest,
+                d.instances,
+                d.base_vertex,
+                d.base_instance,
+                words,
+                indices,
+                vertices,
             );
         }
     }
@@ -108,7 +149,12 @@ impl Context {
             });
         }
         if on(gl::GL_PRIMITIVE_RESTART) == Some(true) {
-            return self.gl.state.get(gl::GL_PRIMITIVE_RESTART_INDEX).values().map(|v| v.int64(0) as u32);
+            return self
+                .gl
+                .state
+                .get(gl::GL_PRIMITIVE_RESTART_INDEX)
+                .values()
+                .map(|v| v.int64(0) as u32);
         }
         None
     }
@@ -118,11 +164,18 @@ impl Context {
 ///
 /// # Safety
 /// `count` indices of `size` bytes lie at `indices`.
-unsafe fn bounds(indices: *const u8, count: usize, size: usize, restart: Option<u32>) -> Option<(u32, u32)> {
+unsafe fn bounds(
+    indices: *const u8,
+    count: usize,
+    size: usize,
+    restart: Option<u32>,
+) -> Option<(u32, u32)> {
     fn fold(values: impl Iterator<Item = u32>, restart: Option<u32>) -> Option<(u32, u32)> {
         let (least, greatest) = match restart {
             None => values.fold((u32::MAX, 0), |(l, g), i| (l.min(i), g.max(i))),
-            Some(r) => values.filter(|i| *i != r).fold((u32::MAX, 0), |(l, g), i| (l.min(i), g.max(i))),
+            Some(r) => values
+                .filter(|i| *i != r)
+                .fold((u32::MAX, 0), |(l, g), i| (l.min(i), g.max(i))),
         };
         (least <= greatest).then_some((least, greatest))
     }
@@ -131,8 +184,14 @@ unsafe fn bounds(indices: *const u8, count: usize, size: usize, restart: Option<
         let at = |i: usize| indices.add(i * size);
         match size {
             1 => fold((0..count).map(|i| u32::from(at(i).read())), restart),
-            2 => fold((0..count).map(|i| u32::from(at(i).cast::<u16>().read_unaligned())), restart),
-            _ => fold((0..count).map(|i| at(i).cast::<u32>().read_unaligned()), restart),
+            2 => fold(
+                (0..count).map(|i| u32::from(at(i).cast::<u16>().read_unaligned())),
+                restart,
+            ),
+            _ => fold(
+                (0..count).map(|i| at(i).cast::<u32>().read_unaligned()),
+                restart,
+            ),
         }
     }
 }
@@ -168,16 +227,28 @@ pub unsafe extern "C" fn glDrawArraysInstanced(mode: u32, first: i32, count: i32
         return cx.draw_client_arrays(mode, first, count, instances, 0);
     }
     // SAFETY: the context's own encoder.
-    unsafe { cx.enc.gl_draw_arrays_instanced(mode, first, count, instances) };
+    unsafe {
+        cx.enc
+            .gl_draw_arrays_instanced(mode, first, count, instances)
+    };
 }
 
-pub unsafe extern "C" fn glDrawArraysInstancedBaseInstance(mode: u32, first: i32, count: i32, instances: i32, base: u32) {
+pub unsafe extern "C" fn glDrawArraysInstancedBaseInstance(
+    mode: u32,
+    first: i32,
+    count: i32,
+    instances: i32,
+    base: u32,
+) {
     let Some(cx) = drawing() else { return };
     if cx.gl.arrays.needs_client_memory() && draws(mode, first, count, instances) {
         return cx.draw_client_arrays(mode, first, count, instances, base);
     }
     // SAFETY: the context's own encoder.
-    unsafe { cx.enc.gl_draw_arrays_instanced_base_instance(mode, first, count, instances, base) };
+    unsafe {
+        cx.enc
+            .gl_draw_arrays_instanced_base_instance(mode, first, count, instances, base)
+    };
 }
 
 /// Indexed draws: the entry point, what it says of the draw, and how it travels when everything is in buffer objects.
@@ -195,8 +266,15 @@ macro_rules! indexed {
     };
 }
 
-const NOTHING: Indexed =
-    Indexed { mode: 0, count: 0, type_: 0, indices: std::ptr::null(), instances: 1, base_vertex: 0, base_instance: 0 };
+const NOTHING: Indexed = Indexed {
+    mode: 0,
+    count: 0,
+    type_: 0,
+    indices: std::ptr::null(),
+    instances: 1,
+    base_vertex: 0,
+    base_instance: 0,
+};
 
 indexed! {
     glDrawElements(mode: u32, count: i32, type_: u32, indices: Pointer)
@@ -220,7 +298,14 @@ indexed! {
         gl_draw_elements_instanced_base_vertex_base_instance(mode, count, type_, indices as u64, instances, vertex, instance);
 }
 
-pub unsafe extern "C" fn glDrawRangeElements(mode: u32, start: u32, end: u32, count: i32, type_: u32, indices: Pointer) {
+pub unsafe extern "C" fn glDrawRangeElements(
+    mode: u32,
+    start: u32,
+    end: u32,
+    count: i32,
+    type_: u32,
+    indices: Pointer,
+) {
     // SAFETY: as glDrawElementsBaseVertex.
     unsafe { glDrawRangeElementsBaseVertex(mode, start, end, count, type_, indices, 0) }
 }
@@ -243,9 +328,16 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertex(
     unsafe { glDrawElementsBaseVertex(mode, count, type_, indices, base) }
 }
 
-pub unsafe extern "C" fn glMultiDrawArrays(mode: u32, first: *const i32, count: *const i32, draws: i32) {
+pub unsafe extern "C" fn glMultiDrawArrays(
+    mode: u32,
+    first: *const i32,
+    count: *const i32,
+    draws: i32,
+) {
     let Some(cx) = drawing() else { return };
-    let Ok(n) = usize::try_from(draws) else { return cx.set_error(gl::GL_INVALID_VALUE) };
+    let Ok(n) = usize::try_from(draws) else {
+        return cx.set_error(gl::GL_INVALID_VALUE);
+    };
     // SAFETY: the program gives `draws` values each.
     unsafe {
         if !cx.gl.arrays.needs_client_memory() {
@@ -263,7 +355,13 @@ pub unsafe extern "C" fn glMultiDrawArrays(mode: u32, first: *const i32, count: 
     }
 }
 
-pub unsafe extern "C" fn glMultiDrawElements(mode: u32, count: *const i32, type_: u32, indices: *const Pointer, draws: i32) {
+pub unsafe extern "C" fn glMultiDrawElements(
+    mode: u32,
+    count: *const i32,
+    type_: u32,
+    indices: *const Pointer,
+    draws: i32,
+) {
     // SAFETY: as the other, whose base vertices may be missing.
     unsafe { multi_draw(mode, count, type_, indices, draws, std::ptr::null()) }
 }
@@ -280,17 +378,33 @@ pub unsafe extern "C" fn glMultiDrawElementsBaseVertex(
     unsafe { multi_draw(mode, count, type_, indices, draws, base) }
 }
 
-unsafe fn multi_draw(mode: u32, count: *const i32, type_: u32, indices: *const Pointer, draws: i32, base: *const i32) {
+unsafe fn multi_draw(
+    mode: u32,
+    count: *const i32,
+    type_: u32,
+    indices: *const Pointer,
+    draws: i32,
+    base: *const i32,
+) {
     let Some(cx) = drawing() else { return };
-    let Ok(n) = usize::try_from(draws) else { return cx.set_error(gl::GL_INVALID_VALUE) };
+    let Ok(n) = usize::try_from(draws) else {
+        return cx.set_error(gl::GL_INVALID_VALUE);
+    };
     // SAFETY: the program gives `draws` values each; `base` may be null.
     unsafe {
         if !cx.brings_elements() {
             let offsets = (indices.cast::<u64>(), n);
             if base.is_null() {
-                cx.enc.gl_multi_draw_elements(mode, (count, n), type_, offsets);
+                cx.enc
+                    .gl_multi_draw_elements(mode, (count, n), type_, offsets);
             } else {
-                cx.enc.gl_multi_draw_elements_base_vertex(mode, (count, n), type_, offsets, (base, n));
+                cx.enc.gl_multi_draw_elements_base_vertex(
+                    mode,
+                    (count, n),
+                    type_,
+                    offsets,
+                    (base, n),
+                );
             }
             return;
         }
@@ -317,7 +431,13 @@ pub unsafe extern "C" fn glDrawArraysIndirect(mode: u32, indirect: Pointer) {
     unsafe {
         if indirect_in_memory(cx) {
             let [count, instances, first, base] = indirect.cast::<[u32; 4]>().read_unaligned();
-            return glDrawArraysInstancedBaseInstance(mode, first as i32, count as i32, instances as i32, base);
+            return glDrawArraysInstancedBaseInstance(
+                mode,
+                first as i32,
+                count as i32,
+                instances as i32,
+                base,
+            );
         }
         cx.enc.gl_draw_arrays_indirect(mode, indirect as u64);
     }
@@ -328,7 +448,8 @@ pub unsafe extern "C" fn glDrawElementsIndirect(mode: u32, type_: u32, indirect:
     // SAFETY: in memory, the program gives five words.
     unsafe {
         if indirect_in_memory(cx) {
-            let [count, instances, first, vertex, instance] = indirect.cast::<[u32; 5]>().read_unaligned();
+            let [count, instances, first, vertex, instance] =
+                indirect.cast::<[u32; 5]>().read_unaligned();
             let offset = first as usize * draw_index_bytes(type_).unwrap_or(0);
             return glDrawElementsInstancedBaseVertexBaseInstance(
                 mode,
@@ -340,11 +461,17 @@ pub unsafe extern "C" fn glDrawElementsIndirect(mode: u32, type_: u32, indirect:
                 instance,
             );
         }
-        cx.enc.gl_draw_elements_indirect(mode, type_, indirect as u64);
+        cx.enc
+            .gl_draw_elements_indirect(mode, type_, indirect as u64);
     }
 }
 
-pub unsafe extern "C" fn glMultiDrawArraysIndirect(mode: u32, indirect: Pointer, draws: i32, stride: i32) {
+pub unsafe extern "C" fn glMultiDrawArraysIndirect(
+    mode: u32,
+    indirect: Pointer,
+    draws: i32,
+    stride: i32,
+) {
     let Some(cx) = drawing() else { return };
     // SAFETY: in memory, the program gives four words for each draw.
     unsafe {
@@ -355,11 +482,18 @@ pub unsafe extern "C" fn glMultiDrawArraysIndirect(mode: u32, indirect: Pointer,
             }
             return;
         }
-        cx.enc.gl_multi_draw_arrays_indirect(mode, indirect as u64, draws, stride);
+        cx.enc
+            .gl_multi_draw_arrays_indirect(mode, indirect as u64, draws, stride);
     }
 }
 
-pub unsafe extern "C" fn glMultiDrawElementsIndirect(mode: u32, type_: u32, indirect: Pointer, draws: i32, stride: i32) {
+pub unsafe extern "C" fn glMultiDrawElementsIndirect(
+    mode: u32,
+    type_: u32,
+    indirect: Pointer,
+    draws: i32,
+    stride: i32,
+) {
     let Some(cx) = drawing() else { return };
     // SAFETY: in memory, the program gives five words for each draw.
     unsafe {
@@ -370,14 +504,24 @@ pub unsafe extern "C" fn glMultiDrawElementsIndirect(mode: u32, type_: u32, indi
             }
             return;
         }
-        cx.enc.gl_multi_draw_elements_indirect(mode, type_, indirect as u64, draws, stride);
+        cx.enc
+            .gl_multi_draw_elements_indirect(mode, type_, indirect as u64, draws, stride);
     }
 }
 
-pub unsafe extern "C" fn glMultiDrawArraysIndirectCount(mode: u32, indirect: Pointer, count: i64, most: i32, stride: i32) {
+pub unsafe extern "C" fn glMultiDrawArraysIndirectCount(
+    mode: u32,
+    indirect: Pointer,
+    count: i64,
+    most: i32,
+    stride: i32,
+) {
     let Some(cx) = drawing() else { return };
     // SAFETY: the context's own encoder.
-    unsafe { cx.enc.gl_multi_draw_arrays_indirect_count(mode, indirect as u64, count, most, stride) };
+    unsafe {
+        cx.enc
+            .gl_multi_draw_arrays_indirect_count(mode, indirect as u64, count, most, stride)
+    };
 }
 
 pub unsafe extern "C" fn glMultiDrawElementsIndirectCount(
@@ -390,5 +534,14 @@ pub unsafe extern "C" fn glMultiDrawElementsIndirectCount(
 ) {
     let Some(cx) = drawing() else { return };
     // SAFETY: the context's own encoder.
-    unsafe { cx.enc.gl_multi_draw_elements_indirect_count(mode, type_, indirect as u64, count, most, stride) };
+    unsafe {
+        cx.enc.gl_multi_draw_elements_indirect_count(
+            mode,
+            type_,
+            indirect as u64,
+            count,
+            most,
+            stride,
+        )
+    };
 }

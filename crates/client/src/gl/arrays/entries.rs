@@ -28,7 +28,10 @@ fn point(cx: &mut Context, asked: Asked, pointer: Pointer) -> bool {
     }
     let buffer = cx.gl.objects.bindings.array_buffer();
     let arrays = &mut cx.gl.arrays;
-    if buffer == 0 && !pointer.is_null() && (arrays.name != 0 || cx.gl.api == mgn_wire::hello::api::CORE) {
+    if buffer == 0
+        && !pointer.is_null()
+        && (arrays.name != 0 || cx.gl.api == mgn_wire::hello::api::CORE)
+    {
         // Vertex array objects can't hold pointers into memory.
         cx.set_error(gl::GL_INVALID_OPERATION);
         return false;
@@ -51,9 +54,18 @@ fn point(cx: &mut Context, asked: Asked, pointer: Pointer) -> bool {
         binding: asked.slot,
     };
     let tight = array.formats[slot].element_bytes();
-    let stride = if asked.stride == 0 { tight } else { asked.stride as usize };
+    let stride = if asked.stride == 0 {
+        tight
+    } else {
+        asked.stride as usize
+    };
     let divisor = array.bindings[slot].divisor;
-    array.bindings[slot] = Binding { buffer, offset: pointer as usize, stride, divisor };
+    array.bindings[slot] = Binding {
+        buffer,
+        offset: pointer as usize,
+        stride,
+        divisor,
+    };
     if asked.slot >= attr::GENERIC {
         // Other generic attributes may read from the same binding.
         array.find_client_slots();
@@ -66,7 +78,15 @@ fn point(cx: &mut Context, asked: Asked, pointer: Pointer) -> bool {
 }
 
 fn fixed(slot: u8, size: i32, type_: u32, stride: i32) -> Asked {
-    Asked { slot, size, type_, stride, integer: false, long: false, normalized: slot == attr::COLOR || slot == attr::SECONDARY || slot == attr::NORMAL }
+    Asked {
+        slot,
+        size,
+        type_,
+        stride,
+        integer: false,
+        long: false,
+        normalized: slot == attr::COLOR || slot == attr::SECONDARY || slot == attr::NORMAL,
+    }
 }
 
 /// Pointers of the fixed function: the name, its slot, and how it is sent.
@@ -132,38 +152,90 @@ pub(super) fn generic_slot(cx: &mut Context, index: u32) -> Option<u8> {
     None
 }
 
-pub unsafe extern "C" fn glVertexAttribPointer(index: u32, size: i32, kind: u32, normalized: u8, stride: i32, pointer: Pointer) {
+pub unsafe extern "C" fn glVertexAttribPointer(
+    index: u32,
+    size: i32,
+    kind: u32,
+    normalized: u8,
+    stride: i32,
+    pointer: Pointer,
+) {
     // SAFETY: the only reference in use; the pointer is not followed before a draw.
     unsafe {
         let cx = context();
-        let Some(slot) = generic_slot(cx, index) else { return };
-        let asked = Asked { slot, size, type_: kind, stride, integer: false, long: false, normalized: normalized != 0 };
+        let Some(slot) = generic_slot(cx, index) else {
+            return;
+        };
+        let asked = Asked {
+            slot,
+            size,
+            type_: kind,
+            stride,
+            integer: false,
+            long: false,
+            normalized: normalized != 0,
+        };
         if point(cx, asked, pointer) {
-            cx.enc.gl_vertex_attrib_pointer(index, size, kind, normalized, stride, pointer as u64);
+            cx.enc
+                .gl_vertex_attrib_pointer(index, size, kind, normalized, stride, pointer as u64);
         }
     }
 }
 
-pub unsafe extern "C" fn glVertexAttribIPointer(index: u32, size: i32, kind: u32, stride: i32, pointer: Pointer) {
+pub unsafe extern "C" fn glVertexAttribIPointer(
+    index: u32,
+    size: i32,
+    kind: u32,
+    stride: i32,
+    pointer: Pointer,
+) {
     // SAFETY: as above.
     unsafe {
         let cx = context();
-        let Some(slot) = generic_slot(cx, index) else { return };
-        let asked = Asked { slot, size, type_: kind, stride, integer: true, long: false, normalized: false };
+        let Some(slot) = generic_slot(cx, index) else {
+            return;
+        };
+        let asked = Asked {
+            slot,
+            size,
+            type_: kind,
+            stride,
+            integer: true,
+            long: false,
+            normalized: false,
+        };
         if point(cx, asked, pointer) {
-            cx.enc.gl_vertex_attrib_i_pointer(index, size, kind, stride, pointer as u64);
+            cx.enc
+                .gl_vertex_attrib_i_pointer(index, size, kind, stride, pointer as u64);
         }
     }
 }
 
-pub unsafe extern "C" fn glVertexAttribLPointer(index: u32, size: i32, kind: u32, stride: i32, pointer: Pointer) {
+pub unsafe extern "C" fn glVertexAttribLPointer(
+    index: u32,
+    size: i32,
+    kind: u32,
+    stride: i32,
+    pointer: Pointer,
+) {
     // SAFETY: as above.
     unsafe {
         let cx = context();
-        let Some(slot) = generic_slot(cx, index) else { return };
-        let asked = Asked { slot, size, type_: kind, stride, integer: false, long: true, normalized: false };
+        let Some(slot) = generic_slot(cx, index) else {
+            return;
+        };
+        let asked = Asked {
+            slot,
+            size,
+            type_: kind,
+            stride,
+            integer: false,
+            long: true,
+            normalized: false,
+        };
         if point(cx, asked, pointer) {
-            cx.enc.gl_vertex_attrib_l_pointer(index, size, kind, stride, pointer as u64);
+            cx.enc
+                .gl_vertex_attrib_l_pointer(index, size, kind, stride, pointer as u64);
         }
     }
 }
@@ -229,7 +301,9 @@ pub unsafe extern "C" fn glEnableVertexAttribArray(index: u32) {
     // SAFETY: the only reference in use.
     unsafe {
         let cx = context();
-        let Some(slot) = generic_slot(cx, index) else { return };
+        let Some(slot) = generic_slot(cx, index) else {
+            return;
+        };
         set_enabled(cx, slot, true);
         cx.enc.gl_enable_vertex_attrib_array(index);
     }
@@ -239,7 +313,9 @@ pub unsafe extern "C" fn glDisableVertexAttribArray(index: u32) {
     // SAFETY: the only reference in use.
     unsafe {
         let cx = context();
-        let Some(slot) = generic_slot(cx, index) else { return };
+        let Some(slot) = generic_slot(cx, index) else {
+            return;
+        };
         set_enabled(cx, slot, false);
         cx.enc.gl_disable_vertex_attrib_array(index);
     }
@@ -249,7 +325,9 @@ pub unsafe extern "C" fn glVertexAttribDivisor(index: u32, divisor: u32) {
     // SAFETY: the only reference in use.
     unsafe {
         let cx = context();
-        let Some(slot) = generic_slot(cx, index) else { return };
+        let Some(slot) = generic_slot(cx, index) else {
+            return;
+        };
         let array = &mut cx.gl.arrays.bound;
         array.formats[usize::from(slot)].binding = slot;
         array.bindings[usize::from(slot)].divisor = divisor;
@@ -265,7 +343,9 @@ pub unsafe extern "C" fn glInterleavedArrays(format: u32, stride: i32, pointer: 
         if stride < 0 {
             return cx.set_error(gl::GL_INVALID_VALUE);
         }
-        let Some(f) = interleaved(format) else { return cx.set_error(gl::GL_INVALID_ENUM) };
+        let Some(f) = interleaved(format) else {
+            return cx.set_error(gl::GL_INVALID_ENUM);
+        };
         let stride = if stride == 0 { f.stride } else { stride };
         let at = |offset: usize| pointer.wrapping_byte_add(offset);
         let set = |array: u32, on: bool| enable_client(array, on);

@@ -38,7 +38,9 @@ impl Arrays {
                     GL_SHORT => f32::from(read!(i16)),
                     GL_UNSIGNED_INT if normal => (f64::from(read!(u32)) / 4_294_967_295.0) as f32,
                     GL_UNSIGNED_INT => read!(u32) as f32,
-                    GL_INT if normal => ((2.0 * f64::from(read!(i32)) + 1.0) / 4_294_967_294.0) as f32,
+                    GL_INT if normal => {
+                        ((2.0 * f64::from(read!(i32)) + 1.0) / 4_294_967_294.0) as f32
+                    }
                     GL_INT => read!(i32) as f32,
                     _ => return value,
                 };
@@ -64,7 +66,12 @@ impl Context {
             if buffer == 0 || self.gl.arrays.fetched.iter().any(|f| f.0 == buffer) {
                 continue;
             }
-            let size = self.gl.shared.buffers().get(buffer).map_or(0, |object| object.size as usize);
+            let size = self
+                .gl
+                .shared
+                .buffers()
+                .get(buffer)
+                .map_or(0, |object| object.size as usize);
             let elements = self.gl.arrays.element_buffer();
             // Contents are read through the binding of indices.
             // SAFETY: the context's own encoder.
@@ -96,7 +103,13 @@ pub unsafe extern "C" fn glArrayElement(index: i32) {
 /// Every enabled array's element as an attribute; the position (or generic attribute 0) comes last and makes the vertex.
 unsafe fn element(cx: &mut Context, index: i32) {
     let zero = usize::from(attr::GENERIC);
-    let slots: Vec<usize> = cx.gl.arrays.bound.enabled_slots().filter(|&s| s != usize::from(attr::POSITION) && s != zero).collect();
+    let slots: Vec<usize> = cx
+        .gl
+        .arrays
+        .bound
+        .enabled_slots()
+        .filter(|&s| s != usize::from(attr::POSITION) && s != zero)
+        .collect();
     for slot in slots {
         // SAFETY: the caller's promise.
         if let Some(value) = unsafe { find(cx, slot, index) } {
@@ -104,11 +117,18 @@ unsafe fn element(cx: &mut Context, index: i32) {
         }
     }
     let enabled = cx.gl.arrays.bound.enabled;
-    let position = if enabled & 1 << zero != 0 { zero } else { usize::from(attr::POSITION) };
+    let position = if enabled & 1 << zero != 0 {
+        zero
+    } else {
+        usize::from(attr::POSITION)
+    };
     if enabled & 1 << position != 0 {
         // SAFETY: the caller's promise.
         if let Some(value) = unsafe { find(cx, position, index) } {
-            cx.make_vertex(cx.gl.arrays.bound.formats[position].size.clamp(2, 4) as u8, value);
+            cx.make_vertex(
+                cx.gl.arrays.bound.formats[position].size.clamp(2, 4) as u8,
+                value,
+            );
         }
     }
 }
@@ -117,14 +137,23 @@ unsafe fn element(cx: &mut Context, index: i32) {
 unsafe fn find(cx: &mut Context, slot: usize, index: i32) -> Option<[f32; 4]> {
     let array = &cx.gl.arrays.bound;
     let binding = *array.binding(slot);
-    let start = binding.offset.wrapping_add(array.formats[slot].relative_offset as usize);
+    let start = binding
+        .offset
+        .wrapping_add(array.formats[slot].relative_offset as usize);
     let at = start.wrapping_add_signed(index as isize * binding.stride as isize);
     if binding.buffer != 0 {
         if !cx.gl.in_begin() {
             cx.fetch_mixed_arrays();
         }
-        let fetched = cx.gl.arrays.fetched.iter().find(|f| f.0 == binding.buffer)?;
-        let bytes = fetched.1.get(at..at.checked_add(cx.gl.arrays.bound.formats[slot].element_bytes())?)?;
+        let fetched = cx
+            .gl
+            .arrays
+            .fetched
+            .iter()
+            .find(|f| f.0 == binding.buffer)?;
+        let bytes = fetched
+            .1
+            .get(at..at.checked_add(cx.gl.arrays.bound.formats[slot].element_bytes())?)?;
         // SAFETY: an element's bytes.
         return Some(unsafe { cx.gl.arrays.element(slot, bytes.as_ptr()) });
     }

@@ -8,13 +8,42 @@ const STRIDE_MAX: i32 = 2048;
 
 const PACKED: [u32; 2] = [GL_INT_2_10_10_10_REV, GL_UNSIGNED_INT_2_10_10_10_REV];
 const ALL: &[u32] = &[
-    GL_BYTE, GL_UNSIGNED_BYTE, GL_SHORT, GL_UNSIGNED_SHORT, GL_INT, GL_UNSIGNED_INT, GL_FLOAT, GL_DOUBLE, GL_HALF_FLOAT, PACKED[0], PACKED[1],
+    GL_BYTE,
+    GL_UNSIGNED_BYTE,
+    GL_SHORT,
+    GL_UNSIGNED_SHORT,
+    GL_INT,
+    GL_UNSIGNED_INT,
+    GL_FLOAT,
+    GL_DOUBLE,
+    GL_HALF_FLOAT,
+    PACKED[0],
+    PACKED[1],
 ];
 const GENERIC: &[u32] = &[
-    GL_BYTE, GL_UNSIGNED_BYTE, GL_SHORT, GL_UNSIGNED_SHORT, GL_INT, GL_UNSIGNED_INT, GL_FLOAT, GL_DOUBLE, GL_HALF_FLOAT, GL_FIXED, PACKED[0],
-    PACKED[1], GL_UNSIGNED_INT_10F_11F_11F_REV, GL_HALF_FLOAT_OES,
+    GL_BYTE,
+    GL_UNSIGNED_BYTE,
+    GL_SHORT,
+    GL_UNSIGNED_SHORT,
+    GL_INT,
+    GL_UNSIGNED_INT,
+    GL_FLOAT,
+    GL_DOUBLE,
+    GL_HALF_FLOAT,
+    GL_FIXED,
+    PACKED[0],
+    PACKED[1],
+    GL_UNSIGNED_INT_10F_11F_11F_REV,
+    GL_HALF_FLOAT_OES,
 ];
-const INTEGERS: &[u32] = &[GL_BYTE, GL_UNSIGNED_BYTE, GL_SHORT, GL_UNSIGNED_SHORT, GL_INT, GL_UNSIGNED_INT];
+const INTEGERS: &[u32] = &[
+    GL_BYTE,
+    GL_UNSIGNED_BYTE,
+    GL_SHORT,
+    GL_UNSIGNED_SHORT,
+    GL_INT,
+    GL_UNSIGNED_INT,
+];
 
 /// What glXPointer asks for.
 pub struct Asked {
@@ -31,14 +60,55 @@ impl Asked {
     /// The error that OpenGL raises for this format, if any.
     pub fn error(&self) -> Option<u32> {
         let (types, sizes, bgra): (&[u32], _, bool) = match self.slot {
-            attr::POSITION => (&[GL_SHORT, GL_INT, GL_FLOAT, GL_DOUBLE, GL_HALF_FLOAT, PACKED[0], PACKED[1]], 2..=4, false),
-            attr::NORMAL => (&[GL_BYTE, GL_SHORT, GL_INT, GL_FLOAT, GL_DOUBLE, GL_HALF_FLOAT, PACKED[0], PACKED[1]], 3..=3, false),
+            attr::POSITION => (
+                &[
+                    GL_SHORT,
+                    GL_INT,
+                    GL_FLOAT,
+                    GL_DOUBLE,
+                    GL_HALF_FLOAT,
+                    PACKED[0],
+                    PACKED[1],
+                ],
+                2..=4,
+                false,
+            ),
+            attr::NORMAL => (
+                &[
+                    GL_BYTE,
+                    GL_SHORT,
+                    GL_INT,
+                    GL_FLOAT,
+                    GL_DOUBLE,
+                    GL_HALF_FLOAT,
+                    PACKED[0],
+                    PACKED[1],
+                ],
+                3..=3,
+                false,
+            ),
             attr::COLOR => (ALL, 3..=4, true),
             attr::SECONDARY => (ALL, 3..=3, true),
             attr::FOG => (&[GL_FLOAT, GL_DOUBLE, GL_HALF_FLOAT], 1..=1, false),
-            attr::INDEX => (&[GL_UNSIGNED_BYTE, GL_SHORT, GL_INT, GL_FLOAT, GL_DOUBLE], 1..=1, false),
+            attr::INDEX => (
+                &[GL_UNSIGNED_BYTE, GL_SHORT, GL_INT, GL_FLOAT, GL_DOUBLE],
+                1..=1,
+                false,
+            ),
             attr::EDGE_FLAG => (&[GL_UNSIGNED_BYTE], 1..=1, false),
-            slot if slot < attr::GENERIC => (&[GL_SHORT, GL_INT, GL_FLOAT, GL_DOUBLE, GL_HALF_FLOAT, PACKED[0], PACKED[1]], 1..=4, false),
+            slot if slot < attr::GENERIC => (
+                &[
+                    GL_SHORT,
+                    GL_INT,
+                    GL_FLOAT,
+                    GL_DOUBLE,
+                    GL_HALF_FLOAT,
+                    PACKED[0],
+                    PACKED[1],
+                ],
+                1..=4,
+                false,
+            ),
             _ if self.integer => (INTEGERS, 1..=4, false),
             _ if self.long => (&[GL_DOUBLE], 1..=4, false),
             _ => (GENERIC, 1..=4, true),
@@ -59,7 +129,11 @@ impl Asked {
             return Some(GL_INVALID_VALUE);
         }
         let three = matches!(self.slot, attr::NORMAL | attr::SECONDARY);
-        if is_packed && self.size != 4 && !three && !(attr::TEXCOORD..attr::GENERIC).contains(&self.slot) && self.slot != attr::POSITION
+        if is_packed
+            && self.size != 4
+            && !three
+            && !(attr::TEXCOORD..attr::GENERIC).contains(&self.slot)
+            && self.slot != attr::POSITION
             || self.type_ == GL_UNSIGNED_INT_10F_11F_11F_REV && self.size != 3
         {
             return Some(GL_INVALID_OPERATION);
@@ -100,12 +174,26 @@ pub fn interleaved(format: u32) -> Option<Interleaved> {
         GL_T4F_C4F_N3F_V4F => (4, 4, GL_FLOAT, true, 4),
         _ => return None,
     };
-    let color_bytes = if color_type == GL_UNSIGNED_BYTE { 4 } else { color as usize * 4 };
+    let color_bytes = if color_type == GL_UNSIGNED_BYTE {
+        4
+    } else {
+        color as usize * 4
+    };
     let color_offset = texture as usize * 4;
     let normal_offset = color_offset + color_bytes;
     let position_offset = normal_offset + if normal { 12 } else { 0 };
     let stride = position_offset as i32 + position * 4;
-    Some(Interleaved { texture, color, color_type, normal, position, color_offset, normal_offset, position_offset, stride })
+    Some(Interleaved {
+        texture,
+        color,
+        color_type,
+        normal,
+        position,
+        color_offset,
+        normal_offset,
+        position_offset,
+        stride,
+    })
 }
 
 #[cfg(test)]
@@ -114,7 +202,13 @@ mod tests {
 
     #[test]
     fn interleaved_strides() {
-        let strides = [(GL_V2F, 8), (GL_C4UB_V2F, 12), (GL_N3F_V3F, 24), (GL_T2F_C4F_N3F_V3F, 48), (GL_T4F_C4F_N3F_V4F, 60)];
+        let strides = [
+            (GL_V2F, 8),
+            (GL_C4UB_V2F, 12),
+            (GL_N3F_V3F, 24),
+            (GL_T2F_C4F_N3F_V3F, 48),
+            (GL_T4F_C4F_N3F_V4F, 60),
+        ];
         for (format, stride) in strides {
             assert_eq!(interleaved(format).unwrap().stride, stride);
         }
@@ -123,11 +217,34 @@ mod tests {
 
     #[test]
     fn errors() {
-        let asked = |slot, size, type_, stride| Asked { slot, size, type_, stride, integer: false, long: false, normalized: false }.error();
+        let asked = |slot, size, type_, stride| {
+            Asked {
+                slot,
+                size,
+                type_,
+                stride,
+                integer: false,
+                long: false,
+                normalized: false,
+            }
+            .error()
+        };
         assert_eq!(asked(attr::POSITION, 3, GL_FLOAT, 0), None);
-        assert_eq!(asked(attr::POSITION, 1, GL_FLOAT, 0), Some(GL_INVALID_VALUE));
-        assert_eq!(asked(attr::POSITION, 3, GL_UNSIGNED_BYTE, 0), Some(GL_INVALID_ENUM));
-        assert_eq!(asked(attr::COLOR, GL_BGRA as i32, GL_FLOAT, 0), Some(GL_INVALID_OPERATION));
-        assert_eq!(asked(attr::GENERIC, 4, GL_FLOAT, -1), Some(GL_INVALID_VALUE));
+        assert_eq!(
+            asked(attr::POSITION, 1, GL_FLOAT, 0),
+            Some(GL_INVALID_VALUE)
+        );
+        assert_eq!(
+            asked(attr::POSITION, 3, GL_UNSIGNED_BYTE, 0),
+            Some(GL_INVALID_ENUM)
+        );
+        assert_eq!(
+            asked(attr::COLOR, GL_BGRA as i32, GL_FLOAT, 0),
+            Some(GL_INVALID_OPERATION)
+        );
+        assert_eq!(
+            asked(attr::GENERIC, 4, GL_FLOAT, -1),
+            Some(GL_INVALID_VALUE)
+        );
     }
 }

@@ -96,7 +96,9 @@ pub unsafe extern "C" fn glGetPointerv(pname: u32, params: *mut *mut c_void) {
             gl::GL_FOG_COORD_ARRAY_POINTER => attr::FOG,
             gl::GL_INDEX_ARRAY_POINTER => attr::INDEX,
             gl::GL_EDGE_FLAG_ARRAY_POINTER => attr::EDGE_FLAG,
-            gl::GL_TEXTURE_COORD_ARRAY_POINTER => attr::TEXCOORD + (cx.gl.arrays.client_unit & 7) as u8,
+            gl::GL_TEXTURE_COORD_ARRAY_POINTER => {
+                attr::TEXCOORD + (cx.gl.arrays.client_unit & 7) as u8
+            }
             // Nothing was ever given for these.
             gl::GL_FEEDBACK_BUFFER_POINTER | gl::GL_SELECTION_BUFFER_POINTER => {
                 params.write(std::ptr::null_mut());
@@ -108,11 +110,17 @@ pub unsafe extern "C" fn glGetPointerv(pname: u32, params: *mut *mut c_void) {
     }
 }
 
-pub unsafe extern "C" fn glGetVertexAttribPointerv(index: u32, pname: u32, pointer: *mut *mut c_void) {
+pub unsafe extern "C" fn glGetVertexAttribPointerv(
+    index: u32,
+    pname: u32,
+    pointer: *mut *mut c_void,
+) {
     // SAFETY: as above.
     unsafe {
         let cx = context();
-        let Some(slot) = generic_slot(cx, index) else { return };
+        let Some(slot) = generic_slot(cx, index) else {
+            return;
+        };
         if pname != gl::GL_VERTEX_ATTRIB_ARRAY_POINTER {
             return cx.set_error(gl::GL_INVALID_ENUM);
         }

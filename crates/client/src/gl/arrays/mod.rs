@@ -66,11 +66,35 @@ impl Default for VertexArray {
                 attr::FOG | attr::INDEX | attr::EDGE_FLAG => 1,
                 _ => 4,
             };
-            let type_ = if slot as u8 == attr::EDGE_FLAG { gl::GL_UNSIGNED_BYTE } else { gl::GL_FLOAT };
-            Format { size, type_, normalized: false, kind: Kind::Float, given_stride: 0, relative_offset: 0, binding: slot as u8 }
+            let type_ = if slot as u8 == attr::EDGE_FLAG {
+                gl::GL_UNSIGNED_BYTE
+            } else {
+                gl::GL_FLOAT
+            };
+            Format {
+                size,
+                type_,
+                normalized: false,
+                kind: Kind::Float,
+                given_stride: 0,
+                relative_offset: 0,
+                binding: slot as u8,
+            }
         });
-        let bindings = [Binding { buffer: 0, offset: 0, stride: 16, divisor: 0 }; SLOTS];
-        VertexArray { formats, bindings, enabled: 0, client: u32::MAX, element_buffer: 0, exists: false }
+        let bindings = [Binding {
+            buffer: 0,
+            offset: 0,
+            stride: 16,
+            divisor: 0,
+        }; SLOTS];
+        VertexArray {
+            formats,
+            bindings,
+            enabled: 0,
+            client: u32::MAX,
+            element_buffer: 0,
+            exists: false,
+        }
     }
 }
 
@@ -86,7 +110,9 @@ impl VertexArray {
     }
 
     fn find_client_slots(&mut self) {
-        self.client = (0..SLOTS).filter(|&slot| self.binding(slot).buffer == 0).fold(0, |bits, slot| bits | 1 << slot);
+        self.client = (0..SLOTS)
+            .filter(|&slot| self.binding(slot).buffer == 0)
+            .fold(0, |bits, slot| bits | 1 << slot);
     }
 }
 
@@ -106,8 +132,18 @@ pub struct Arrays {
 
 impl Arrays {
     pub fn new() -> Arrays {
-        let bound = Box::new(VertexArray { exists: true, ..VertexArray::default() });
-        Arrays { bound, name: 0, others: HashMap::new(), client_unit: 0, pushed: push::Stack::default(), fetched: Vec::new() }
+        let bound = Box::new(VertexArray {
+            exists: true,
+            ..VertexArray::default()
+        });
+        Arrays {
+            bound,
+            name: 0,
+            others: HashMap::new(),
+            client_unit: 0,
+            pushed: push::Stack::default(),
+            fetched: Vec::new(),
+        }
     }
 
     /// Whether a draw has to bring vertices along.

@@ -79,7 +79,9 @@ pub unsafe extern "C" fn glVertexAttribBinding(index: u32, binding: u32) {
     // SAFETY: the only reference in use.
     unsafe {
         let cx = context();
-        let (Some(slot), Some(from)) = (generic_slot(cx, index), generic_slot(cx, binding)) else { return };
+        let (Some(slot), Some(from)) = (generic_slot(cx, index), generic_slot(cx, binding)) else {
+            return;
+        };
         let array = &mut cx.gl.arrays.bound;
         array.formats[usize::from(slot)].binding = from;
         array.find_client_slots();
@@ -91,7 +93,9 @@ pub unsafe extern "C" fn glVertexBindingDivisor(binding: u32, divisor: u32) {
     // SAFETY: the only reference in use.
     unsafe {
         let cx = context();
-        let Some(from) = generic_slot(cx, binding) else { return };
+        let Some(from) = generic_slot(cx, binding) else {
+            return;
+        };
         cx.gl.arrays.bound.bindings[usize::from(from)].divisor = divisor;
         cx.enc.gl_vertex_binding_divisor(binding, divisor);
     }
@@ -109,32 +113,56 @@ pub unsafe extern "C" fn glBindVertexBuffer(binding: u32, buffer: u32, offset: i
     // SAFETY: the only reference in use.
     unsafe {
         let cx = context();
-        let Some(from) = generic_slot(cx, binding) else { return };
+        let Some(from) = generic_slot(cx, binding) else {
+            return;
+        };
         if offset < 0 || stride < 0 {
             return cx.set_error(gl::GL_INVALID_VALUE);
         }
         bind(&mut cx.gl.arrays.bound, from, buffer, offset, stride);
-        cx.enc.gl_bind_vertex_buffer(binding, buffer, offset, stride);
+        cx.enc
+            .gl_bind_vertex_buffer(binding, buffer, offset, stride);
     }
 }
 
-pub unsafe extern "C" fn glBindVertexBuffers(first: u32, count: i32, buffers: *const u32, offsets: *const i64, strides: *const i32) {
+pub unsafe extern "C" fn glBindVertexBuffers(
+    first: u32,
+    count: i32,
+    buffers: *const u32,
+    offsets: *const i64,
+    strides: *const i32,
+) {
     // SAFETY: the only reference in use; the program gives `count` values each, or no buffers.
     unsafe {
         let cx = context();
         let n = usize::try_from(count).unwrap_or(0);
         let slots = u32::from(attr::COUNT - attr::GENERIC);
-        if count < 0 || first.checked_add(count as u32).is_none_or(|end| end > slots) {
-            return cx.set_error(if count < 0 { gl::GL_INVALID_VALUE } else { gl::GL_INVALID_OPERATION });
+        if count < 0
+            || first
+                .checked_add(count as u32)
+                .is_none_or(|end| end > slots)
+        {
+            return cx.set_error(if count < 0 {
+                gl::GL_INVALID_VALUE
+            } else {
+                gl::GL_INVALID_OPERATION
+            });
         }
         for i in 0..n {
             let slot = attr::GENERIC + first as u8 + i as u8;
             if buffers.is_null() {
                 bind(&mut cx.gl.arrays.bound, slot, 0, 0, 16);
             } else {
-                bind(&mut cx.gl.arrays.bound, slot, *buffers.add(i), *offsets.add(i), *strides.add(i));
+                bind(
+                    &mut cx.gl.arrays.bound,
+                    slot,
+                    *buffers.add(i),
+                    *offsets.add(i),
+                    *strides.add(i),
+                );
             }
         }
-        cx.enc.gl_bind_vertex_buffers(first, count, (buffers, n), (offsets, n), (strides, n));
+        cx.enc
+            .gl_bind_vertex_buffers(first, count, (buffers, n), (offsets, n), (strides, n));
     }
 }

@@ -40,7 +40,10 @@ pub unsafe extern "C" fn glPushClientAttrib(mask: u32) {
         client_unit: arrays.client_unit,
         array_buffer,
     });
-    arrays.pushed.0.push(Saved { pixels, arrays: saved });
+    arrays.pushed.0.push(Saved {
+        pixels,
+        arrays: saved,
+    });
 }
 
 pub unsafe extern "C" fn glPopClientAttrib() {
@@ -53,7 +56,9 @@ pub unsafe extern "C" fn glPopClientAttrib() {
     if let Err(error) = cx.gl.state.gl_pop_client_attrib() {
         return cx.set_error(error.code());
     }
-    let Some(saved) = cx.gl.arrays.pushed.0.pop() else { return };
+    let Some(saved) = cx.gl.arrays.pushed.0.pop() else {
+        return;
+    };
     cx.send_restart(before);
     if let Some(pixels) = saved.pixels {
         cx.restore_pixels(pixels);
@@ -64,7 +69,11 @@ pub unsafe extern "C" fn glPopClientAttrib() {
 }
 
 /// Primitive restart comes back with the arrays, as Mesa has it.
-const RESTART: [u32; 3] = [gl::GL_PRIMITIVE_RESTART, gl::GL_PRIMITIVE_RESTART_FIXED_INDEX, gl::GL_PRIMITIVE_RESTART_INDEX];
+const RESTART: [u32; 3] = [
+    gl::GL_PRIMITIVE_RESTART,
+    gl::GL_PRIMITIVE_RESTART_FIXED_INDEX,
+    gl::GL_PRIMITIVE_RESTART_INDEX,
+];
 
 impl Context {
     fn integer(&self, pname: u32) -> Option<u32> {
@@ -74,7 +83,9 @@ impl Context {
     /// Tells the server what the shadow has restored.
     fn send_restart(&mut self, before: [Option<u32>; 3]) {
         for (pname, old) in RESTART.into_iter().zip(before) {
-            let Some(now) = self.integer(pname).filter(|now| Some(*now) != old) else { continue };
+            let Some(now) = self.integer(pname).filter(|now| Some(*now) != old) else {
+                continue;
+            };
             // SAFETY: the context's own encoder.
             unsafe {
                 match pname {
@@ -103,13 +114,19 @@ impl Context {
         let element_buffer = saved.array.element_buffer;
         *self.gl.arrays.bound = saved.array;
         self.gl.arrays.client_unit = saved.client_unit;
-        self.gl.objects.bindings.set_array_buffer(saved.array_buffer);
+        self.gl
+            .objects
+            .bindings
+            .set_array_buffer(saved.array_buffer);
         // SAFETY: the context's own encoder.
         unsafe {
-            self.enc.gl_bind_buffer(gl::GL_ARRAY_BUFFER, saved.array_buffer);
-            self.enc.gl_bind_buffer(gl::GL_ELEMENT_ARRAY_BUFFER, element_buffer);
+            self.enc
+                .gl_bind_buffer(gl::GL_ARRAY_BUFFER, saved.array_buffer);
+            self.enc
+                .gl_bind_buffer(gl::GL_ELEMENT_ARRAY_BUFFER, element_buffer);
             if self.gl.is_compat() {
-                self.enc.gl_client_active_texture(gl::GL_TEXTURE0 + saved.client_unit);
+                self.enc
+                    .gl_client_active_texture(gl::GL_TEXTURE0 + saved.client_unit);
             }
         }
     }
@@ -132,19 +149,38 @@ impl Context {
             }
             if moved && binding.buffer != 0 {
                 enc.gl_bind_buffer(gl::GL_ARRAY_BUFFER, binding.buffer);
-                let stride = if format.given_stride == 0 { 0 } else { binding.stride as i32 };
+                let stride = if format.given_stride == 0 {
+                    0
+                } else {
+                    binding.stride as i32
+                };
                 match slot {
                     attr::POSITION => enc.gl_vertex_pointer(size, format.type_, stride, offset),
                     attr::NORMAL => enc.gl_normal_pointer(format.type_, stride, offset),
                     attr::COLOR => enc.gl_color_pointer(size, format.type_, stride, offset),
-                    attr::SECONDARY => enc.gl_secondary_color_pointer(size, format.type_, stride, offset),
+                    attr::SECONDARY => {
+                        enc.gl_secondary_color_pointer(size, format.type_, stride, offset)
+                    }
                     attr::FOG => enc.gl_fog_coord_pointer(format.type_, stride, offset),
                     attr::INDEX => enc.gl_index_pointer(format.type_, stride, offset),
                     attr::EDGE_FLAG => enc.gl_edge_flag_pointer(stride, offset),
-                    s if s < attr::GENERIC => enc.gl_tex_coord_pointer(size, format.type_, stride, offset),
-                    _ if format.kind == Kind::Integer => enc.gl_vertex_attrib_i_pointer(index, size, format.type_, stride, offset),
-                    _ if format.kind == Kind::Long => enc.gl_vertex_attrib_l_pointer(index, size, format.type_, stride, offset),
-                    _ => enc.gl_vertex_attrib_pointer(index, size, format.type_, format.normalized.into(), stride, offset),
+                    s if s < attr::GENERIC => {
+                        enc.gl_tex_coord_pointer(size, format.type_, stride, offset)
+                    }
+                    _ if format.kind == Kind::Integer => {
+                        enc.gl_vertex_attrib_i_pointer(index, size, format.type_, stride, offset)
+                    }
+                    _ if format.kind == Kind::Long => {
+                        enc.gl_vertex_attrib_l_pointer(index, size, format.type_, stride, offset)
+                    }
+                    _ => enc.gl_vertex_attrib_pointer(
+                        index,
+                        size,
+                        format.type_,
+                        format.normalized.into(),
+                        stride,
+                        offset,
+                    ),
                 }
             }
             if moved && slot >= attr::GENERIC {

@@ -11,9 +11,15 @@ pub struct Cut {
 
 /// How `count` vertices of a primitive are cut; none if the mode has no place for it. Vertices that do not complete a primitive are carried.
 pub fn cut(mode: u32, count: usize) -> Option<Cut> {
-    let rest = |size: usize| Cut { emit: count - count % size, carry: (count - count % size..count).collect() };
+    let rest = |size: usize| Cut {
+        emit: count - count % size,
+        carry: (count - count % size..count).collect(),
+    };
     let all = |carry: Vec<usize>| Cut { emit: count, carry };
-    let none = || Cut { emit: 0, carry: (0..count).collect() };
+    let none = || Cut {
+        emit: 0,
+        carry: (0..count).collect(),
+    };
     Some(match mode {
         GL_POINTS => all(vec![]),
         GL_LINES => rest(2),
@@ -28,7 +34,10 @@ pub fn cut(mode: u32, count: usize) -> Option<Cut> {
         GL_TRIANGLE_STRIP | GL_QUAD_STRIP if count < 4 => none(),
         GL_TRIANGLE_STRIP | GL_QUAD_STRIP => {
             let emit = count - count % 2;
-            Cut { emit, carry: (emit - 2..count).collect() }
+            Cut {
+                emit,
+                carry: (emit - 2..count).collect(),
+            }
         }
         _ => return None,
     })
@@ -59,10 +68,19 @@ mod tests {
             GL_QUADS | GL_LINES_ADJACENCY => v.chunks_exact(4).map(<[_]>::to_vec).collect(),
             GL_LINE_STRIP => v.windows(2).map(<[_]>::to_vec).collect(),
             GL_TRIANGLE_FAN | GL_POLYGON => (2..n).map(|i| vec![v[0], v[i - 1], v[i]]).collect(),
-            GL_TRIANGLE_STRIP => {
-                (2..n).map(|i| if i % 2 == 0 { vec![v[i - 2], v[i - 1], v[i]] } else { vec![v[i - 1], v[i - 2], v[i]] }).collect()
-            }
-            GL_QUAD_STRIP => (3..n).step_by(2).map(|i| vec![v[i - 3], v[i - 2], v[i], v[i - 1]]).collect(),
+            GL_TRIANGLE_STRIP => (2..n)
+                .map(|i| {
+                    if i % 2 == 0 {
+                        vec![v[i - 2], v[i - 1], v[i]]
+                    } else {
+                        vec![v[i - 1], v[i - 2], v[i]]
+                    }
+                })
+                .collect(),
+            GL_QUAD_STRIP => (3..n)
+                .step_by(2)
+                .map(|i| vec![v[i - 3], v[i - 2], v[i], v[i - 1]])
+                .collect(),
             _ => unreachable!(),
         }
     }
@@ -70,7 +88,15 @@ mod tests {
     #[test]
     fn pieces_draw_what_the_whole_draws() {
         for mode in [
-            GL_POINTS, GL_LINES, GL_TRIANGLES, GL_QUADS, GL_LINE_STRIP, GL_TRIANGLE_FAN, GL_POLYGON, GL_TRIANGLE_STRIP, GL_QUAD_STRIP,
+            GL_POINTS,
+            GL_LINES,
+            GL_TRIANGLES,
+            GL_QUADS,
+            GL_LINE_STRIP,
+            GL_TRIANGLE_FAN,
+            GL_POLYGON,
+            GL_TRIANGLE_STRIP,
+            GL_QUAD_STRIP,
         ] {
             for total in 0..40 {
                 let whole: Vec<usize> = (0..total).collect();
@@ -87,7 +113,11 @@ mod tests {
                         run.push(v);
                     }
                     pieces.extend(primitives(mode, &run));
-                    assert_eq!(pieces, primitives(mode, &whole), "mode {mode:#x}, {total} vertices, runs of {room}");
+                    assert_eq!(
+                        pieces,
+                        primitives(mode, &whole),
+                        "mode {mode:#x}, {total} vertices, runs of {room}"
+                    );
                 }
             }
         }

@@ -33,7 +33,13 @@ fn attribute<const N: usize>(cx: &mut Context, attribute: u8, v: [f32; N]) {
     if usize::from(im.components[usize::from(attribute)]) == N {
         let at = usize::from(im.offset[usize::from(attribute)]);
         // SAFETY: the layout's offsets and components lie within the template.
-        unsafe { im.template.as_mut_ptr().add(at).cast::<[f32; N]>().write_unaligned(v) };
+        unsafe {
+            im.template
+                .as_mut_ptr()
+                .add(at)
+                .cast::<[f32; N]>()
+                .write_unaligned(v)
+        };
         return;
     }
     if im.is_plainly_outside() {
@@ -243,7 +249,11 @@ fn unit<const N: usize>(cx: &mut Context, target: u32, v: [f32; N]) {
 #[inline(always)]
 fn generic<const N: usize>(cx: &mut Context, index: u32, v: [f32; N]) {
     if index == 0 && cx.gl.in_begin() {
-        return if N == 1 { vertex(cx, [v[0], 0.0]) } else { vertex(cx, v) };
+        return if N == 1 {
+            vertex(cx, [v[0], 0.0])
+        } else {
+            vertex(cx, v)
+        };
     }
     if index >= u32::from(attr::COUNT - attr::GENERIC) {
         return cx.set_error(gl::GL_INVALID_VALUE);
@@ -293,7 +303,10 @@ impl Context {
     fn by_itself(&mut self, changes: Changes) {
         self.go_verbatim();
         match changes {
-            Changes::Generic(index) if index < 16 => self.gl.state.forget_current(usize::from(attr::GENERIC) + index as usize),
+            Changes::Generic(index) if index < 16 => self
+                .gl
+                .state
+                .forget_current(usize::from(attr::GENERIC) + index as usize),
             Changes::One(attribute) => self.gl.state.forget_current(attribute.into()),
             Changes::All => (0..attr::COUNT).for_each(|a| self.gl.state.forget_current(a.into())),
             Changes::Nothing | Changes::Generic(_) => {}
@@ -470,7 +483,11 @@ pub unsafe extern "C" fn glMaterialfv(face: u32, pname: u32, params: *const f32)
         let cx = context();
         cx.by_itself(Changes::Nothing);
         let n = mgn_wire::sizes::pname::params(pname);
-        if let Err(error) = cx.gl.state.gl_materialfv(face, pname, crate::gl::values(params, n)) {
+        if let Err(error) = cx
+            .gl
+            .state
+            .gl_materialfv(face, pname, crate::gl::values(params, n))
+        {
             return cx.set_error(error.code());
         }
         cx.enc.gl_materialfv(face, pname, (params, n));
@@ -483,7 +500,11 @@ pub unsafe extern "C" fn glMaterialiv(face: u32, pname: u32, params: *const i32)
         let cx = context();
         cx.by_itself(Changes::Nothing);
         let n = mgn_wire::sizes::pname::params(pname);
-        if let Err(error) = cx.gl.state.gl_materialiv(face, pname, crate::gl::values(params, n)) {
+        if let Err(error) = cx
+            .gl
+            .state
+            .gl_materialiv(face, pname, crate::gl::values(params, n))
+        {
             return cx.set_error(error.code());
         }
         cx.enc.gl_materialiv(face, pname, (params, n));

@@ -32,7 +32,10 @@ impl Layout {
 
     /// Bytes before the position.
     pub fn template_bytes(&self) -> usize {
-        self.order.iter().map(|&a| usize::from(self.components[usize::from(a)]) * 4).sum()
+        self.order
+            .iter()
+            .map(|&a| usize::from(self.components[usize::from(a)]) * 4)
+            .sum()
     }
 
     /// Bytes of a vertex.

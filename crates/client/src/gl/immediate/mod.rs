@@ -114,7 +114,11 @@ impl Immediate {
 
     /// A display list left the program between glBegin and glEnd, or took it out.
     pub fn be(&mut self, inside: bool) {
-        self.phase = if inside { Phase::Verbatim } else { Phase::Outside };
+        self.phase = if inside {
+            Phase::Verbatim
+        } else {
+            Phase::Outside
+        };
         self.limit = [std::ptr::null_mut(); 5];
         self.components = [0; ATTRIBUTES];
     }
@@ -155,7 +159,11 @@ impl Immediate {
         self.start = self.record.wrapping_add(self.layout.header_bytes());
         self.at = self.start;
         for i in 0..ATTRIBUTES as u8 {
-            self.write_template(i, self.components[usize::from(i)], current.values[usize::from(i)]);
+            self.write_template(
+                i,
+                self.components[usize::from(i)],
+                current.values[usize::from(i)],
+            );
         }
         self.set_limits();
     }
@@ -179,7 +187,10 @@ impl Immediate {
     /// Takes the template's values over as current ones.
     fn keep_values(&self, current: &mut Current) {
         for a in self.layout.attributes() {
-            let (at, n) = (usize::from(self.offset[usize::from(a)]), usize::from(self.components[usize::from(a)]));
+            let (at, n) = (
+                usize::from(self.offset[usize::from(a)]),
+                usize::from(self.components[usize::from(a)]),
+            );
             let mut value = [0.0, 0.0, 0.0, 1.0];
             value[..n].copy_from_slice(&self.template[at..at + n]);
             current.values[usize::from(a)] = value;
@@ -192,7 +203,10 @@ impl Immediate {
         let mut at = self.start.wrapping_add(index * self.stride).cast::<f32>();
         for a in self.layout.attributes().chain([attr::POSITION]) {
             let mut value = [0.0, 0.0, 0.0, 1.0];
-            for v in value.iter_mut().take(usize::from(self.layout.components[usize::from(a)])) {
+            for v in value
+                .iter_mut()
+                .take(usize::from(self.layout.components[usize::from(a)]))
+            {
                 // SAFETY: the vertex was written there.
                 *v = unsafe { at.read_unaligned() };
                 at = at.wrapping_add(1);
@@ -206,7 +220,10 @@ impl Immediate {
     fn append_vertex(&mut self, vertex: &Vertex) {
         let mut at = self.at.cast::<f32>();
         for a in self.layout.attributes().chain([attr::POSITION]) {
-            for v in vertex[usize::from(a)].iter().take(usize::from(self.layout.components[usize::from(a)])) {
+            for v in vertex[usize::from(a)]
+                .iter()
+                .take(usize::from(self.layout.components[usize::from(a)]))
+            {
                 // SAFETY: the limits leave room for this vertex.
                 unsafe { at.write_unaligned(*v) };
                 at = at.wrapping_add(1);
@@ -222,7 +239,13 @@ impl Immediate {
         unsafe {
             let mut done = 0;
             while done < self.template_bytes {
-                let block = self.template.as_ptr().cast::<u8>().add(done).cast::<[u8; BLOCK]>().read_unaligned();
+                let block = self
+                    .template
+                    .as_ptr()
+                    .cast::<u8>()
+                    .add(done)
+                    .cast::<[u8; BLOCK]>()
+                    .read_unaligned();
                 at.add(done).cast::<[u8; BLOCK]>().write_unaligned(block);
                 done += BLOCK;
             }
@@ -262,7 +285,10 @@ impl Context {
             self.fetch_mixed_arrays();
         }
         let im = &mut self.gl.immediate;
-        let again = im.reopen_at == self.enc.cur && !im.reopen_at.is_null() && im.mode == mode && !im.compiling;
+        let again = im.reopen_at == self.enc.cur
+            && !im.reopen_at.is_null()
+            && im.mode == mode
+            && !im.compiling;
         im.mode = mode;
         // What is drawn may raise errors: an incomplete framebuffer, a mapped buffer.
         self.enc.fallible = true;
@@ -313,7 +339,8 @@ impl Context {
         let words = (im.start as usize - im.record as usize + bytes) / 4;
         // SAFETY: `lay_out` left room for the header between `record` and `start`.
         unsafe {
-            im.layout.write_header(im.record, im.drawn_mode(), flags, bytes);
+            im.layout
+                .write_header(im.record, im.drawn_mode(), flags, bytes);
             put(im.record, 0, u32::from(ops::MGN_RUN) | (words as u32) << 16);
         }
         self.enc.cur = im.start.wrapping_add(bytes);
@@ -376,20 +403,35 @@ impl Context {
     /// Sends what was set of attributes when no vertex followed.
     fn send_layout_values(&mut self) {
         let im = &self.gl.immediate;
-        let layout: Vec<u8> = im.layout.attributes().flat_map(|a| [a, im.layout.components[usize::from(a)]]).collect();
+        let layout: Vec<u8> = im
+            .layout
+            .attributes()
+            .flat_map(|a| [a, im.layout.components[usize::from(a)]])
+            .collect();
         if layout.is_empty() {
             return;
         }
-        let values: Vec<f32> = im.layout.attributes().flat_map(|a| self.gl.state.current.values[usize::from(a)]).collect();
+        let values: Vec<f32> = im
+            .layout
+            .attributes()
+            .flat_map(|a| self.gl.state.current.values[usize::from(a)])
+            .collect();
         // SAFETY: the context's own encoder; the arrays live until the call returns.
-        unsafe { self.enc.mgn_current((layout.as_ptr(), layout.len()), (values.as_ptr(), values.len())) };
+        unsafe {
+            self.enc.mgn_current(
+                (layout.as_ptr(), layout.len()),
+                (values.as_ptr(), values.len()),
+            )
+        };
     }
 
     /// Ends the run where the primitive may be cut, and goes on with a layout in which `attribute` has so many components (or, without one, in a new
     /// chunk). False if that isn't possible.
     fn restart_run(&mut self, change: Option<(u8, u8)>) -> bool {
         self.gl.immediate.keep_values(&mut self.gl.state.current);
-        let Some(plan) = self.plan_cut(change) else { return false };
+        let Some(plan) = self.plan_cut(change) else {
+            return false;
+        };
         let (im, current) = (&mut self.gl.immediate, &self.gl.state.current);
         let carried: Vec<Vertex> = plan.carry.iter().map(|&i| im.vertex(i, current)).collect();
         if plan.emit > 0 {
@@ -430,7 +472,9 @@ impl Context {
             return None;
         }
         let cut = cut::cut(im.mode, count)?;
-        let known = change.is_none_or(|(a, _)| a == attr::POSITION || self.gl.state.current.get(usize::from(a)).is_some());
+        let known = change.is_none_or(|(a, _)| {
+            a == attr::POSITION || self.gl.state.current.get(usize::from(a)).is_some()
+        });
         (known || cut.carry.is_empty()).then_some(cut)
     }
 
@@ -461,10 +505,15 @@ impl Context {
 
     /// Closes a loop that goes on as a strip, and sets the current values again that the closing vertex changed.
     fn close_loop_verbatim(&mut self) {
-        let Some(first) = self.gl.immediate.loop_first.take() else { return };
+        let Some(first) = self.gl.immediate.loop_first.take() else {
+            return;
+        };
         let attributes: Vec<(u8, u8)> = {
             let layout = &self.gl.immediate.layout;
-            layout.attributes().map(|a| (a, layout.components[usize::from(a)])).collect()
+            layout
+                .attributes()
+                .map(|a| (a, layout.components[usize::from(a)]))
+                .collect()
         };
         let values = self.gl.state.current.values;
         for &(a, n) in &attributes {
@@ -502,7 +551,11 @@ impl Context {
 
     /// Whether polygons are drawn by their edges or corners, or may be for all that is known.
     fn outlined(&self) -> bool {
-        self.gl.state.get(gl::GL_POLYGON_MODE).values().is_none_or(|modes| (0..2).any(|i| modes.int64(i) != i64::from(gl::GL_FILL)))
+        self.gl
+            .state
+            .get(gl::GL_POLYGON_MODE)
+            .values()
+            .is_none_or(|modes| (0..2).any(|i| modes.int64(i) != i64::from(gl::GL_FILL)))
     }
 
     /// An attribute that the layout doesn't hold in this form.
