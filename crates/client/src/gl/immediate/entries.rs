@@ -2,6 +2,7 @@
 //!
 //! Integers become floats as OpenGL 2.1, table 2.9, says (and Mesa does) for colours and normals: unsigned `c / (2^b - 1)`, signed `(2c + 1) / (2^b - 1)`.
 
+use super::block::Block;
 use crate::context::Context;
 use crate::gl::context;
 use mgn_wire::draws::attr;
@@ -24,29 +25,25 @@ fn vertex<const N: usize>(cx: &mut Context, v: [f32; N]) {
     if at <= im.limit[N] {
         return im.append(at, &v);
     }
-    cx.slow_vertex(N as u8, widen(v));
+    let [x, y, z, w] = widen(v);
+    cx.slow_vertex(N as u8, x, y, z, w);
 }
 
 #[inline(always)]
 fn attribute<const N: usize>(cx: &mut Context, attribute: u8, v: [f32; N]) {
     let im = &mut cx.gl.immediate;
     if usize::from(im.components[usize::from(attribute)]) == N {
-        let at = usize::from(im.offset[usize::from(attribute)]);
-        // SAFETY: the layout's offsets and components lie within the template.
-        unsafe {
-            im.template
-                .as_mut_ptr()
-                .add(at)
-                .cast::<[f32; N]>()
-                .write_unaligned(v)
-        };
+        let slot = usize::from(im.slot[usize::from(attribute)]);
+        // SAFETY: slots lie within the template.
+        unsafe { *im.template.get_unchecked_mut(slot) = Block::new(v) };
         return;
     }
     if im.is_plainly_outside() {
         cx.gl.state.current.values[usize::from(attribute)] = widen(v);
         return cx.send_attribute(attribute, N as u8, widen(v));
     }
-    cx.attribute(attribute, N as u8, widen(v));
+    let [x, y, z, w] = widen(v);
+    cx.attribute(attribute, N as u8, x, y, z, w);
 }
 
 /// Missing components are (0, 0, 0, 1).

@@ -30,17 +30,13 @@ impl Layout {
         self.components[usize::from(attribute)] = components;
     }
 
-    /// Bytes before the position.
-    pub fn template_bytes(&self) -> usize {
-        self.order
-            .iter()
-            .map(|&a| usize::from(self.components[usize::from(a)]) * 4)
-            .sum()
-    }
-
     /// Bytes of a vertex.
     pub fn stride(&self) -> usize {
-        self.template_bytes() + usize::from(self.position()) * 4
+        4 * self
+            .attributes()
+            .chain([attr::POSITION])
+            .map(|a| usize::from(self.components[usize::from(a)]))
+            .sum::<usize>()
     }
 
     fn pairs(&self) -> usize {

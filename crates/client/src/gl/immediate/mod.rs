@@ -5,11 +5,13 @@
 //! and starts another with a wider layout. What arrays can't express (evaluators, materials, integer attributes, stippled strips longer than a chunk) makes
 //! the run *open*: the server begins the primitive and feeds it the vertices, and the rest of it travels call by call.
 
+mod block;
 mod cut;
 pub mod entries;
 mod layout;
 
 use crate::context::Context;
+use block::Block;
 use layout::Layout;
 use mgn_state::Current;
 use mgn_wire::draws::{attr, RUN_OPEN, RUN_TRAILING};
@@ -20,9 +22,6 @@ use mgn_wire::{gl, ops};
 const ATTRIBUTES: usize = attr::COUNT as usize;
 /// Room that a run needs at its start: its header and a few of the longest vertices.
 const RUN_MIN: usize = 16 * ATTRIBUTES * 16;
-/// Templates are copied in blocks of this many bytes, so a vertex's attributes may overrun by nearly as much.
-const BLOCK: usize = 16;
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Outside,
@@ -42,15 +41,18 @@ pub struct Immediate {
     at: *mut u8,
     /// `limit[n]`: the last place where a vertex with n position components may start; null if such a one takes the slow path.
     limit: [*mut u8; 5],
-    /// Bytes of the attributes before the position, and of a whole vertex.
-    template_bytes: usize,
+    /// Bytes of a vertex.
     stride: usize,
+    /// Attributes before the position.
+    slots: usize,
     /// Components of each attribute in the layout; 0 for none, and for all outside Begin/End.
     components: [u8; ATTRIBUTES],
-    /// Where in the template each attribute lies, in floats.
-    offset: [u8; ATTRIBUTES],
-    /// The attributes before the position as the next vertex will have them, and a block's overrun.
-    template: [f32; ATTRIBUTES * 4 + BLOCK / 4],
+    /// Where in the template each attribute lies.
+    slot: [u8; ATTRIBUTES],
+    /// Bytes of the attribute in each slot.
+    slot_bytes: [u8; ATTRIBUTES],
+    /// The attributes before the position as the next vertex will have them, in the order of the layout.
+    template: [Block; ATTRIBUTES],
     phase: Phase,
     mode: u32,
     layout: Layout,
@@ -76,11 +78,12 @@ impl Immediate {
         Immediate {
             at: std::ptr::dangling_mut(),
             limit: [null; 5],
-            template_bytes: 0,
             stride: 0,
+            slots: 0,
             components: [0; ATTRIBUTES],
-            offset: [0; ATTRIBUTES],
-            template: [0.0; ATTRIBUTES * 4 + BLOCK / 4],
+            slot: [0; ATTRIBUTES],
+            slot_bytes: [0; ATTRIBUTES],
+            template: [Block::new([0.0; 4]); ATTRIBUTES],
             phase: Phase::Outside,
             mode: 0,
             layout: Layout::default(),
@@ -147,24 +150,19 @@ impl Immediate {
 
     /// Lays the empty run out anew behind `record`.
     fn lay_out(&mut self, current: &Current) {
-        let mut offset = 0;
-        for a in self.layout.attributes() {
-            self.offset[usize::from(a)] = offset;
-            offset += self.layout.components[usize::from(a)];
+        (self.slots, self.slot_bytes[0]) = (0, 0);
+        for (slot, a) in self.layout.attributes().enumerate() {
+            let a = usize::from(a);
+            self.slot[a] = slot as u8;
+            self.slot_bytes[slot] = 4 * self.layout.components[a];
+            self.template[slot] = Block::new(current.values[a]);
+            self.slots = slot + 1;
         }
         self.components = self.layout.components;
         self.components[usize::from(attr::POSITION)] = 0;
-        self.template_bytes = self.layout.template_bytes();
         self.stride = self.layout.stride();
         self.start = self.record.wrapping_add(self.layout.header_bytes());
         self.at = self.start;
-        for i in 0..ATTRIBUTES as u8 {
-            self.write_template(
-                i,
-                self.components[usize::from(i)],
-                current.values[usize::from(i)],
-            );
-        }
         self.set_limits();
     }
 
@@ -173,26 +171,16 @@ impl Immediate {
         let position = usize::from(self.layout.position());
         if position > 0 {
             // Behind the last vertex there is room for one that closes a loop and one that trails.
-            self.limit[position] = self.chunk_end.wrapping_sub(3 * self.stride + BLOCK);
+            self.limit[position] = self.chunk_end.wrapping_sub(3 * self.stride + Block::BYTES);
         }
-    }
-
-    #[inline(always)]
-    fn write_template(&mut self, attribute: u8, components: u8, value: [f32; 4]) {
-        let at = usize::from(self.offset[usize::from(attribute)]);
-        let n = usize::from(components);
-        self.template[at..at + n].copy_from_slice(&value[..n]);
     }
 
     /// Takes the template's values over as current ones.
     fn keep_values(&self, current: &mut Current) {
-        for a in self.layout.attributes() {
-            let (at, n) = (
-                usize::from(self.offset[usize::from(a)]),
-                usize::from(self.components[usize::from(a)]),
-            );
+        for (slot, a) in self.layout.attributes().enumerate() {
+            let n = usize::from(self.components[usize::from(a)]);
             let mut value = [0.0, 0.0, 0.0, 1.0];
-            value[..n].copy_from_slice(&self.template[at..at + n]);
+            value[..n].copy_from_slice(&self.template[slot].values()[..n]);
             current.values[usize::from(a)] = value;
         }
     }
@@ -235,21 +223,21 @@ impl Immediate {
     /// Appends a vertex with the template's attributes.
     #[inline(always)]
     fn append(&mut self, at: *mut u8, position: &[f32]) {
-        // SAFETY: `at` is within the limit, behind which there is room for a vertex and a block; the template has room for a block's overrun.
+        // SAFETY: `at` is within the limit, behind which there is room for a vertex and a block. There are as many slots as the layout has attributes.
         unsafe {
-            let mut done = 0;
-            while done < self.template_bytes {
-                let block = self
-                    .template
-                    .as_ptr()
-                    .cast::<u8>()
-                    .add(done)
-                    .cast::<[u8; BLOCK]>()
-                    .read_unaligned();
-                at.add(done).cast::<[u8; BLOCK]>().write_unaligned(block);
-                done += BLOCK;
+            let mut to = at;
+            let mut copy = |slot: usize| {
+                // A block may be wider than its attribute; what follows overwrites the rest.
+                to.cast::<Block>()
+                    .write_unaligned(*self.template.get_unchecked(slot));
+                to = to.add(usize::from(*self.slot_bytes.get_unchecked(slot)));
+            };
+            // Without attributes, the first slot has no bytes. Vertices with one, as many have, are spared the loop.
+            copy(0);
+            if self.slots > 1 {
+                (1..self.slots).for_each(copy);
             }
-            let to = at.add(self.template_bytes).cast::<f32>();
+            let to = to.cast::<f32>();
             for (i, v) in position.iter().enumerate() {
                 to.add(i).write_unaligned(*v);
             }
@@ -259,13 +247,20 @@ impl Immediate {
 
     /// Appends a vertex that isn't drawn if attributes changed after the last one.
     fn append_trailing(&mut self) -> bool {
-        let bytes = self.template_bytes;
-        let last = self.at.wrapping_sub(self.stride);
-        // SAFETY: the last vertex lies there, and the template has that many bytes.
-        let same = unsafe {
-            let last = std::slice::from_raw_parts(last, bytes);
-            last == std::slice::from_raw_parts(self.template.as_ptr().cast::<u8>(), bytes)
-        };
+        let mut last = self.at.wrapping_sub(self.stride);
+        let same = (0..self.slots).all(|slot| {
+            let bytes = usize::from(self.slot_bytes[slot]);
+            // SAFETY: the last vertex lies there with all of its attributes, and a block has at least an attribute's bytes.
+            let (was, is) = unsafe {
+                let template = std::ptr::from_ref(&self.template[slot]).cast::<u8>();
+                (
+                    std::slice::from_raw_parts(last, bytes),
+                    std::slice::from_raw_parts(template, bytes),
+                )
+            };
+            last = last.wrapping_add(bytes);
+            was == is
+        });
         if !same {
             self.append(self.at, &[0.0; 4][..usize::from(self.layout.position())]);
         }
@@ -536,12 +531,14 @@ impl Context {
             }
             _ => 4,
         };
-        self.attribute(attribute, components, value);
+        let [x, y, z, w] = value;
+        self.attribute(attribute, components, x, y, z, w);
     }
 
     /// Makes a vertex as its entry point does.
     pub fn make_vertex(&mut self, components: u8, value: [f32; 4]) {
-        self.slow_vertex(components, value);
+        let [x, y, z, w] = value;
+        self.slow_vertex(components, x, y, z, w);
     }
 
     /// Whether lines are stippled, or may be for all that is known.
@@ -558,10 +555,19 @@ impl Context {
             .is_none_or(|modes| (0..2).any(|i| modes.int64(i) != i64::from(gl::GL_FILL)))
     }
 
-    /// An attribute that the layout doesn't hold in this form.
+    /// An attribute outside of any run, or one that the run's layout doesn't hold in this form.
     #[cold]
     #[inline(never)]
-    fn attribute(&mut self, attribute: u8, components: u8, value: [f32; 4]) {
+    extern "C" fn attribute(
+        &mut self,
+        attribute: u8,
+        components: u8,
+        x: f32,
+        y: f32,
+        z: f32,
+        w: f32,
+    ) {
+        let value = [x, y, z, w];
         let im = &mut self.gl.immediate;
         if im.phase != Phase::Run {
             self.gl.state.set_current(usize::from(attribute), value);
@@ -573,15 +579,17 @@ impl Context {
         }
         let im = &mut self.gl.immediate;
         if im.phase != Phase::Run {
-            return self.attribute(attribute, components, value);
+            return self.attribute(attribute, components, x, y, z, w);
         }
-        im.write_template(attribute, im.components[usize::from(attribute)], value);
+        im.template[usize::from(im.slot[usize::from(attribute)])] = Block::new(value);
     }
 
-    /// A vertex that the fast path could not take.
+    /// A vertex that the fast path could not take. Its values come one by one and it is a C function, because then it needs none of
+    /// the fast path's stack: the values stay in registers, and a jump is enough for what cannot unwind.
     #[cold]
     #[inline(never)]
-    fn slow_vertex(&mut self, components: u8, value: [f32; 4]) {
+    extern "C" fn slow_vertex(&mut self, components: u8, x: f32, y: f32, z: f32, w: f32) {
+        let value = [x, y, z, w];
         let im = &mut self.gl.immediate;
         match im.phase {
             Phase::Outside if im.compiling => return self.send_vertex(components, value),
@@ -597,7 +605,7 @@ impl Context {
         }
         let im = &mut self.gl.immediate;
         if im.phase != Phase::Run {
-            return self.slow_vertex(components, value);
+            return self.slow_vertex(components, x, y, z, w);
         }
         im.append(im.at, &value[..usize::from(im.layout.position())]);
     }

@@ -1,0 +1,60 @@
+//! An attribute's value as one register's width.
+//!
+//! A vertex is put together from values that were stored an instant ago. The processor hands a stored value to a load directly only if one store wrote all
+//! that the load reads (store-to-load forwarding); a load that spans two of them waits until both have reached the cache, a dozen cycles or more. So
+//! values are stored and loaded as whole blocks, whatever their number of components.
+
+pub use block::Block;
+
+#[cfg(target_arch = "x86_64")]
+mod block {
+    use std::arch::x86_64::{__m128, _mm_movelh_ps, _mm_setr_ps};
+
+    #[derive(Clone, Copy)]
+    #[repr(transparent)]
+    pub struct Block(__m128);
+
+    impl Block {
+        /// The values, and zeros.
+        #[inline(always)]
+        pub fn new<const N: usize>(values: [f32; N]) -> Block {
+            let [x, y, z, w] = super::padded(values);
+            // SAFETY: every x86-64 processor has these. In halves, because the first two values often lie side by side.
+            Block(unsafe {
+                _mm_movelh_ps(_mm_setr_ps(x, y, 0.0, 0.0), _mm_setr_ps(z, w, 0.0, 0.0))
+            })
+        }
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+mod block {
+    #[derive(Clone, Copy)]
+    #[repr(C, align(16))]
+    pub struct Block([f32; 4]);
+
+    impl Block {
+        /// The values, and zeros.
+        #[inline(always)]
+        pub fn new<const N: usize>(values: [f32; N]) -> Block {
+            Block(super::padded(values))
+        }
+    }
+}
+
+#[inline(always)]
+fn padded<const N: usize>(values: [f32; N]) -> [f32; 4] {
+    let mut four = [0.0; 4];
+    four[..N].copy_from_slice(&values);
+    four
+}
+
+impl Block {
+    pub const BYTES: usize = size_of::<Block>();
+
+    #[inline(always)]
+    pub fn values(&self) -> &[f32; 4] {
+        // SAFETY: a block is four floats, and aligned for more.
+        unsafe { &*std::ptr::from_ref(self).cast() }
+    }
+}
