@@ -79,6 +79,10 @@ pub struct Run {
     #[arg(long, value_enum, default_value_t = OnLoss::Exit)]
     pub on_loss: OnLoss,
 
+    /// When to send vertices that immediate mode repeats only once
+    #[arg(long, value_enum, default_value_t = Weld::Auto)]
+    pub weld: Weld,
+
     /// Show the program on a private X server without a screen (Xvfb)
     #[arg(long, conflicts_with = "display")]
     pub headless: bool,
@@ -208,6 +212,15 @@ pub enum OnLoss {
     Exit,
     /// It goes on without drawing
     Continue,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Weld {
+    /// When the server is behind
+    Auto,
+    /// For a slow network
+    Always,
+    Never,
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use mgn_launch::{
 };
 use mgn_present::XDisplay;
 
-use crate::args::{ImageFormat, OnLoss, Present, Run};
+use crate::args::{ImageFormat, OnLoss, Present, Run, Weld};
 use crate::report::{live_line, Figures};
 
 /// How often the live line changes.
@@ -93,6 +93,11 @@ fn start(args: &Run) -> anyhow::Result<Session> {
         on_loss: match args.on_loss {
             OnLoss::Exit => mgn_launch::OnLoss::Exit,
             OnLoss::Continue => mgn_launch::OnLoss::Continue,
+        },
+        weld: match args.weld {
+            Weld::Auto => mgn_launch::Weld::Auto,
+            Weld::Always => mgn_launch::Weld::Always,
+            Weld::Never => mgn_launch::Weld::Never,
         },
     };
     let server = match (&args.server, &args.transport) {

@@ -25,7 +25,7 @@ pub struct Context {
     pub gl: GlState,
     pub id: u32,
     /// None for a context whose commands go nowhere.
-    session: Option<&'static Session>,
+    pub session: Option<&'static Session>,
     room: Option<Reservation>,
     /// Room of contexts without a session, and of those for which the transport has none to spare.
     scratch: Vec<u8>,

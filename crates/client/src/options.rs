@@ -20,6 +20,16 @@ pub struct Options {
     pub count_commands: bool,
     /// What happens when the server is lost: the program goes on blank, or ends.
     pub continue_on_loss: bool,
+    pub weld: Weld,
+}
+
+/// When vertices that a run of immediate mode repeats are sent only once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weld {
+    /// When the server is behind.
+    Auto,
+    Always,
+    Never,
 }
 
 #[derive(Clone, Debug)]
@@ -83,6 +93,16 @@ impl Options {
                     return Err(format!("MGN_ON_LOSS={other} is neither exit nor continue"))
                 }
             },
+            weld: match var("MGN_WELD").as_deref() {
+                None | Some("") | Some("auto") => Weld::Auto,
+                Some("always") => Weld::Always,
+                Some("never") => Weld::Never,
+                Some(other) => {
+                    return Err(format!(
+                        "MGN_WELD={other} is none of auto, always and never"
+                    ))
+                }
+            },
         })
     }
 }
@@ -134,6 +154,7 @@ mod tests {
             ("MGN_FRAMES", "x"),
             ("MGN_PRESENT", "tv"),
             ("MGN_ON_LOSS", "cry"),
+            ("MGN_WELD", "glue"),
         ] {
             let error = read(&[(name, value)]).unwrap_err();
             assert!(error.contains(name), "{error}");

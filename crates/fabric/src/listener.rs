@@ -166,7 +166,7 @@ impl Listener {
             }
             for event in &events {
                 match event.data.u64() {
-                    client @ FIRST_CLIENT.. => state.progress(client),
+                    client @ FIRST_CLIENT.. => state.progress(client, &self.epoll),
                     at => self.welcome_new(&mut state, &self.sockets[at as usize]),
                 }
             }
@@ -276,8 +276,9 @@ impl State {
         }
     }
 
-    /// Reads what a client has sent and answers. Dropping its socket takes it out of the epoll.
-    fn progress(&mut self, number: u64) {
+    /// Reads what a client has sent and answers. Dropping its socket takes it out of the epoll, but one that goes on to live, perhaps in another
+    /// process, would be reported here with all that arrives there.
+    fn progress(&mut self, number: u64, epoll: &OwnedFd) {
         let Some(mut pending) = self.pending.remove(&number) else {
             return;
         };
@@ -286,6 +287,9 @@ impl State {
                 self.pending.insert(number, pending);
             }
             Ok(Some((transport, opening))) => {
+                if let Err(error) = epoll::delete(epoll, &pending.socket) {
+                    tracing::warn!("cannot stop watching {}: {error}", pending.who);
+                }
                 self.ready
                     .push_back(Incoming::new(pending.socket, transport, opening));
             }

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use mgn_fabric::{connect, Address, Config, Error, Incoming, Listener, Token, Transport};
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use support::*;
 
 const SHORT: Duration = Duration::from_millis(200);
@@ -297,6 +298,39 @@ fn a_client_can_be_handed_on() {
             },
         );
         assert_eq!(welcome.unwrap(), vec![5; 100_000]);
+    }
+}
+
+/// What arrives for a client that another process serves is no business of the listener's.
+#[test]
+fn a_client_that_was_handed_on_is_not_watched_any_more() {
+    for kind in [UNIX, TCP4] {
+        let (listener, _folder) = kind.listen();
+        let address = listener.address().clone();
+        let token = kind.token();
+        thread::scope(|scope| {
+            let client = scope.spawn(|| {
+                let (transport, token) = (kind.transport.clone(), token.as_ref());
+                let (connection, _) = connect(&address, transport, token, b"", PATIENCE).unwrap();
+                let (sender, receiver) = connection.split();
+                sender.send(&[1; 100]).unwrap();
+                (sender, receiver)
+            });
+            let (socket, meta) = listener.accept().unwrap().into_handoff();
+            let elsewhere = socket.try_clone().unwrap();
+            let incoming = Incoming::from_handoff(socket, &meta).unwrap();
+            let _served = incoming.accept(b"", &small()).unwrap();
+            let _client = client.join().unwrap();
+            let mut waiting = [PollFd::new(&elsewhere, PollFlags::IN)];
+            let soon = Timespec {
+                tv_sec: 5,
+                tv_nsec: 0,
+            };
+            assert_eq!(poll(&mut waiting, Some(&soon)).unwrap(), 1);
+            let mut watched = [PollFd::new(&listener, PollFlags::IN)];
+            let now = Timespec::default();
+            assert_eq!(poll(&mut watched, Some(&now)).unwrap(), 0);
+        });
     }
 }
 

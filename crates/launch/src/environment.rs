@@ -28,6 +28,16 @@ pub enum OnLoss {
     Continue,
 }
 
+/// When vertices that immediate mode repeats are sent only once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Weld {
+    /// When the server is behind.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
 /// What the client library is told, by environment variables.
 #[derive(Clone, Debug, Default)]
 pub struct ClientSettings {
@@ -41,6 +51,7 @@ pub struct ClientSettings {
     /// End the program after this many swaps.
     pub frames: Option<u64>,
     pub on_loss: OnLoss,
+    pub weld: Weld,
     /// Count commands, which costs a little for each.
     pub count_commands: bool,
 }
@@ -83,6 +94,14 @@ pub(crate) fn environment(
             match settings.on_loss {
                 OnLoss::Exit => "exit",
                 OnLoss::Continue => "continue",
+            },
+        ),
+        set(
+            "MGN_WELD",
+            match settings.weld {
+                Weld::Auto => "auto",
+                Weld::Always => "always",
+                Weld::Never => "never",
             },
         ),
         set_or_remove("MGN_SERVER", settings.server.as_ref()),

@@ -26,7 +26,7 @@ mod xvfb;
 
 pub use counters::Counters;
 pub use embedded::{EmbeddedServer, READY};
-pub use environment::{ClientSettings, OnLoss, Present, Save};
+pub use environment::{ClientSettings, OnLoss, Present, Save, Weld};
 pub use error::Error;
 pub use library::{client_library, LIBRARY_FILE};
 pub use run_dir::RunDir;

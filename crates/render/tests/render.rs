@@ -64,6 +64,7 @@ fn a_run_draws_and_leaves_its_last_attributes() {
             0,
             (layout.as_ptr(), 4),
             Data::Bytes(vertices.as_ptr(), vertices.len()),
+            (std::ptr::null(), 0),
         );
         e.gl_get_floatv(GL_CURRENT_COLOR, 4);
         e.mgn_get_error(1);
@@ -185,6 +186,7 @@ fn a_run_equals_the_calls_it_stands_for() {
                         0,
                         (layout.as_ptr(), 6),
                         Data::Bytes(bytes.as_ptr(), bytes.len()),
+                        (std::ptr::null(), 0),
                     );
                 } else {
                     e.gl_begin(mode);

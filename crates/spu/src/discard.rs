@@ -36,11 +36,12 @@ impl Commands for Discard {
         flags: u32,
         layout: Slice<'_, u8>,
         vertices: Data<'_>,
+        indices: Slice<'_, u16>,
     ) -> Result<(), Fault> {
-        let run = Run::parse(mode, flags, layout, vertices)?;
+        let run = Run::parse(mode, flags, layout, vertices, indices)?;
         if run.open {
             // The commands that follow belong to this primitive, so the renderer has to begin it.
-            return self.next.mgn_run(mode, flags, layout, vertices);
+            return self.next.mgn_run(mode, flags, layout, vertices, indices);
         }
         Ok(())
     }

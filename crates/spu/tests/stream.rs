@@ -206,6 +206,7 @@ fn sample(e: &mut Encoder) {
             0,
             (layout.as_ptr(), 4),
             Data::Bytes(vertices.as_ptr(), 72),
+            (std::ptr::null(), 0),
         );
         e.mgn_swap_buffers(1, 2, 1);
     }
@@ -228,7 +229,7 @@ fn what_is_encoded_is_decoded() {
 7 glTexImage2D(0x0de1, 0, 6408, 2, 2, 0, 0x1908, 0x1401, buffer+640)
 7 glGetUniformLocation(3, \"color\", out[1])
 7 glUniform1iv(1, 3, [3])
-7 mgnRun(0x0004, 0, [4], 72 bytes)
+7 mgnRun(0x0004, 0, [4], 72 bytes, [0])
 7 mgnSwapBuffers(1, 2, 1)
 ";
     assert_eq!(text, expected);

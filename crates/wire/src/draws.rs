@@ -28,9 +28,11 @@ pub struct Run {
     /// (attribute, components, offset in bytes), the position last.
     pub layout: Vec<(u8, u8, u32)>,
     pub stride: u32,
-    /// Vertices to draw.
+    /// Vertices to draw, or that indices may name.
     pub count: u32,
     pub vertices: *const u8,
+    /// The vertices that are drawn if the run is welded; otherwise none, and all are, one after the other.
+    pub indices: Vec<u16>,
     /// The attributes that are current afterwards, laid out as a vertex; none if there are no vertices.
     pub last: Option<*const u8>,
     pub open: bool,
@@ -42,6 +44,7 @@ impl Run {
         flags: u32,
         layout: Slice<'_, u8>,
         vertices: Data<'_>,
+        indices: Slice<'_, u16>,
     ) -> Result<Run, Fault> {
         let Data::Inline(vertices) = vertices else {
             return Err(Fault::refused("a run without vertices"));
@@ -79,14 +82,29 @@ impl Run {
         if trailing > all {
             return Err(Fault::refused("a run without its trailing vertex"));
         }
-        let last = all
-            .checked_sub(1)
-            .map(|i| vertices.as_ptr().wrapping_add((i * stride) as usize));
+        // A copy: what is checked must not change any more.
+        let indices = indices.to_vec();
+        if !indices.is_empty() {
+            if flags != 0 {
+                return Err(Fault::refused("a welded run that is open or trails"));
+            }
+            if u32::from(indices.iter().fold(0, |max, &i| i.max(max))) >= all {
+                return Err(Fault::refused(
+                    "a welded run with indices beyond its vertices",
+                ));
+            }
+        }
+        let last = match indices.last() {
+            Some(&index) => Some(u32::from(index)),
+            None => all.checked_sub(1),
+        };
+        let last = last.map(|i| vertices.as_ptr().wrapping_add((i * stride) as usize));
         Ok(Run {
             layout,
             stride,
             count: all - trailing,
             vertices: vertices.as_ptr(),
+            indices,
             last,
             open: flags & RUN_OPEN != 0,
         })

@@ -156,6 +156,10 @@ fn through(stage: &Stage, transport: &str, stats: &Path) -> Command {
     command
         .args(["run", "--transport", transport, "--stats-json"])
         .arg(stats);
+    // Over one transport, so that both ways of sending a run are compared.
+    if transport == "tcp" {
+        command.args(["--weld", "always"]);
+    }
     command
 }
 

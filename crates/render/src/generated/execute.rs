@@ -106,8 +106,8 @@ impl Commands for Renderer {
     fn mgn_resize_surface(&mut self, id: u32, width: u32, height: u32) -> Result<(), Fault> {
         self.hand_mgn_resize_surface(id, width, height)
     }
-    fn mgn_run(&mut self, mode: u32, flags: u32, layout: Slice<'_, u8>, vertices: Data<'_>) -> Result<(), Fault> {
-        self.hand_mgn_run(mode, flags, layout, vertices)
+    fn mgn_run(&mut self, mode: u32, flags: u32, layout: Slice<'_, u8>, vertices: Data<'_>, indices: Slice<'_, u16>) -> Result<(), Fault> {
+        self.hand_mgn_run(mode, flags, layout, vertices, indices)
     }
     fn mgn_set_error(&mut self, code: u32) -> Result<(), Fault> {
         self.hand_mgn_set_error(code)

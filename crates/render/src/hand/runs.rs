@@ -13,9 +13,10 @@ impl Renderer {
         flags: u32,
         layout: Slice<'_, u8>,
         vertices: Data<'_>,
+        indices: Slice<'_, u16>,
     ) -> Result<(), Fault> {
         self.needs_immediate_mode()?;
-        let run = Run::parse(mode, flags, layout, vertices)?;
+        let run = Run::parse(mode, flags, layout, vertices, indices)?;
         if run
             .layout
             .iter()
@@ -90,8 +91,24 @@ impl Renderer {
         }
         let sources: Vec<Source> = sources.into_iter().flatten().collect();
         self.begin_own(&sources);
-        // SAFETY: the arrays hold `run.count` vertices, which `Run::parse` counted by what is there.
-        unsafe { (self.gl.glDrawArrays)(mode, 0, run.count as i32) };
+        let count = run.count as i32;
+        if run.indices.is_empty() {
+            // SAFETY: the arrays hold `run.count` vertices, which `Run::parse` counted by what is there.
+            unsafe { (self.gl.glDrawArrays)(mode, 0, count) };
+        } else {
+            let (number, pointer) = (run.indices.len() as i32, run.indices.as_ptr().cast());
+            // SAFETY: as above, and `Run::parse` has seen that every index is below `run.count`. No index buffer is bound to the own arrays.
+            unsafe {
+                (self.gl.glDrawRangeElements)(
+                    mode,
+                    0,
+                    run.count - 1,
+                    number,
+                    GL_UNSIGNED_SHORT,
+                    pointer,
+                );
+            }
+        }
         self.end_own();
         drop(edge_flags);
     }

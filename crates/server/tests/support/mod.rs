@@ -271,6 +271,7 @@ impl Client {
                 0,
                 (layout.as_ptr(), 4),
                 Data::Bytes(vertices.as_ptr(), vertices.len()),
+                (std::ptr::null(), 0),
             );
         });
     }

@@ -126,7 +126,7 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
-    fn mgn_run(&mut self, mode: u32, flags: u32, layout: Slice<'_, u8>, vertices: Data<'_>) -> Result<(), Fault> {
+    fn mgn_run(&mut self, mode: u32, flags: u32, layout: Slice<'_, u8>, vertices: Data<'_>, indices: Slice<'_, u16>) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }

@@ -185,9 +185,12 @@ impl<W: Write> Commands for Print<W> {
         self.line("mgnResizeSurface", &[Show::from(id as i64), Show::from(width as i64), Show::from(height as i64)]);
         self.next.mgn_resize_surface(id, width, height)
     }
-    fn mgn_run(&mut self, mode: u32, flags: u32, layout: Slice<'_, u8>, vertices: Data<'_>) -> Result<(), Fault> {
-        self.line("mgnRun", &[Show::Enum(mode), Show::from(flags as i64), Show::Array(layout.len()), Show::Data(vertices)]);
-        self.next.mgn_run(mode, flags, layout, vertices)
+    fn mgn_run(&mut self, mode: u32, flags: u32, layout: Slice<'_, u8>, vertices: Data<'_>, indices: Slice<'_, u16>) -> Result<(), Fault> {
+        self.line(
+            "mgnRun",
+            &[Show::Enum(mode), Show::from(flags as i64), Show::Array(layout.len()), Show::Data(vertices), Show::Array(indices.len())],
+        );
+        self.next.mgn_run(mode, flags, layout, vertices, indices)
     }
     fn mgn_set_error(&mut self, code: u32) -> Result<(), Fault> {
         self.line("mgnSetError", &[Show::Enum(code)]);

@@ -156,8 +156,9 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p1 = body.u32()?;
             let p2 = body.array::<u8>()?;
             let p3 = body.data()?;
+            let p4 = body.array::<u16>()?;
             body.end()?;
-            to.mgn_run(p0, p1, p2, p3)
+            to.mgn_run(p0, p1, p2, p3, p4)
         }
         ops::MGN_SET_ERROR => {
             let p0 = body.u32()?;

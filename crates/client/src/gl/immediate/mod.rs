@@ -9,19 +9,24 @@ mod block;
 mod cut;
 pub mod entries;
 mod layout;
+mod weld;
 
 use crate::context::Context;
+use crate::options::Weld;
 use block::Block;
 use layout::Layout;
 use mgn_state::Current;
 use mgn_wire::draws::{attr, RUN_OPEN, RUN_TRAILING};
 use mgn_wire::encoder::put;
 use mgn_wire::{gl, ops};
+use weld::Welder;
 
 /// Attributes, as the stream numbers them.
 const ATTRIBUTES: usize = attr::COUNT as usize;
 /// Room that a run needs at its start: its header and a few of the longest vertices.
 const RUN_MIN: usize = 16 * ATTRIBUTES * 16;
+/// Runs of fewer vertices are not worth welding, and may be joined by the next.
+const WELD_MIN: usize = 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Outside,
@@ -67,6 +72,9 @@ pub struct Immediate {
     loop_first: Option<Box<Vertex>>,
     /// The encoder's place if the last run may be taken up again, because nothing follows it.
     reopen_at: *mut u8,
+    welder: Welder,
+    /// How long the connection had made us wait when the last run was closed.
+    waited: u64,
     pub pending_error: Option<u32>,
     /// A display list is being compiled: everything travels call by call.
     pub compiling: bool,
@@ -93,6 +101,8 @@ impl Immediate {
             was_cut: false,
             loop_first: None,
             reopen_at: null,
+            welder: Welder::new(),
+            waited: 0,
             pending_error: None,
             compiling: false,
         }
@@ -170,8 +180,10 @@ impl Immediate {
         self.limit = [std::ptr::null_mut(); 5];
         let position = usize::from(self.layout.position());
         if position > 0 {
-            // Behind the last vertex there is room for one that closes a loop and one that trails.
-            self.limit[position] = self.chunk_end.wrapping_sub(3 * self.stride + Block::BYTES);
+            // Behind the last vertex there is room for one that closes a loop and one that trails, and for the length of the indices.
+            self.limit[position] = self
+                .chunk_end
+                .wrapping_sub(3 * self.stride + Block::BYTES + 4);
         }
     }
 
@@ -326,19 +338,60 @@ impl Context {
         im.lay_out(&self.gl.state.current);
     }
 
-    /// Ends the run after its first `count` vertices, not counting a trailing one, and gives the encoder its room back.
-    fn close_run(&mut self, count: usize, flags: u32) {
+    /// Ends the run after its first `count` vertices, not counting a trailing one, and gives the encoder its room back. Returns whether the run was
+    /// welded.
+    fn close_run(&mut self, count: usize, flags: u32) -> bool {
+        let wants = flags == 0 && self.wants_welding(count);
         let im = &mut self.gl.immediate;
         self.enc.end = im.chunk_end;
-        let bytes = (count + usize::from(flags & RUN_TRAILING != 0)) * im.stride;
-        let words = (im.start as usize - im.record as usize + bytes) / 4;
-        // SAFETY: `lay_out` left room for the header between `record` and `start`.
+        let welded = match wants {
+            // SAFETY: the run's vertices, which are all of the layout's stride, lie there.
+            true => unsafe { im.welder.weld(im.start.cast(), im.stride / 4, count) },
+            false => None,
+        };
+        let trailing = usize::from(flags & RUN_TRAILING != 0);
+        let bytes = (welded.unwrap_or(count) + trailing) * im.stride;
+        let indices = welded.map_or(&[][..], |_| im.welder.indices());
+        let at = im.start.wrapping_add(bytes);
+        let end = at.wrapping_add(4 + size_of_val(indices).next_multiple_of(4));
+        let words = (end as usize - im.record as usize) / 4;
+        // SAFETY: `lay_out` left room for the header between `record` and `start`, `set_limits` for the length of the indices; welding made room for
+        // the indices themselves and their padding.
         unsafe {
             im.layout
                 .write_header(im.record, im.drawn_mode(), flags, bytes);
             put(im.record, 0, u32::from(ops::MGN_RUN) | (words as u32) << 16);
+            put(at, 0, size_of_val(indices) as u32);
+            if !indices.is_empty() {
+                end.wrapping_sub(4).cast::<u32>().write_unaligned(0);
+                at.add(4)
+                    .copy_from_nonoverlapping(indices.as_ptr().cast(), size_of_val(indices));
+            }
         }
-        self.enc.cur = im.start.wrapping_add(bytes);
+        self.enc.cur = end;
+        welded.is_some()
+    }
+
+    /// Whether vertices that repeat in the run, which is about to be closed, should be looked for: where the connection made us wait since the last run.
+    fn wants_welding(&mut self, count: usize) -> bool {
+        let Some(session) = self.session else {
+            return false;
+        };
+        let before = std::mem::replace(&mut self.gl.immediate.waited, session.send_wait());
+        let wanted = match session.options.weld {
+            Weld::Auto => count >= WELD_MIN && self.gl.immediate.waited > before,
+            Weld::Always => true,
+            Weld::Never => false,
+        };
+        let off = |what| self.gl.state.is_enabled(what) == Some(false);
+        wanted
+            && matches!(
+                self.gl.immediate.drawn_mode(),
+                gl::GL_LINES | gl::GL_TRIANGLES | gl::GL_QUADS
+            )
+            && !self.gl.objects.uses_ids()
+            && off(gl::GL_PRIMITIVE_RESTART)
+            && off(gl::GL_PRIMITIVE_RESTART_FIXED_INDEX)
     }
 
     fn end(&mut self) {
@@ -387,10 +440,10 @@ impl Context {
         }
         let count = im.count();
         let trailing = im.append_trailing();
-        self.close_run(count, if trailing { RUN_TRAILING } else { 0 });
+        let welded = self.close_run(count, if trailing { RUN_TRAILING } else { 0 });
         let whole = self.gl.objects.uses_ids();
         let im = &mut self.gl.immediate;
-        if !trailing && !im.was_cut && !whole && cut::joins(im.mode, count) {
+        if !trailing && !welded && !im.was_cut && !whole && cut::joins(im.mode, count) {
             im.reopen_at = self.enc.cur;
         }
     }
