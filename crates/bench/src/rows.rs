@@ -94,31 +94,31 @@ pub fn all() -> Vec<Row> {
     vec![
         iso(
             "iso_demo --cull, immediate",
-            &["--cull", "--mode", "immediate", "--frames", "12", "--json"],
+            &["--cull", "--mode", "immediate", "--frames", "80", "--json"],
             ALL,
             &[(Way::Null, 4.0), (Way::Shm, 3.0), (Way::Tcp, 1.5)],
         ),
         iso(
             "iso_demo --cull, arrays",
-            &["--cull", "--mode", "arrays", "--frames", "40", "--json"],
+            &["--cull", "--mode", "arrays", "--frames", "100", "--json"],
             ALL,
             &[(Way::Shm, 0.8)],
         ),
         iso(
             "iso_demo --cull, vbo",
-            &["--cull", "--mode", "vbo", "--frames", "40", "--json"],
+            &["--cull", "--mode", "vbo", "--frames", "100", "--json"],
             ALL,
             &[(Way::Shm, 0.8)],
         ),
         iso(
             "iso_demo --cull, static",
-            &["--cull", "--mode", "static", "--frames", "60", "--json"],
+            &["--cull", "--mode", "static", "--frames", "100", "--json"],
             RENDERED,
             &[(Way::Shm, 0.95)],
         ),
         iso(
             "iso_demo, immediate",
-            &["--mode", "immediate", "--frames", "6", "--json"],
+            &["--mode", "immediate", "--frames", "15", "--json"],
             RENDERED,
             &[],
         ),

@@ -1,7 +1,8 @@
 //! Ends of the process: ours, and the program's own.
 
 use crate::process::existing_session;
-use std::time::{Duration, Instant};
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// How long pictures that are still under way may take when the program ends.
 const LAST_FRAMES: Duration = Duration::from_secs(5);
@@ -10,18 +11,15 @@ const STDIO: Duration = Duration::from_secs(1);
 
 /// Ends the process without running the program's own exit handlers, after what it has printed is written out.
 pub fn end_process(status: i32) -> ! {
-    let me = std::thread::current();
+    let (flushed, done) = mpsc::channel::<()>();
     // Another thread may sit in a read with its stream locked, which would hold fflush for ever: so it is somebody else's wait.
     let flusher = std::thread::Builder::new().spawn(move || {
         // SAFETY: a null stream means all of them.
         unsafe { libc::fflush(std::ptr::null_mut()) };
-        me.unpark();
+        drop(flushed);
     });
-    if let Ok(flusher) = flusher {
-        let start = Instant::now();
-        while !flusher.is_finished() && start.elapsed() < STDIO {
-            std::thread::park_timeout(STDIO);
-        }
+    if flusher.is_ok() {
+        let _ = done.recv_timeout(STDIO);
     }
     // SAFETY: ends the process at once.
     unsafe { libc::_exit(status) }
