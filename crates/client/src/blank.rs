@@ -8,13 +8,7 @@ pub fn server_info() -> ServerInfo {
     for samples in [0, 4] {
         for alpha in [8, 0] {
             for (depth, stencil) in [(24, 8), (24, 0), (0, 0)] {
-                configs.push(Config {
-                    id: configs.len() as u32 + 1,
-                    alpha,
-                    depth,
-                    stencil,
-                    samples,
-                });
+                configs.push(Config::new(alpha, depth, stencil, samples));
             }
         }
     }

@@ -1,15 +1,13 @@
 //! The framebuffer configurations that programs may choose from: few, distinct, and each exactly what it says.
 
 use crate::egl::{attr, Config, Egl, EglError};
+use mgn_wire::hello;
 
 /// A configuration and the EGL config behind it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Choice {
     pub egl: Config,
-    pub alpha: u8,
-    pub depth: u8,
-    pub stencil: u8,
-    pub samples: u8,
+    pub described: hello::Config,
 }
 
 /// Depth and stencil bits, most useful first.
@@ -26,12 +24,8 @@ pub(crate) fn choose(egl: &Egl) -> Result<Vec<Choice>, EglError> {
     for samples in [0, 4] {
         for alpha in [8, 0] {
             for (depth, stencil) in DEPTH_STENCIL {
-                let wanted = (alpha, depth, stencil, samples);
-                chosen.extend(
-                    available
-                        .iter()
-                        .find(|c| (c.alpha, c.depth, c.stencil, c.samples) == wanted),
-                );
+                let wanted = hello::Config::new(alpha, depth, stencil, samples);
+                chosen.extend(available.iter().find(|c| c.described == wanted));
             }
         }
     }
@@ -65,9 +59,11 @@ fn read(egl: &Egl, config: Config) -> Option<Choice> {
     }
     Some(Choice {
         egl: config,
-        alpha: bits(attr::ALPHA_SIZE)?,
-        depth: bits(attr::DEPTH_SIZE)?,
-        stencil: bits(attr::STENCIL_SIZE)?,
-        samples: bits(attr::SAMPLES)?,
+        described: hello::Config::new(
+            bits(attr::ALPHA_SIZE)?,
+            bits(attr::DEPTH_SIZE)?,
+            bits(attr::STENCIL_SIZE)?,
+            bits(attr::SAMPLES)?,
+        ),
     })
 }

@@ -121,14 +121,7 @@ impl Renderer {
     }
 
     fn config_list(&self) -> Vec<hello::Config> {
-        let config = |(i, c): (usize, &crate::configs::Choice)| hello::Config {
-            id: i as u32 + 1,
-            alpha: c.alpha,
-            depth: c.depth,
-            stencil: c.stencil,
-            samples: c.samples,
-        };
-        self.configs.iter().enumerate().map(config).collect()
+        self.configs.iter().map(|c| c.described).collect()
     }
 
     /// A context that is current until `discard_context`.

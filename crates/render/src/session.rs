@@ -1,5 +1,6 @@
 //! The commands that are not OpenGL's: contexts, surfaces, errors.
 
+use crate::configs::Choice;
 use crate::context::{Api, Context};
 use crate::egl;
 use crate::info::{version, Request};
@@ -57,6 +58,11 @@ impl Renderer {
         self.bind()
     }
 
+    fn choice(&self, config: u32) -> Option<Choice> {
+        let mut choices = self.configs.iter().copied();
+        choices.find(|c| c.described.id == config)
+    }
+
     fn create_context(&mut self, id: u32, request: Request, config: u32, share: u32) -> Created {
         let failed = |why: String| Created::Failed(why);
         let (share, group) = match self.context(share) {
@@ -64,11 +70,8 @@ impl Renderer {
             None if share == 0 => (egl::NO_CONTEXT, id),
             None => return failed("the context to share with does not exist".into()),
         };
-        let choice = config
-            .checked_sub(1)
-            .and_then(|i| self.configs.get(i as usize))
-            .copied();
-        let choice = choice.unwrap_or(self.configs[0]);
+        // Without a configuration the context may be used with any.
+        let choice = self.choice(config).unwrap_or(self.configs[0]);
         let context = match self.open_context(request, choice.egl, share) {
             Ok(context) => context,
             Err(error) => return failed(error.to_string()),
@@ -150,12 +153,11 @@ impl Renderer {
         if self.surfaces.len() >= MOST_SURFACES {
             return Err(Fault::refused("more surfaces than any program has"));
         }
-        let choice = config
-            .checked_sub(1)
-            .and_then(|i| self.configs.get(i as usize))
-            .copied();
-        let choice = choice
-            .ok_or_else(|| Fault::refused("a surface of a configuration that does not exist"))?;
+        let choice = self.choice(config).ok_or_else(|| {
+            Fault::refused(format!(
+                "a surface of configuration {config:#x}, which this driver lacks"
+            ))
+        })?;
         let surface = self.new_surface(id, choice, kind & SINGLE_BUFFERED != 0, width, height)?;
         self.surfaces.insert(id, Rc::new(RefCell::new(surface)));
         self.bind()

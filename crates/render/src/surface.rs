@@ -42,12 +42,12 @@ impl Surface {
 
     /// The bits for `glBlitFramebuffer` of the ancillary buffers that it has.
     fn depth_stencil(&self) -> u32 {
-        let depth = if self.choice.depth > 0 {
+        let depth = if self.choice.described.depth > 0 {
             GL_DEPTH_BUFFER_BIT
         } else {
             0
         };
-        let stencil = if self.choice.stencil > 0 {
+        let stencil = if self.choice.described.stencil > 0 {
             GL_STENCIL_BUFFER_BIT
         } else {
             0
@@ -180,8 +180,10 @@ impl Renderer {
             let s = surface.borrow();
             (s.choice, s.width, s.height, s.resolved)
         };
-        let plain = |c: &&Choice| choice.samples > 0 && c.samples == 0 && c.alpha == choice.alpha;
-        let smallest = |c: &&Choice| c.depth + c.stencil;
+        let (samples, alpha) = (choice.described.samples, choice.described.alpha);
+        let plain =
+            |c: &&Choice| samples > 0 && c.described.samples == 0 && c.described.alpha == alpha;
+        let smallest = |c: &&Choice| c.described.depth + c.described.stencil;
         let Some(plain) = self
             .configs
             .iter()

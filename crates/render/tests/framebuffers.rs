@@ -7,7 +7,7 @@ mod support;
 use mgn_wire::gl::*;
 use mgn_wire::hello::api;
 use mgn_wire::Encoder;
-use support::Session;
+use support::{Session, CONFIG, OTHER_CONFIG};
 
 const SINGLE: u32 = 2;
 
@@ -204,7 +204,7 @@ fn surfaces_outlive_their_names_while_they_are_drawn_to() {
     });
     assert_eq!(pixel(&mut s), RED);
     s.encode(|e| unsafe {
-        e.mgn_create_surface(1, 0, 1, 10, 10);
+        e.mgn_create_surface(1, 0, CONFIG, 10, 10);
         e.mgn_make_current(1, 1);
     });
     assert_eq!(pixel(&mut s), BLACK);
@@ -215,9 +215,9 @@ fn contexts_take_turns_and_keep_their_state() {
     let mut s = Session::new(api::COMPAT, 0);
     s.context = 0;
     s.encode(|e| unsafe {
-        e.mgn_create_context(2, api::CORE, 3, 3, 0, 1, 0, 1 << 20);
-        e.mgn_create_context(3, api::COMPAT, 0, 0, 0, 1, 1, 1 << 20);
-        e.mgn_create_surface(2, 0, 2, 20, 20);
+        e.mgn_create_context(2, api::CORE, 3, 3, 0, CONFIG, 0, 1 << 20);
+        e.mgn_create_context(3, api::COMPAT, 0, 0, 0, CONFIG, 1, 1 << 20);
+        e.mgn_create_surface(2, 0, OTHER_CONFIG, 20, 20);
     });
     let colours = [(1, 1.0, RED), (2, 0.0, BLACK), (3, 1.0, RED)];
     for (context, _, _) in colours {

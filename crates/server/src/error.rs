@@ -1,5 +1,7 @@
 //! Why there is no server.
 
+use std::path::PathBuf;
+
 /// One sentence each, for the person who started it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -20,6 +22,11 @@ pub enum ServerError {
     },
     #[error("the process was not started by a server")]
     NoParent,
+    #[error("{file} {why}")]
+    Recording { file: PathBuf, why: String },
+    /// Why a recording was not played to its end.
+    #[error("{0}")]
+    Viewer(String),
     #[error("nothing to listen on")]
     NoAddress,
 }

@@ -8,7 +8,7 @@ use mgn_fabric::Transport;
 use mgn_wire::encoder::Data;
 use mgn_wire::gl::*;
 use std::time::Duration;
-use support::{message, wait_until, Client, Server};
+use support::{message, wait_until, Client, Server, CONFIG};
 
 #[test]
 #[ignore = "started by the server under test"]
@@ -76,9 +76,9 @@ fn commands_without_a_context_and_bad_names_end_their_session() {
         &|e| unsafe { e.gl_clear(GL_COLOR_BUFFER_BIT) },
         &|e| unsafe { e.mgn_swap_buffers(77, 0, 1) },
         &|e| unsafe { e.mgn_create_surface(1, 0, 999, 1, 1) },
-        &|e| unsafe { e.mgn_create_surface(1, 0, 1, u32::MAX, u32::MAX) },
+        &|e| unsafe { e.mgn_create_surface(1, 0, CONFIG, u32::MAX, u32::MAX) },
         &|e| unsafe { e.mgn_destroy_context(5) },
-        &|e| unsafe { e.mgn_create_context(1, 17, 0, 0, 0, 1, 0, 0) },
+        &|e| unsafe { e.mgn_create_context(1, 17, 0, 0, 0, CONFIG, 0, 0) },
     ];
     for case in cases {
         let mut client = server.client(Transport::Shm);

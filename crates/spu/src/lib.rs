@@ -7,9 +7,11 @@
 mod discard;
 #[rustfmt::skip]
 mod generated;
+mod locations;
 mod nop;
 mod print;
 
 pub use discard::Discard;
+pub use locations::Locations;
 pub use nop::Nop;
 pub use print::Print;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Changes whenever these types or the stream's layout do.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// What a client opens a connection with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,11 +45,25 @@ pub struct ServerInfo {
 /// A kind of default framebuffer. All are RGB[A], 8 bits each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {
+    /// What commands call it. It follows from the rest, so it means the same at every server, and in a recording.
     pub id: u32,
     pub alpha: u8,
     pub depth: u8,
     pub stencil: u8,
     pub samples: u8,
+}
+
+impl Config {
+    pub const fn new(alpha: u8, depth: u8, stencil: u8, samples: u8) -> Config {
+        Config {
+            // Never 0, which is no configuration.
+            id: u32::from_be_bytes([0x80 | samples, stencil, depth, alpha]),
+            alpha,
+            depth,
+            stencil,
+            samples,
+        }
+    }
 }
 
 /// APIs, as `mgnCreateContext` numbers them.

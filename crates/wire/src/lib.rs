@@ -11,6 +11,7 @@ pub mod frames;
 mod generated;
 pub mod hello;
 pub mod lens;
+pub mod locations;
 mod payload;
 mod reply;
 pub mod sizes;

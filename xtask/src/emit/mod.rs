@@ -6,6 +6,7 @@ mod decode;
 mod docs;
 mod encode;
 mod enums;
+mod locations;
 mod nop;
 mod ops;
 mod printer;
@@ -46,6 +47,10 @@ pub fn all(model: &Model, tracked: &BTreeSet<&str>) -> Vec<(&'static str, String
             render::execute(model),
         ),
         ("crates/spu/src/generated/nop.rs", nop::emit(model)),
+        (
+            "crates/spu/src/generated/locations.rs",
+            locations::emit(model),
+        ),
         ("crates/spu/src/generated/printer.rs", printer::emit(model)),
         ("docs/commands.md", docs::emit(model)),
     ]

@@ -2,12 +2,17 @@
 
 use mgn_render::{Pictures, Renderer, Room};
 use mgn_wire::frames::Header;
-use mgn_wire::hello::{api, Created};
+use mgn_wire::hello::{api, Config, Created};
 use mgn_wire::{Answer, Decoder, Encoder, Fault, Plain, Reply, CHUNK, MESSAGE_HEADER};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard};
+
+/// The configuration of the first context and surface, and one that differs.
+pub const CONFIG: u32 = Config::new(8, 24, 8, 0).id;
+#[allow(dead_code)]
+pub const OTHER_CONFIG: u32 = Config::new(8, 24, 0, 0).id;
 
 #[allow(dead_code)]
 pub struct Picture {
@@ -76,11 +81,11 @@ impl Session {
                 if api == api::ES { 3 } else { 0 },
                 0,
                 0,
-                1,
+                CONFIG,
                 0,
                 1 << 20,
             );
-            e.mgn_create_surface(1, kind, 1, 64, 48);
+            e.mgn_create_surface(1, kind, CONFIG, 64, 48);
         });
         let created: Created =
             postcard::from_bytes(&session.answer_array::<u8>()).expect("an answer");

@@ -7,7 +7,7 @@ use mgn_server::{Options, WorkerCommand};
 use mgn_wire::draws::attr;
 use mgn_wire::encoder::Data;
 use mgn_wire::frames::{Header, Kind, HEADER};
-use mgn_wire::hello::{self, api, Created, Hello, Role, Welcome};
+use mgn_wire::hello::{self, api, Config, Created, Hello, Role, Welcome};
 use mgn_wire::{gl::*, ops, Answer, Encoder, Plain, CHUNK, MESSAGE_HEADER};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -228,12 +228,14 @@ pub struct Client {
     pub welcome: Welcome,
 }
 
+pub const CONFIG: u32 = Config::new(8, 24, 8, 0).id;
+
 impl Client {
     /// Makes context 1 and surface 1, 64 x 48, current.
     pub fn set_up(&mut self) {
         self.encode(0, |e| unsafe {
-            e.mgn_create_context(1, api::COMPAT, 0, 0, 0, 1, 0, 1 << 20);
-            e.mgn_create_surface(1, 0, 1, 64, 48);
+            e.mgn_create_context(1, api::COMPAT, 0, 0, 0, CONFIG, 0, 1 << 20);
+            e.mgn_create_surface(1, 0, CONFIG, 64, 48);
         });
         let created: Created = postcard::from_bytes(&self.answer_array::<u8>()).expect("an answer");
         assert!(matches!(created, Created::Context(_)), "{created:?}");

@@ -1,3 +1,4 @@
 //! Written by `cargo xtask generate`.
+mod locations;
 mod nop;
 mod printer;

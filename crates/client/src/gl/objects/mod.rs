@@ -47,6 +47,8 @@ pub struct ObjectState {
     pipeline: u32,
     /// Transform feedback has begun, so that programs may not be exchanged.
     feeds_back: bool,
+    /// Questions for uniform locations that were not answered.
+    questions: u32,
 }
 
 impl ObjectState {
@@ -64,7 +66,14 @@ impl ObjectState {
             uses_ids: false,
             pipeline: 0,
             feeds_back: false,
+            questions: 0,
         }
+    }
+
+    /// The number of a question for a uniform location that nobody answers.
+    fn next_question(&mut self) -> u32 {
+        self.questions = self.questions.wrapping_add(1);
+        self.questions.wrapping_sub(1)
     }
 
     /// Whether a shader that is in use, as far as is known, reads `gl_VertexID` or `gl_PrimitiveID`, so that a draw may be neither split nor joined.

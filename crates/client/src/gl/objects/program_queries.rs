@@ -4,6 +4,7 @@ use super::programs::Variable;
 use crate::context::Context;
 use crate::gl::{context, values};
 use mgn_wire::encoder::c_string;
+use mgn_wire::locations::recorded;
 use mgn_wire::{gl::*, lens, ops};
 
 /// Parameters that change only by linking.
@@ -154,8 +155,12 @@ unsafe fn location(cx: &mut Context, program: u32, variable: Variable, name: *co
         match variable {
             Variable::Uniform => {
                 cx.enc.gl_get_uniform_location(program, (text, len), 1);
-                cx.answer(ops::GL_GET_UNIFORM_LOCATION)
+                let answered = cx
+                    .answer(ops::GL_GET_UNIFORM_LOCATION)
                     .array(&raw mut location, 1);
+                if answered == 0 {
+                    location = recorded(cx.id, cx.gl.objects.next_question());
+                }
             }
             Variable::Attribute => {
                 cx.enc.gl_get_attrib_location(program, (text, len), 1);

@@ -1,0 +1,137 @@
+//! Recorded streams, executed by the driver of this process.
+
+use mgn_fabric::file::Player;
+use mgn_render::{perform, Pictures, Renderer, Room};
+use mgn_spu::Locations;
+use mgn_wire::frames::Header;
+use mgn_wire::hello::{Hello, VERSION};
+use mgn_wire::{ops, Commands, Decoder, Fault, Reply};
+use std::cell::RefCell;
+use std::path::Path;
+use std::rc::Rc;
+
+use crate::ServerError;
+
+/// Where the pictures of a recording go.
+pub trait Viewer {
+    /// Whether this frame's picture is wanted.
+    fn wants(&self, frame: u64) -> bool;
+
+    /// A picture: rows of 4-byte pixels as the header says.
+    ///
+    /// # Errors
+    /// Why the recording is not to be played any further.
+    fn show(&mut self, header: &Header, pixels: Vec<u8>) -> Result<(), String>;
+}
+
+/// What was played.
+#[derive(Debug, Clone, Copy)]
+pub struct Played {
+    pub frames: u64,
+    pub messages: u64,
+}
+
+/// Plays the recording in `file` from beginning to end.
+///
+/// # Errors
+/// The file is no recording, or one of another release; its commands are refused; there is no driver; or the viewer has had enough.
+pub fn play(file: &Path, viewer: Box<dyn Viewer>) -> Result<Played, ServerError> {
+    let refused = |why: String| ServerError::Recording {
+        file: file.to_owned(),
+        why,
+    };
+    let mut player = Player::open(file)?;
+    let hello: Option<Hello> = postcard::from_bytes(player.opening()).ok();
+    hello
+        .filter(|hello| hello.version == VERSION && hello.table_hash == ops::TABLE_HASH)
+        .ok_or_else(|| {
+            refused("was recorded by another release; replay it with that one".into())
+        })?;
+    let view = Rc::new(RefCell::new(View {
+        viewer,
+        failed: None,
+    }));
+    let mut stage = Watcher {
+        renderer: Renderer::new(Box::new(Frames(Rc::clone(&view))))?,
+        view: Rc::clone(&view),
+        frames: 0,
+    };
+    let mut chain = Locations::new(&mut stage);
+    let (mut decoder, mut reply) = (Decoder::default(), Reply::default());
+    let mut messages = 0;
+    while let Some(message) = player.next_message()? {
+        messages += 1;
+        let unheard = |_: &mut _, _, _, _: &Reply| Ok(());
+        let done = perform(&mut decoder, &message, &mut chain, &mut reply, unheard);
+        if let Some(why) = view.borrow_mut().failed.take() {
+            return Err(ServerError::Viewer(why));
+        }
+        done.map_err(|fault| refused(format!("holds a command that is refused: {fault}")))?;
+    }
+    Ok(Played {
+        frames: stage.frames,
+        messages,
+    })
+}
+
+struct View {
+    viewer: Box<dyn Viewer>,
+    failed: Option<String>,
+}
+
+/// Asks for the pictures that are wanted now, whatever the recorded program's own presenting asked for, and for no others.
+struct Watcher {
+    renderer: Renderer,
+    view: Rc<RefCell<View>>,
+    frames: u64,
+}
+
+impl Watcher {
+    fn wanted(&self, frame: u32) -> u32 {
+        self.view.borrow().viewer.wants(frame.into()).into()
+    }
+}
+
+impl Commands for Watcher {
+    fn next(&mut self) -> &mut dyn Commands {
+        &mut self.renderer
+    }
+
+    fn mgn_swap_buffers(&mut self, surface: u32, frame: u32, _: u32) -> Result<(), Fault> {
+        self.frames += 1;
+        let want = self.wanted(frame);
+        self.renderer.mgn_swap_buffers(surface, frame, want)
+    }
+
+    fn mgn_present_front(&mut self, surface: u32, frame: u32, _: u32) -> Result<(), Fault> {
+        let want = self.wanted(frame);
+        self.renderer.mgn_present_front(surface, frame, want)
+    }
+}
+
+/// The renderer's way to the viewer.
+struct Frames(Rc<RefCell<View>>);
+
+impl Pictures for Frames {
+    fn room(&mut self, bytes: usize) -> Result<Room, Fault> {
+        Ok(Room::Private(vec![0; bytes]))
+    }
+
+    fn send(&mut self, header: &Header, room: Room) -> Result<(), Fault> {
+        let Room::Private(pixels) = room else {
+            return Err(Fault::refused(
+                "a picture came in memory that it was not given",
+            ));
+        };
+        let mut view = self.0.borrow_mut();
+        view.viewer.show(header, pixels).map_err(|why| {
+            let fault = Fault::refused(why.as_str());
+            view.failed = Some(why);
+            fault
+        })
+    }
+
+    fn done(&mut self, _: &Header) -> Result<(), Fault> {
+        Ok(())
+    }
+}

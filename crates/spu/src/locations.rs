@@ -1,0 +1,48 @@
+//! `locations`: uniform locations that a client chose itself, because nobody answered it, become the driver's.
+
+use mgn_wire::locations::{recorded, SPAN};
+use mgn_wire::{Commands, Reply};
+use std::collections::HashMap;
+
+/// Passes everything on, with the uniform locations of a recording replaced by those that the next stage gives to the same names.
+pub struct Locations<'a> {
+    pub(crate) next: &'a mut dyn Commands,
+    pub(crate) context: u32,
+    /// Questions so far, by context.
+    asked: HashMap<u32, u32>,
+    /// The driver's locations by the recorded ones.
+    known: HashMap<i32, i32>,
+}
+
+impl<'a> Locations<'a> {
+    pub fn new(next: &'a mut dyn Commands) -> Locations<'a> {
+        Locations {
+            next,
+            context: 0,
+            asked: HashMap::new(),
+            known: HashMap::new(),
+        }
+    }
+
+    /// The program asked for a location, and `reply` holds the driver's answer.
+    pub(crate) fn learn(&mut self, reply: &Reply) {
+        let asked = self.asked.entry(self.context).or_default();
+        let mut real = [0xff; 4];
+        // One array of one value, with its length before it; -1 where there is none.
+        if let Some(bytes) = reply.bytes().get(4..8) {
+            real.copy_from_slice(bytes);
+        }
+        let real = i32::from_le_bytes(real);
+        self.known.insert(recorded(self.context, *asked), real);
+        *asked = asked.wrapping_add(1);
+    }
+
+    /// Elements of an array follow its first.
+    pub(crate) fn real(&self, location: i32) -> i32 {
+        let element = location.rem_euclid(SPAN);
+        match self.known.get(&(location - element)) {
+            Some(first) if location >= 0 && *first >= 0 => first + element,
+            _ => -1,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! A stream that was recorded draws, when it is replayed, what the program draws through a server.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use mgn_tests::{programs, Outcome, Stage};
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+fn finished(command: &mut Command) -> Outcome {
+    let outcome = Outcome::of(command, LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    outcome
+}
+
+fn saved(folder: &Path) -> Vec<Vec<u8>> {
+    let frame = |i| std::fs::read(folder.join(format!("frame-{i:06}.png")));
+    (1..).map_while(|i| frame(i).ok()).collect()
+}
+
+#[test]
+fn a_replayed_recording_draws_the_same() {
+    let stage = Stage::new();
+    let demo = |name: &str| programs("demos").join(name).display().to_string();
+    let shim = programs("tests/shim").join("libfixed_clock.so");
+    let still = format!("LD_PRELOAD={}", shim.display());
+    let commands = [
+        vec![demo("iso_demo"), "--mode".into(), "immediate".into()],
+        vec![demo("iso_demo"), "--mode".into(), "static".into()],
+        vec![demo("rings")],
+        vec![demo("meshview")],
+        // Shaders and uniforms.
+        vec!["env".into(), still, "es2gears_x11".into()],
+    ];
+    for program in commands {
+        let folder = stage.folder();
+        let (recording, live, replayed) = (
+            folder.join("recording"),
+            folder.join("live"),
+            folder.join("replayed"),
+        );
+        let run = |what: &mut dyn FnMut(&mut Command)| {
+            let mut command = stage.mgn();
+            command.args(["run", "--frames", "3"]);
+            what(&mut command);
+            command.arg("--").args(&program);
+            finished(&mut command);
+        };
+        run(&mut |command| {
+            let to = format!("file:{}", recording.display());
+            command.args(["--transport", &to]);
+        });
+        run(&mut |command| {
+            command.arg("--save").arg(&live);
+        });
+        finished(
+            stage
+                .mgn()
+                .arg("replay")
+                .arg(&recording)
+                .arg("--save")
+                .arg(&replayed),
+        );
+        let live = saved(&live);
+        assert_eq!(live.len(), 3, "{program:?}");
+        assert!(live == saved(&replayed), "{program:?}");
+    }
+}
+
+#[test]
+fn what_is_no_whole_recording_is_one_clear_line() {
+    let stage = Stage::new();
+    let folder = stage.folder();
+    let recording = folder.join("recording");
+    let to = format!("file:{}", recording.display());
+    let program = programs("demos").join("rings");
+    finished(
+        stage
+            .mgn()
+            .args(["run", "--frames", "2", "--transport", &to, "--"])
+            .arg(program),
+    );
+    let whole = std::fs::read(&recording).expect("a recording");
+    for (what, bytes) in [
+        ("empty", &[][..]),
+        ("text", &b"This is no recording, but a text."[..]),
+        ("cut", &whole[..whole.len() - 5]),
+    ] {
+        let file = folder.join(what);
+        std::fs::write(&file, bytes).expect("the disk has room");
+        let outcome = Outcome::of(stage.mgn().arg("replay").arg(&file), LIMIT);
+        assert_eq!(outcome.status, Some(1), "{what}: {}", outcome.describe());
+        let said = outcome.stderr.trim();
+        assert_eq!(said.lines().count(), 1, "{what}: {said}");
+        assert!(said.contains(what), "{what}: {said}");
+    }
+}
