@@ -78,6 +78,7 @@ impl Renderer {
             bound: (egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE),
             egl,
         };
+        renderer.drop_broken_samples();
         renderer.info = renderer.server_info()?;
         Ok(renderer)
     }

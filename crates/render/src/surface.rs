@@ -5,7 +5,8 @@
 //! then nobody can tell.
 
 use crate::configs::Choice;
-use crate::egl::{self, EglError};
+use crate::context::Api;
+use crate::egl::{self, ApiKind, EglError};
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault};
 use std::cell::RefCell;
@@ -38,6 +39,17 @@ impl Surface {
             Some(front) if is_front(buffer) => front,
             _ => self.back,
         }
+    }
+
+    /// Back and front, as source and destination of a copy, with their size; none if there is no front.
+    fn both(&self, to_back: bool) -> Option<(egl::Surface, egl::Surface, i32, i32)> {
+        let (front, back) = (self.front?, self.back);
+        let (from, to) = if to_back {
+            (front, back)
+        } else {
+            (back, front)
+        };
+        Some((from, to, self.width as i32, self.height as i32))
     }
 
     /// The bits for `glBlitFramebuffer` of the ancillary buffers that it has.
@@ -211,36 +223,101 @@ impl Renderer {
             .map_err(fault)
     }
 
-    /// Carries depth and stencil over to the buffer that is drawn to next: to the programs they are one.
+    /// Carries depth and stencil over to the buffer that is drawn to next: to the programs they are one. In the program's own context, because in some
+    /// releases of Mesa each context has its own depth buffer of a surface.
     pub(crate) fn move_depth(
         &mut self,
         surface: &SharedSurface,
         to_back: bool,
     ) -> Result<(), Fault> {
         let mask = surface.borrow().depth_stencil();
+        let cx = self.cx()?;
+        let (context, api) = (cx.egl, cx.api);
         if mask == 0 {
-            Ok(())
-        } else {
-            self.copy(surface, to_back, mask)
+            return Ok(());
         }
+        // It has no such command.
+        if api == Api::Es1 {
+            return self.copy(surface, to_back, mask);
+        }
+        let Some((from, to, w, h)) = surface.borrow().both(to_back) else {
+            return Ok(());
+        };
+        self.make_current(context, to, from).map_err(fault)?;
+        let (mut draw, mut read) = (0, 0);
+        let gl = &self.gl;
+        // SAFETY: the context is current with both buffers; each query writes one integer. The state that a blit minds is put back.
+        unsafe {
+            (gl.glGetIntegerv)(GL_DRAW_FRAMEBUFFER_BINDING, &mut draw);
+            (gl.glGetIntegerv)(GL_READ_FRAMEBUFFER_BINDING, &mut read);
+            let clipped = (gl.glIsEnabled)(GL_SCISSOR_TEST) != 0;
+            (gl.glBindFramebuffer)(GL_DRAW_FRAMEBUFFER, 0);
+            (gl.glBindFramebuffer)(GL_READ_FRAMEBUFFER, 0);
+            (gl.glDisable)(GL_SCISSOR_TEST);
+            (gl.glBlitFramebuffer)(0, 0, w, h, 0, 0, w, h, mask, GL_NEAREST);
+            if clipped {
+                (gl.glEnable)(GL_SCISSOR_TEST);
+            }
+            (gl.glBindFramebuffer)(GL_DRAW_FRAMEBUFFER, draw as u32);
+            (gl.glBindFramebuffer)(GL_READ_FRAMEBUFFER, read as u32);
+        }
+        Ok(())
     }
 
     /// Copies between the two pbuffers of a surface, and leaves the keeper current.
     fn copy(&mut self, surface: &SharedSurface, to_back: bool, mask: u32) -> Result<(), Fault> {
-        let s = surface.borrow();
-        let Some(front) = s.front else { return Ok(()) };
-        let (from, to) = if to_back {
-            (front, s.back)
-        } else {
-            (s.back, front)
+        let Some((from, to, w, h)) = surface.borrow().both(to_back) else {
+            return Ok(());
         };
-        let (w, h) = (s.width as i32, s.height as i32);
-        drop(s);
         self.make_current(self.keeper.context, to, from)
             .map_err(fault)?;
         // SAFETY: the keeper's context is current with both buffers; the command takes no pointers.
         unsafe { (self.gl.glBlitFramebuffer)(0, 0, w, h, 0, 0, w, h, mask, GL_NEAREST) };
         Ok(())
+    }
+
+    /// Leaves out multisampled configurations if the driver's pbuffers lose their samples when something else becomes current, as those of some
+    /// releases of Mesa do.
+    pub(crate) fn drop_broken_samples(&mut self) {
+        let sampled = |c: &&Choice| c.described.samples > 0;
+        let Some(choice) = self.configs.iter().find(sampled).copied() else {
+            return;
+        };
+        if !self.keeps_samples(choice).unwrap_or(false) {
+            tracing::info!("the driver's multisampled pbuffers do not work, so there are none");
+            self.configs.retain(|c| !sampled(&c));
+        }
+    }
+
+    fn keeps_samples(&mut self, choice: Choice) -> Result<bool, Fault> {
+        let context = self
+            .egl
+            .create_context(ApiKind::OpenGl, choice.egl, egl::NO_CONTEXT, &[])
+            .map_err(fault)?;
+        let surface = self.new_surface(0, choice, true, 4, 4)?;
+        let back = surface.back;
+        let surface = Rc::new(RefCell::new(surface));
+        let mut pixel = [0u8; 4];
+        self.make_current(context, back, back).map_err(fault)?;
+        // SAFETY: the context is current; the commands take no pointers.
+        unsafe {
+            (self.gl.glClearColor)(1.0, 1.0, 1.0, 1.0);
+            (self.gl.glClear)(GL_COLOR_BUFFER_BIT);
+        }
+        self.readable(&surface, back)?;
+        self.make_current(context, back, back).map_err(fault)?;
+        self.readable(&surface, back)?;
+        // SAFETY: the keeper is current; one pixel of four bytes is written.
+        unsafe {
+            let to = pixel.as_mut_ptr().cast();
+            (self.gl.glReadPixels)(1, 1, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, to);
+        }
+        let nothing = (egl::NO_CONTEXT, egl::NO_SURFACE);
+        self.make_current(nothing.0, nothing.1, nothing.1)
+            .map_err(fault)?;
+        self.release(surface);
+        self.egl.destroy_context(context);
+        Ok(pixel[..3] == [255; 3])
     }
 
     /// A pbuffer of zeros: drivers may hand out memory that has held something else. Leaves the keeper current.

@@ -51,11 +51,13 @@ fn every_configuration_is_what_it_says() {
         ]
         .map(u32::from);
         assert_eq!(bits, expected, "{config:?}");
-        assert!(s
-            .picture()
-            .pixels
-            .chunks_exact(4)
-            .all(|p| p[..3] == [255, 255, 0]));
+        let cleared = s.picture().pixels;
+        let is_yellow = |p: &[u8]| p[..3] == [255, 255, 0];
+        assert!(
+            cleared.chunks_exact(4).all(is_yellow),
+            "{config:?}: {:?}",
+            &cleared[..8]
+        );
         let blended = s
             .picture()
             .pixels

@@ -60,6 +60,14 @@ pub struct Session {
     _one: MutexGuard<'static, ()>,
 }
 
+/// The APIs of these that the driver has: some distributions build it without OpenGL ES 1.
+#[allow(dead_code)]
+pub fn offered(apis: &[u32]) -> Vec<u32> {
+    let es1 = Session::new(api::COMPAT, 0).renderer.info().es1;
+    let wanted = apis.iter().copied();
+    wanted.filter(|a| *a != api::ES1 || es1 != (0, 0)).collect()
+}
+
 impl Session {
     /// A session with context 1 of an API, current with surface 1: a window of 64 x 48, single-buffered if `kind` is 2.
     pub fn new(api: u32, kind: u32) -> Session {
