@@ -227,9 +227,9 @@ impl State {
         if value <= 0. {
             return Answer::one(Class::Int, 0.);
         }
-        match self.derived.get(&GL_STENCIL_BITS).map(|v| v[0]) {
+        match self.stencil_bits {
             Some(bits) if self.default_framebuffers() => {
-                let most = (1i64 << bits.clamp(0, 31)) - 1;
+                let most = (1i64 << bits.min(31)) - 1;
                 Answer::one(Class::Int, value.min(most as f64))
             }
             _ => Answer::Unknown,

@@ -138,6 +138,8 @@ pub struct State {
     indexed: buffers::IndexedBindings,
     /// What the driver said of the default framebuffer.
     derived: HashMap<u32, Vec<i32>>,
+    /// Of the default framebuffer, once there is one. What glGet says of them only the driver knows: some know no such name in a core profile.
+    stencil_bits: Option<u8>,
     double_buffered: bool,
     feedback_active: bool,
     /// glColorMaterial was called while it had an effect.
@@ -180,6 +182,7 @@ impl State {
             own: objects::OwnObjects::default(),
             indexed: buffers::IndexedBindings::default(),
             derived: HashMap::new(),
+            stencil_bits: None,
             double_buffered: true,
             feedback_active: false,
             color_material_moved: false,
@@ -217,8 +220,7 @@ impl State {
     pub fn default_framebuffer(&mut self, double_buffered: bool, stencil_bits: u8, first: bool) {
         self.double_buffered = double_buffered;
         self.derived.clear();
-        self.derived
-            .insert(GL_STENCIL_BITS, vec![stencil_bits.into()]);
+        self.stencil_bits = Some(stencil_bits);
         if first {
             let buffer = match double_buffered || !self.limits.desktop() {
                 true => GL_BACK,
