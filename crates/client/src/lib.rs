@@ -11,6 +11,7 @@ mod contexts;
 mod ending;
 mod frames;
 #[rustfmt::skip]
+#[allow(clippy::all, clippy::undocumented_unsafe_blocks, reason = "written by a program; what is unsafe is argued where it writes it")]
 mod generated;
 mod gl;
 mod idle;

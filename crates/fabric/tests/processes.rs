@@ -3,7 +3,7 @@
 
 mod support;
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
@@ -117,7 +117,15 @@ struct Other(Child);
 impl Other {
     /// Starts it and waits until it is ready. Gives what it said.
     fn start(role: &str, kind: &Kind, address: &Address, user: Option<u32>) -> (Other, String) {
-        let mut command = Command::new(std::env::current_exe().unwrap());
+        let mut program = std::env::current_exe().unwrap();
+        // A checkout may lie where other users cannot go.
+        let copy =
+            user.map(|_| std::env::temp_dir().join(format!("mgn-{}-other", std::process::id())));
+        if let Some(copy) = &copy {
+            std::fs::copy(&program, copy).unwrap();
+            program.clone_from(copy);
+        }
+        let mut command = Command::new(program);
         command.args(["--exact", "child", "--nocapture", "--test-threads=1"]);
         command.env(ROLE, role).env(ADDRESS, address.to_string());
         command.env(TRANSPORT, kind.transport.to_string());
@@ -128,7 +136,16 @@ impl Other {
         if let Some(user) = user {
             command.uid(user);
         }
-        let mut other = Other(command.spawn().unwrap());
+        // While the copy was open for writing, another test may have forked.
+        let mut child = command.spawn();
+        while matches!(&child, Err(error) if error.kind() == ErrorKind::ExecutableFileBusy) {
+            thread::sleep(Duration::from_millis(10));
+            child = command.spawn();
+        }
+        let mut other = Other(child.unwrap());
+        if let Some(copy) = copy {
+            std::fs::remove_file(copy).unwrap();
+        }
         if role == "worker" {
             return (other, String::new());
         }

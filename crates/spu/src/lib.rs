@@ -6,6 +6,7 @@
 
 mod discard;
 #[rustfmt::skip]
+#[allow(clippy::all, clippy::undocumented_unsafe_blocks, reason = "written by a program; what is unsafe is argued where it writes it")]
 mod generated;
 mod locations;
 mod nop;

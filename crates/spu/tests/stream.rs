@@ -1,4 +1,8 @@
 //! Messages as the encoder writes them, and as nobody should: every one lies against a page that can't be read, so that reading outside it is a crash.
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "the test owns the memory that it encodes into and decodes from"
+)]
 
 use mgn_spu::{Nop, Print};
 use mgn_wire::encoder::{put, Data};

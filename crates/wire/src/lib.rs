@@ -8,6 +8,7 @@ pub mod draws;
 pub mod encoder;
 pub mod frames;
 #[rustfmt::skip]
+#[allow(clippy::all, clippy::undocumented_unsafe_blocks, reason = "written by a program; what is unsafe is argued where it writes it")]
 mod generated;
 pub mod hello;
 pub mod lens;

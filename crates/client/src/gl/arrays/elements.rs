@@ -257,6 +257,7 @@ macro_rules! indexed {
         $(pub unsafe extern "C" fn $name($($argument: $type),*) {
             let Some(cx) = drawing() else { return };
             if cx.brings_elements() {
+                #[allow(clippy::needless_update, reason = "the longest of them names every field")]
                 let draw = Indexed { $($field: $value,)* ..NOTHING };
                 return cx.draw_inline(draw);
             }

@@ -4,10 +4,10 @@
 //! that the load reads (store-to-load forwarding); a load that spans two of them waits until both have reached the cache, a dozen cycles or more. So
 //! values are stored and loaded as whole blocks, whatever their number of components.
 
-pub use block::Block;
+pub use arch::Block;
 
 #[cfg(target_arch = "x86_64")]
-mod block {
+mod arch {
     use std::arch::x86_64::{__m128, _mm_movelh_ps, _mm_setr_ps};
 
     #[derive(Clone, Copy)]
@@ -28,7 +28,7 @@ mod block {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-mod block {
+mod arch {
     #[derive(Clone, Copy)]
     #[repr(C, align(16))]
     pub struct Block([f32; 4]);
