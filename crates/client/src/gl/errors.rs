@@ -94,8 +94,6 @@ pub unsafe extern "C" fn glFinish() {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        cx.present_front();
-        cx.enc.mgn_finish();
-        cx.answer(ops::MGN_FINISH);
+        cx.finish();
     }
 }
