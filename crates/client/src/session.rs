@@ -14,7 +14,7 @@ use mgn_wire::{Encoder, MESSAGE_HEADER, MESSAGE_MAX};
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a server may take to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -221,7 +221,7 @@ impl Session {
         match self.sender.reserve(wanted.min(self.sender.message_max())) {
             Ok(reservation) => Some(reservation),
             Err(error) => {
-                self.lose(error);
+                self.break_off(error);
                 None
             }
         }
@@ -239,7 +239,7 @@ impl Session {
                 self.stats.add(Word::Bytes, used as u64);
                 self.stats.add(Word::Messages, 1);
             }
-            Err(error) => self.lose(error),
+            Err(error) => self.break_off(error),
         }
     }
 
@@ -298,7 +298,7 @@ impl Session {
             }
             Err(NoAnswer::GivenUp) => nothing,
             Err(NoAnswer::Broken(error)) => {
-                self.lose(error);
+                self.break_off(error);
                 nothing
             }
             Err(NoAnswer::Nonsense(what)) => {
@@ -306,6 +306,18 @@ impl Session {
                 nothing
             }
         }
+    }
+
+    /// The command connection failed. The server's reason comes by the other one and may still be under way, so it gets a moment before the session ends
+    /// for `error` alone.
+    fn break_off(&self, error: impl Display) {
+        const MOMENT: Duration = Duration::from_millis(200);
+        const STEP: Duration = Duration::from_millis(5);
+        let deadline = Instant::now() + MOMENT;
+        while self.replies.is_some() && !self.is_lost() && Instant::now() < deadline {
+            std::thread::sleep(STEP);
+        }
+        self.lose(error);
     }
 
     /// The session has come to its end. Says so once; then the program ends, or goes on blank if that was asked for.

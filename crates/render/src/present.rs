@@ -159,7 +159,6 @@ impl Renderer {
         want: u32,
         front: bool,
     ) -> Result<(), Fault> {
-        let error = self.error();
         let context = self.cx.as_ref().map_or(0, |cx| cx.id);
         let (id, width, height, pixels) = {
             let s = surface.borrow();
@@ -179,7 +178,6 @@ impl Renderer {
             height,
             stride: 0,
             payload: 0,
-            error,
             context,
         };
         if want == 0 {

@@ -291,18 +291,6 @@ impl Renderer {
         Ok(())
     }
 
-    /// glXCopyContext has no counterpart in EGL; what it copies is the client's to copy, command by command.
-    pub(crate) fn hand_mgn_copy_from(&mut self, source: u32, _what: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        if self.context(source).is_none() {
-            return Err(Fault::refused(
-                "state was to be copied from a context that does not exist",
-            ));
-        }
-        self.set_error(GL_INVALID_OPERATION);
-        Ok(())
-    }
-
     fn context(&self, id: u32) -> Option<&Context> {
         match self.cx.as_deref() {
             Some(cx) if cx.id == id => Some(cx),

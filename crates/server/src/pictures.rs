@@ -99,7 +99,6 @@ impl FramesSlot {
             height: 0,
             stride: 0,
             payload: why.len() as u32,
-            error: 0,
             context: 0,
         };
         let mut message = header.encode().to_vec();
@@ -301,7 +300,6 @@ mod tests {
             height: 100,
             stride: 400,
             payload,
-            error: 0,
             context: 1,
         };
         for frame in 0..6 {
@@ -352,7 +350,6 @@ mod tests {
             height: 1,
             stride: 4,
             payload: 0,
-            error: 0,
             context: 1,
         };
         let fault = (0..1000).find_map(|_| {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// Serves a session until its client goes or misbehaves.
 pub(crate) fn serve(
-    mut messages: Receiver,
+    messages: &mut Receiver,
     chain: &mut dyn Commands,
     answers: &Answers,
     activity: &Arc<Activity>,

@@ -6,7 +6,7 @@ use crate::error::ServerError;
 use crate::pictures::{FramesEnd, FramesSlot};
 use crate::replay::serve;
 use crate::watchdog::{self, Activity, Limits};
-use mgn_fabric::{Config, Incoming, Transport};
+use mgn_fabric::{Config, Connection, Incoming, Transport};
 use mgn_render::Renderer;
 use mgn_spu::Discard;
 use mgn_wire::hello::Welcome;
@@ -80,11 +80,7 @@ pub fn worker() -> Result<(), ServerError> {
     watchdog::watch(activity.clone(), renderer.pulse(), limits, farewell.clone())
         .map_err(ServerError::io("cannot start the watchdog"))?;
     follow_parent(control.clone(), inbox, slot)?;
-    if let Err(why) = serve_session(renderer, &session, socket, &activity) {
-        if why != GONE {
-            farewell(&why);
-        }
-    }
+    serve_session(renderer, &session, socket, &activity, farewell);
     Ok(())
 }
 
@@ -118,21 +114,47 @@ fn wait_for_session(
     }
 }
 
-/// Runs the session. Says why it ended.
+/// Runs the session, and says why it ended unless its client left.
 fn serve_session(
     renderer: Renderer,
     session: &Session,
     socket: OwnedFd,
     activity: &Arc<Activity>,
-) -> Result<(), String> {
-    let text = |error: mgn_fabric::Error| error.to_string();
-    let incoming = Incoming::from_handoff(socket, &session.client).map_err(text)?;
+    farewell: impl FnOnce(&str),
+) {
+    let connection = match open_session(&renderer, session, socket) {
+        Ok(connection) => connection,
+        Err(mgn_fabric::Error::Closed(_)) => return,
+        Err(error) => return farewell(&error.to_string()),
+    };
+    let (sender, mut receiver) = connection.split();
+    let answers = Answers::new(sender, renderer.errors(), activity.clone());
+    let mut chain: Box<dyn Commands> = Box::new(renderer);
+    if session.discard {
+        chain = Box::new(Discard::new(chain));
+    }
+    let fault = serve(&mut receiver, &mut *chain, &answers, activity).to_string();
+    // While the command connection is still open, or the client would find it closed before it knows why.
+    if fault != GONE {
+        farewell(&format!("the client misbehaved: {fault}"));
+    }
+    // The driver's contexts go with the process. Ending them one by one takes time, and a driver in disorder might not survive it.
+    std::mem::forget(chain);
+}
+
+/// Accepts the command connection.
+fn open_session(
+    renderer: &Renderer,
+    session: &Session,
+    socket: OwnedFd,
+) -> Result<Connection, mgn_fabric::Error> {
+    let incoming = Incoming::from_handoff(socket, &session.client)?;
     let welcome = Welcome {
         session: session.id,
         key: session.key,
         info: renderer.info().clone(),
     };
-    let welcome = postcard::to_allocvec(&welcome).map_err(|e| e.to_string())?;
+    let welcome = postcard::to_allocvec(&welcome).expect("a welcome has a serialised form");
     let config = Config {
         message_max: MESSAGE_MAX,
         send_pool_bytes: ANSWER_BYTES,
@@ -140,25 +162,7 @@ fn serve_session(
         large_max: MESSAGE_MAX,
         ..Config::default()
     };
-    let connection = match incoming.accept(&welcome, &config) {
-        Ok(connection) => connection,
-        Err(mgn_fabric::Error::Closed(_)) => return Err(GONE.into()),
-        Err(error) => return Err(error.to_string()),
-    };
-    let (sender, receiver) = connection.split();
-    let answers = Answers::new(sender, renderer.errors(), activity.clone());
-    let mut chain: Box<dyn Commands> = Box::new(renderer);
-    if session.discard {
-        chain = Box::new(Discard::new(chain));
-    }
-    let fault = serve(receiver, &mut *chain, &answers, activity).to_string();
-    // The driver's contexts go with the process. Ending them one by one takes time, and a driver in disorder might not survive it.
-    std::mem::forget(chain);
-    Err(if fault == GONE {
-        fault
-    } else {
-        format!("the client misbehaved: {fault}")
-    })
+    incoming.accept(&welcome, &config)
 }
 
 /// Takes what the server sends during the session, on a thread of its own, and ends the process when the server does.

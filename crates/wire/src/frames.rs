@@ -34,8 +34,6 @@ pub struct Header {
     pub stride: u32,
     /// Bytes behind the header.
     pub payload: u32,
-    /// The error state of the context after the frame, 0 for none: all commands before are acknowledged by this.
-    pub error: u32,
     /// The context that swapped.
     pub context: u32,
 }
@@ -60,7 +58,6 @@ impl Header {
             self.height,
             self.stride,
             self.payload,
-            self.error,
             self.context,
         ];
         let mut bytes = [0; HEADER];
@@ -94,7 +91,6 @@ impl Header {
             height: next(),
             stride: next(),
             payload: next(),
-            error: next(),
             context: next(),
         };
         let rows = u64::from(header.stride) * u64::from(header.height);
@@ -121,7 +117,6 @@ mod tests {
             height: 4,
             stride: 16,
             payload: 64,
-            error: 0,
             context: 5,
         };
         assert_eq!(Header::decode(&header.encode()), Some(header));

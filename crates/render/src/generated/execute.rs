@@ -16,9 +16,6 @@ impl Commands for Renderer {
         self.enter(context)
     }
 
-    fn mgn_copy_from(&mut self, source: u32, what: u32) -> Result<(), Fault> {
-        self.hand_mgn_copy_from(source, what)
-    }
     fn mgn_create_context(
         &mut self,
         id: u32,

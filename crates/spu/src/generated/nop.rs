@@ -14,10 +14,6 @@ impl Commands for Nop {
         Ok(())
     }
 
-    fn mgn_copy_from(&mut self, source: u32, what: u32) -> Result<(), Fault> {
-        self.commands += 1;
-        Ok(())
-    }
     fn mgn_create_context(
         &mut self,
         id: u32,

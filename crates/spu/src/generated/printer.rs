@@ -15,10 +15,6 @@ impl<W: Write> Commands for Print<W> {
         self.next.message(context)
     }
 
-    fn mgn_copy_from(&mut self, source: u32, what: u32) -> Result<(), Fault> {
-        self.line("mgnCopyFrom", &[Show::from(source as i64), Show::from(what as i64)]);
-        self.next.mgn_copy_from(source, what)
-    }
     fn mgn_create_context(
         &mut self,
         id: u32,

@@ -14,10 +14,6 @@ pub trait Commands {
         self.next().message(context)
     }
 
-    /// Copies state from another context of the session, as glXCopyContext does.
-    fn mgn_copy_from(&mut self, source: u32, what: u32) -> Result<(), Fault> {
-        self.next().mgn_copy_from(source, what)
-    }
     /// Makes a context; answers with its constants or with why not.
     fn mgn_create_context(
         &mut self,

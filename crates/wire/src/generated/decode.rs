@@ -10,12 +10,6 @@ use crate::{Commands, Reply};
 #[allow(clippy::too_many_lines)]
 pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, reply: &mut Reply) -> Result<(), Fault> {
     match op {
-        ops::MGN_COPY_FROM => {
-            let p0 = body.u32()?;
-            let p1 = body.u32()?;
-            body.end()?;
-            to.mgn_copy_from(p0, p1)
-        }
         ops::MGN_CREATE_CONTEXT => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;

@@ -8,15 +8,6 @@ use crate::encoder::{put, Data, Encoder};
 
 impl Encoder {
     #[inline(always)]
-    pub unsafe fn mgn_copy_from(&mut self, source: u32, what: u32) {
-        unsafe {
-            let p = self.room(12);
-            put(p, 0, u32::from(ops::MGN_COPY_FROM) | 3 << 16);
-            put(p, 4, source);
-            put(p, 8, what);
-        }
-    }
-    #[inline(always)]
     pub unsafe fn mgn_create_context(&mut self, id: u32, api: u32, major: u32, minor: u32, flags: u32, config: u32, share: u32, info: u32) {
         unsafe {
             let p = self.room(36);
