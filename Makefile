@@ -1,8 +1,9 @@
-# Everything a checkout can do. `make demo` and `make test` install what they miss, through apt-get.
+# Everything a checkout can do. `make demo`, `make test` and `make test-apps` install what they miss, through apt-get.
 #
 #   make build     the mgn command, the client library and the demos, optimised
 #   make demo      run iso_demo and glxgears through a server; pictures in target/demo
-#   make test      all tests
+#   make test      all tests but the gallery
+#   make test-apps the gallery: other people's programs, compared with direct rendering
 #   make bench     measure, against direct rendering
 #   make lint      formatting, clippy, licences
 #   make install   into PREFIX (/usr/local), under DESTDIR
@@ -19,7 +20,7 @@ TARGET := target
 export CARGO_TARGET_DIR := $(CURDIR)/$(TARGET)
 LIBRARY := libmgn_client.so
 
-.PHONY: all build demo test bench lint install clean programs deps-build deps-demo deps-test registry
+.PHONY: all build demo test test-apps bench lint install clean programs deps-build deps-demo deps-test deps-apps registry
 
 all: build
 
@@ -29,6 +30,8 @@ deps-demo:
 	@scripts/deps.sh demo
 deps-test:
 	@scripts/deps.sh test
+deps-apps:
+	@scripts/deps.sh apps
 
 build: deps-build
 	"$(CARGO)" build --release --locked -p mgn-cli -p mgn-client -p mgn-bench
@@ -49,6 +52,11 @@ demo: deps-demo build
 
 test: deps-test registry programs
 	scripts/test.sh
+
+# In release mode, as users run it: some of these programs are heavy.
+test-apps: deps-apps build
+	$(MAKE) -C tests/shim OUT=$(CURDIR)/$(TARGET)/shim
+	"$(CARGO)" test --release --locked -p mgn-tests --features gallery --test gallery -- --nocapture
 
 bench: deps-demo build
 	mkdir -p $(TARGET)/bench

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs, through apt-get, what `make` needs and this machine lacks, saying what and why.
 #
-# usage: scripts/deps.sh build|demo|test
+# usage: scripts/deps.sh build|demo|test|apps
 #
 # What is there already is left alone, however it came there. Exits with 1 and one clear message
 # where something is missing that cannot be installed.
@@ -9,9 +9,9 @@ set -euo pipefail
 
 goal=${1:-}
 case $goal in
-build | demo | test) ;;
+build | demo | test | apps) ;;
 *)
-    echo "usage: $0 build|demo|test" >&2
+    echo "usage: $0 build|demo|test|apps" >&2
     exit 2
     ;;
 esac
@@ -80,9 +80,11 @@ if [ "$goal" != build ]; then
     want xvfb "X server without a screen" have Xvfb
     want mesa-utils "glxgears" have glxgears
 fi
-if [ "$goal" = test ]; then
+if [ "$goal" = apps ]; then
     want glmark2-x11 "a program to compare pictures of" have glmark2
     want chromium-bsu "another one, with older OpenGL" test -x /usr/games/chromium-bsu
+fi
+if [ "$goal" = test ]; then
     want python3-pip "fetches the registry of OpenGL" pip
 fi
 if ! rust_is_there; then
