@@ -176,18 +176,6 @@ pub unsafe extern "C" fn glBindFragDataLocationIndexed(program: u32, color_numbe
 pub unsafe extern "C" fn glBindFragmentShaderATI(id: u32) {
     refused("glBindFragmentShaderATI");
 }
-pub unsafe extern "C" fn glBindImageTexture(unit: u32, texture: u32, level: i32, layered: u8, layer: i32, access: u32, format: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_bind_image_texture(unit, texture, level, layered, layer, access, format);
-    }
-}
-pub unsafe extern "C" fn glBindImageTextures(first: u32, count: i32, textures: *const u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_bind_image_textures(first, count, (textures.cast::<u32>(), lens::times(count as i64, 1)));
-    }
-}
 pub unsafe extern "C" fn glBindMultiTextureEXT(texunit: u32, target: u32, texture: u32) {
     refused("glBindMultiTextureEXT");
 }
@@ -1387,14 +1375,6 @@ pub unsafe extern "C" fn glCreateShaderProgramEXT(type_: u32, string: *const u8)
         let value = answer.value::<u32>();
         value
     }
-}
-pub unsafe extern "C" fn glCreateShaderProgramv(type_: u32, count: i32, strings: *const *const u8) -> u32 {
-    refused("glCreateShaderProgramv");
-    0
-}
-pub unsafe extern "C" fn glCreateShaderProgramvEXT(type_: u32, count: i32, strings: *const *const u8) -> u32 {
-    refused("glCreateShaderProgramvEXT");
-    0
 }
 pub unsafe extern "C" fn glCreateTextures(target: u32, n: i32, textures: *mut u32) {
     refused("glCreateTextures");
@@ -2856,38 +2836,6 @@ pub unsafe extern "C" fn glGetQueryIndexediv(target: u32, index: u32, pname: u32
         cx.enc.gl_get_query_indexediv(target, index, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_QUERY_INDEXEDIV);
         answer.array(params.cast::<i32>(), lens::values(pname));
-    }
-}
-pub unsafe extern "C" fn glGetQueryObjecti64v(id: u32, pname: u32, params: *mut i64) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_query_objecti64v(id, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_QUERY_OBJECTI64V);
-        answer.array(params.cast::<i64>(), lens::values(pname));
-    }
-}
-pub unsafe extern "C" fn glGetQueryObjectiv(id: u32, pname: u32, params: *mut i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_query_objectiv(id, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_QUERY_OBJECTIV);
-        answer.array(params.cast::<i32>(), lens::values(pname));
-    }
-}
-pub unsafe extern "C" fn glGetQueryObjectui64v(id: u32, pname: u32, params: *mut u64) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_query_objectui64v(id, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_QUERY_OBJECTUI64V);
-        answer.array(params.cast::<u64>(), lens::values(pname));
-    }
-}
-pub unsafe extern "C" fn glGetQueryObjectuiv(id: u32, pname: u32, params: *mut u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_query_objectuiv(id, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_QUERY_OBJECTUIV);
-        answer.array(params.cast::<u32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetQueryObjectuivEXT(id: u32, pname: u32, params: *mut u32) {
@@ -6720,18 +6668,6 @@ pub unsafe extern "C" fn glStencilOpSeparate(face: u32, sfail: u32, dpfail: u32,
             return cx.fail(error);
         }
         cx.enc.gl_stencil_op_separate(face, sfail, dpfail, dppass);
-    }
-}
-pub unsafe extern "C" fn glTexBuffer(target: u32, internalformat: u32, buffer: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_tex_buffer(target, internalformat, buffer);
-    }
-}
-pub unsafe extern "C" fn glTexBufferRange(target: u32, internalformat: u32, buffer: u32, offset: i64, size: i64) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_tex_buffer_range(target, internalformat, buffer, offset, size);
     }
 }
 pub unsafe extern "C" fn glTexCoord1bOES(s: i8) {

@@ -176,6 +176,8 @@ pub struct Gl {
     pub glCreateProgram: unsafe extern "C" fn() -> u32,
     pub glCreateShader: unsafe extern "C" fn(u32) -> u32,
     pub glCreateShaderProgramEXT: unsafe extern "C" fn(u32, *const u8) -> u32,
+    pub glCreateShaderProgramv: unsafe extern "C" fn(u32, i32, *const *const u8) -> u32,
+    pub glCreateShaderProgramvEXT: unsafe extern "C" fn(u32, i32, *const *const u8) -> u32,
     pub glCullFace: unsafe extern "C" fn(u32),
     pub glDeleteBuffers: unsafe extern "C" fn(i32, *const u32),
     pub glDeleteFramebuffers: unsafe extern "C" fn(i32, *const u32),
@@ -1657,6 +1659,14 @@ impl Gl {
             glCreateShader: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32) -> u32>(load("glCreateShader")) },
             glCreateShaderProgramEXT: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const u8) -> u32>(load("glCreateShaderProgramEXT"))
+            },
+            glCreateShaderProgramv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *const *const u8) -> u32>(load("glCreateShaderProgramv"))
+            },
+            glCreateShaderProgramvEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *const *const u8) -> u32>(load(
+                    "glCreateShaderProgramvEXT",
+                ))
             },
             glCullFace: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glCullFace")) },
             glDeleteBuffers: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *const u32)>(load("glDeleteBuffers")) },

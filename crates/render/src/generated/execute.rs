@@ -97,6 +97,9 @@ impl Commands for Renderer {
     fn mgn_present_front(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         self.hand_mgn_present_front(surface, frame, want)
     }
+    fn mgn_query_result_to(&mut self, id: u32, pname: u32, type_: u32, offset: u64) -> Result<(), Fault> {
+        self.hand_mgn_query_result_to(id, pname, type_, offset)
+    }
     fn mgn_read_pixels_to(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
         self.hand_mgn_read_pixels_to(x, y, width, height, format, type_, offset)
     }
@@ -1378,6 +1381,9 @@ impl Commands for Renderer {
     }
     fn gl_create_shader_program_ext(&mut self, type_: u32, string: Slice<'_, u8>, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_gl_create_shader_program_ext(type_, string, reply)
+    }
+    fn gl_create_shader_programv(&mut self, kind: u32, count: i32, name: u32, source: Slice<'_, u8>) -> Result<(), Fault> {
+        self.hand_gl_create_shader_programv(kind, count, name, source)
     }
     fn gl_cull_face(&mut self, mode: u32) -> Result<(), Fault> {
         self.needs_context()?;

@@ -125,7 +125,7 @@ impl Renderer {
         self.created(name, driver)
     }
 
-    fn created(&mut self, name: u32, driver: u32) -> Result<(), Fault> {
+    pub(super) fn created(&mut self, name: u32, driver: u32) -> Result<(), Fault> {
         if name == 0 {
             return Err(Fault::refused("a shader or program without a name"));
         }

@@ -1,5 +1,6 @@
 //! Images on their way back to the client, in answers or into pixel buffer objects.
 
+use crate::names::Class;
 use crate::renderer::Renderer;
 use crate::surface::is_front;
 use mgn_wire::sizes::image::tight_image_bytes;
@@ -272,6 +273,33 @@ impl Renderer {
         }
         self.pack(false);
         Ok(offset as usize as *mut c_void)
+    }
+
+    pub(crate) fn hand_mgn_query_result_to(
+        &mut self,
+        id: u32,
+        pname: u32,
+        type_: u32,
+        offset: u64,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        if self.driver_integer(GL_QUERY_BUFFER_BINDING) == 0 {
+            return Err(Fault::refused(
+                "a query's result for a buffer while none is bound",
+            ));
+        }
+        let (id, to) = (self.name(Class::Query, id), offset as usize as *mut c_void);
+        // SAFETY: with a buffer bound the driver takes the address for an offset, which it checks.
+        unsafe {
+            match type_ {
+                GL_INT => (self.gl.glGetQueryObjectiv)(id, pname, to.cast()),
+                GL_UNSIGNED_INT => (self.gl.glGetQueryObjectuiv)(id, pname, to.cast()),
+                GL_INT64_ARB => (self.gl.glGetQueryObjecti64v)(id, pname, to.cast()),
+                GL_UNSIGNED_INT64_ARB => (self.gl.glGetQueryObjectui64v)(id, pname, to.cast()),
+                _ => return Err(Fault::refused("a result of a type that does not exist")),
+            }
+        }
+        Ok(())
     }
 
     fn level_parameter(&self, target: u32, level: i32, pname: u32) -> i32 {

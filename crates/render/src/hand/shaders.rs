@@ -32,6 +32,27 @@ impl Renderer {
         Ok(())
     }
 
+    pub(crate) fn hand_gl_create_shader_programv(
+        &mut self,
+        kind: u32,
+        count: i32,
+        name: u32,
+        source: Slice<'_, u8>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let source = CString::new(source.to_vec())
+            .map_err(|_| Fault::refused("a source with a NUL in it"))?;
+        // SAFETY: one string at most, which ends with NUL.
+        let driver = unsafe {
+            (self.gl.glCreateShaderProgramv)(
+                kind,
+                count.clamp(0, 1),
+                [source.as_ptr()].as_ptr().cast(),
+            )
+        };
+        self.created(name, driver)
+    }
+
     pub(crate) fn hand_gl_create_shader_program_ext(
         &mut self,
         type_: u32,

@@ -114,6 +114,10 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn mgn_query_result_to(&mut self, id: u32, pname: u32, type_: u32, offset: u64) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn mgn_read_pixels_to(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -1217,6 +1221,10 @@ impl Commands for Nop {
     fn gl_create_shader_program_ext(&mut self, type_: u32, string: Slice<'_, u8>, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
+        Ok(())
+    }
+    fn gl_create_shader_programv(&mut self, kind: u32, count: i32, name: u32, source: Slice<'_, u8>) -> Result<(), Fault> {
+        self.commands += 1;
         Ok(())
     }
     fn gl_cull_face(&mut self, mode: u32) -> Result<(), Fault> {

@@ -162,6 +162,10 @@ impl<W: Write> Commands for Print<W> {
         self.line("mgnPresentFront", &[Show::from(surface as i64), Show::from(frame as i64), Show::from(want as i64)]);
         self.next.mgn_present_front(surface, frame, want)
     }
+    fn mgn_query_result_to(&mut self, id: u32, pname: u32, type_: u32, offset: u64) -> Result<(), Fault> {
+        self.line("mgnQueryResultTo", &[Show::from(id as i64), Show::from(pname as i64), Show::Enum(type_), Show::from(offset as i64)]);
+        self.next.mgn_query_result_to(id, pname, type_, offset)
+    }
     fn mgn_read_pixels_to(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
         self.line(
             "mgnReadPixelsTo",
@@ -1817,6 +1821,13 @@ impl<W: Write> Commands for Print<W> {
     fn gl_create_shader_program_ext(&mut self, type_: u32, string: Slice<'_, u8>, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glCreateShaderProgramEXT", &[Show::Enum(type_), Show::Str(string)]);
         self.next.gl_create_shader_program_ext(type_, string, reply)
+    }
+    fn gl_create_shader_programv(&mut self, kind: u32, count: i32, name: u32, source: Slice<'_, u8>) -> Result<(), Fault> {
+        self.line(
+            "glCreateShaderProgramv",
+            &[Show::from(kind as i64), Show::from(count as i64), Show::from(name as i64), Show::Array(source.len())],
+        );
+        self.next.gl_create_shader_programv(kind, count, name, source)
     }
     fn gl_cull_face(&mut self, mode: u32) -> Result<(), Fault> {
         self.line("glCullFace", &[Show::Enum(mode)]);

@@ -111,6 +111,10 @@ pub trait Commands {
     fn mgn_present_front(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         self.next().mgn_present_front(surface, frame, want)
     }
+    /// glGetQueryObject of a value of `type` (GL_INT, GL_UNSIGNED_INT, GL_INT64_ARB or GL_UNSIGNED_INT64_ARB) into the bound query buffer.
+    fn mgn_query_result_to(&mut self, id: u32, pname: u32, type_: u32, offset: u64) -> Result<(), Fault> {
+        self.next().mgn_query_result_to(id, pname, type_, offset)
+    }
     /// glReadPixels into the bound pixel pack buffer, laid out by the pixel store state.
     fn mgn_read_pixels_to(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
         self.next().mgn_read_pixels_to(x, y, width, height, format, type_, offset)
@@ -1049,6 +1053,9 @@ pub trait Commands {
     }
     fn gl_create_shader_program_ext(&mut self, type_: u32, string: Slice<'_, u8>, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_create_shader_program_ext(type_, string, reply)
+    }
+    fn gl_create_shader_programv(&mut self, kind: u32, count: i32, name: u32, source: Slice<'_, u8>) -> Result<(), Fault> {
+        self.next().gl_create_shader_programv(kind, count, name, source)
     }
     fn gl_cull_face(&mut self, mode: u32) -> Result<(), Fault> {
         self.next().gl_cull_face(mode)

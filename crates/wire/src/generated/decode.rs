@@ -127,6 +127,14 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.mgn_present_front(p0, p1, p2)
         }
+        ops::MGN_QUERY_RESULT_TO => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.u64()?;
+            body.end()?;
+            to.mgn_query_result_to(p0, p1, p2, p3)
+        }
         ops::MGN_READ_PIXELS_TO => {
             let p0 = body.i32()?;
             let p1 = body.i32()?;
@@ -1529,6 +1537,14 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p1 = body.array::<u8>()?;
             body.end()?;
             to.gl_create_shader_program_ext(p0, p1, reply)
+        }
+        ops::GL_CREATE_SHADER_PROGRAMV => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.u32()?;
+            let p3 = body.array::<u8>()?;
+            body.end()?;
+            to.gl_create_shader_programv(p0, p1, p2, p3)
         }
         ops::GL_CULL_FACE => {
             let p0 = body.u32()?;

@@ -202,6 +202,17 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn mgn_query_result_to(&mut self, id: u32, pname: u32, type_: u32, offset: u64) {
+        unsafe {
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::MGN_QUERY_RESULT_TO) | 6 << 16);
+            put(p, 4, id);
+            put(p, 8, pname);
+            put(p, 12, type_);
+            put(p, 16, offset);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn mgn_read_pixels_to(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, offset: u64) {
         unsafe {
             let p = self.room(36);
@@ -2581,6 +2592,18 @@ impl Encoder {
             let mut r = self.record(ops::GL_CREATE_SHADER_PROGRAM_EXT, 12 + crate::encoder::padded(string.0 as usize, string.1));
             r.put(type_);
             r.array(string.0, string.1);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_create_shader_programv(&mut self, kind: u32, count: i32, name: u32, source: (*const u8, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_CREATE_SHADER_PROGRAMV, 20 + crate::encoder::padded(source.0 as usize, source.1 * 1));
+            r.put(kind);
+            r.put(count);
+            r.put(name);
+            r.array(source.0.cast(), source.1 * 1);
             r.finish(self);
         }
     }

@@ -5,6 +5,7 @@
 
 mod bindings;
 mod data;
+mod images;
 mod mapping;
 mod memory;
 mod table;
@@ -14,6 +15,7 @@ pub use data::{
     contents_changed, element_bytes, glBufferData, glBufferSubData, glCopyBufferSubData,
     glGetBufferSubData, glInvalidateBufferData, glInvalidateBufferSubData,
 };
+pub use images::{glBindImageTexture, glBindImageTextures, glTexBuffer, glTexBufferRange};
 pub use mapping::{
     glFlushMappedBufferRange, glGetBufferPointerv, glMapBuffer, glMapBufferRange, glUnmapBuffer,
     is_mapped,

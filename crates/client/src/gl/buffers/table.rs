@@ -14,6 +14,8 @@ pub struct Buffers {
     objects: HashMap<u32, BufferObject>,
     /// Bytes of all copies.
     copied: usize,
+    /// Shaders may write to images, of which those of textures on buffers are buffers.
+    has_images: bool,
 }
 
 /// A buffer object. A deleted one stays until its name is used again, because another context may have it bound.
@@ -30,6 +32,8 @@ pub struct BufferObject {
     spare: Option<Memory>,
     /// It was bound where the server writes to it unseen, so a copy would be wrong.
     written_unseen: bool,
+    /// A texture was put on it.
+    has_texture: bool,
     deleted: bool,
 }
 
@@ -69,6 +73,7 @@ impl BufferObject {
             copy: None,
             spare: None,
             written_unseen: false,
+            has_texture: false,
             deleted: false,
         }
     }
@@ -204,6 +209,28 @@ impl Buffers {
         if let Some(object) = self.objects.get_mut(&name) {
             object.written_unseen = true;
         }
+    }
+
+    /// A texture is put on the buffer: through an image of it shaders could write to the buffer.
+    pub fn is_textured(&mut self, name: u32) {
+        if let Some(object) = self.objects.get_mut(&name) {
+            object.has_texture = true;
+        }
+        if self.has_images {
+            self.is_written_unseen(name);
+        }
+    }
+
+    /// Images are bound, of whichever textures.
+    pub fn images_bound(&mut self) {
+        if std::mem::replace(&mut self.has_images, true) {
+            return;
+        }
+        let textured = self.objects.iter().filter(|(_, o)| o.has_texture);
+        let names: Vec<u32> = textured.map(|(name, _)| *name).collect();
+        names
+            .into_iter()
+            .for_each(|name| self.is_written_unseen(name));
     }
 
     /// Whether a copy of the contents may be kept.
@@ -443,6 +470,17 @@ mod tests {
         assert_eq!(unmapped.mapping.pointer, pointer);
         b.unmapped(1, unmapped);
         assert!(b.get(1).unwrap().known(0, 8).is_none());
+    }
+
+    #[test]
+    fn images_of_textures_on_buffers_are_written_unseen() {
+        let mut b = buffers();
+        b.is_textured(1);
+        assert!(b.may_copy(1));
+        b.images_bound();
+        assert!(!b.may_copy(1) && b.may_copy(2));
+        b.is_textured(2);
+        assert!(!b.may_copy(2) && b.may_copy(3));
     }
 
     #[test]

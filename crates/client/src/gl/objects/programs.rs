@@ -51,6 +51,15 @@ impl Programs {
         self.programs.insert(name, Program::default());
     }
 
+    /// A program that is made of one shader.
+    pub fn program_of_source(&mut self, name: u32, uses_ids: bool) {
+        let program = Program {
+            uses_ids,
+            ..Program::default()
+        };
+        self.programs.insert(name, program);
+    }
+
     /// What `name` is, unless it was deleted.
     pub fn kind(&self, name: u32) -> Option<Kind> {
         if self.shaders.contains_key(&name) {

@@ -41,6 +41,59 @@ pub unsafe extern "C" fn glCreateProgram() -> u32 {
     name
 }
 
+pub unsafe extern "C" fn glCreateShaderProgramv(
+    kind: u32,
+    count: i32,
+    strings: *const *const u8,
+) -> u32 {
+    // SAFETY: the program gives `count` strings; the only reference in use.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if !cx.gl.objects.limits.has_shaders_of(kind) {
+            cx.set_error(GL_INVALID_ENUM);
+            return 0;
+        }
+        if count < 0 {
+            cx.set_error(GL_INVALID_VALUE);
+            return 0;
+        }
+        // Without a source the program is made all the same, and has not been linked.
+        let source = match strings.is_null() {
+            true => {
+                cx.set_error(GL_INVALID_VALUE);
+                None
+            }
+            false => joined(values(strings, count as usize), &[]),
+        };
+        let name = cx.gl.shared.names().programs.take();
+        let source = source.unwrap_or_default();
+        cx.gl
+            .shared
+            .programs()
+            .program_of_source(name, mentions_ids(&source));
+        cx.enc.gl_create_shader_programv(
+            kind,
+            i32::from(!source.is_empty()),
+            name,
+            (source.as_ptr(), source.len()),
+        );
+        tell_group(cx);
+        name
+    }
+}
+
+pub unsafe extern "C" fn glCreateShaderProgramvEXT(
+    kind: u32,
+    count: i32,
+    strings: *mut *const u8,
+) -> u32 {
+    // SAFETY: the same command.
+    unsafe { glCreateShaderProgramv(kind, count, strings) }
+}
+
 pub unsafe extern "C" fn glDeleteShader(shader: u32) {
     // SAFETY: as above.
     unsafe {
