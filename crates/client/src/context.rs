@@ -2,7 +2,7 @@
 
 use crate::config::Format;
 use crate::frames::IN_FLIGHT;
-use crate::gl::{self, GlState};
+use crate::gl::{self, fetch_persistent, is_wait, GlState};
 use crate::idle;
 use crate::session::{Session, ROOM_BYTES};
 use crate::surface::{Kind, Surface};
@@ -91,10 +91,6 @@ impl Context {
     /// Sends what was written, and waits for the answer of the last command, `op`. All zeros where nobody answers.
     pub fn answer(&mut self, op: u16) -> Answer {
         if self.gl.immediate.hides_room() {
-            // The question went nowhere: see `refill`.
-            return Answer::default();
-        }
-        if self.gl.immediate.hides_room() {
             // The command isn't allowed between glBegin and glEnd and went nowhere.
             return Answer::default();
         }
@@ -108,6 +104,9 @@ impl Context {
         if let (ops::MGN_FINISH, Some(surface)) = (op, &self.draw) {
             // What was swapped is finished when it is in the window.
             session.frames.wait(surface, 0);
+        }
+        if self.gl.shared.has_persistent() && is_wait(op, &answered.bytes) {
+            fetch_persistent(self);
         }
         Answer::new(answered.bytes)
     }
@@ -245,6 +244,13 @@ impl Context {
         if self.room_start.is_null() || used <= MESSAGE_HEADER {
             return;
         }
+        let group = self
+            .gl
+            .shared
+            .has_persistent()
+            .then(|| self.gl.shared.clone());
+        let _turn = (group.as_ref().zip(self.session))
+            .map(|(group, session)| group.send_persistent(session, self.id));
         match (self.session, &mut self.room) {
             (Some(session), Some(room)) => {
                 session.commit(room, used);

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// How long a server may take to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Room for any of the single commands that are sent outside a context.
-const CONTROL_BYTES: usize = MESSAGE_HEADER + 64;
+const CONTROL_BYTES: usize = 64;
 
 pub struct Session {
     pub info: ServerInfo,
@@ -263,19 +263,24 @@ impl Session {
 
     /// Sends single commands outside any context. They are executed after all that was flushed before.
     pub fn control(&self, write: impl FnOnce(&mut Encoder)) {
-        let Some(mut reservation) = self.reserve(CONTROL_BYTES) else {
+        self.message(0, CONTROL_BYTES, write);
+    }
+
+    /// Sends commands of at most `bytes` bytes to `context` in a message of their own.
+    pub fn message(&self, context: u32, bytes: usize, write: impl FnOnce(&mut Encoder)) {
+        let Some(mut reservation) = self.reserve(bytes) else {
             return;
         };
         unsafe fn no_more(_: *mut Encoder, n: usize) -> *mut u8 {
-            unreachable!("a control command of {n} bytes does not fit its message")
+            unreachable!("a command of {n} bytes does not fit its message")
         }
         let start = reservation.ptr();
         let mut encoder = Encoder::new(no_more);
-        // SAFETY: the reservation holds CONTROL_BYTES at least, the header among them.
+        // SAFETY: the reservation holds the header and `bytes` bytes at least.
         unsafe {
-            start.cast::<u64>().write_unaligned(0);
+            start.cast::<u64>().write_unaligned(u64::from(context));
             encoder.cur = start.add(MESSAGE_HEADER);
-            encoder.end = start.add(CONTROL_BYTES);
+            encoder.end = encoder.cur.add(bytes);
         }
         write(&mut encoder);
         let used = encoder.cur as usize - start as usize;

@@ -3,7 +3,7 @@
 //! What may be advertised, if the server has it too.
 
 /// Sorted.
-pub static EXTENSIONS: [&str; 383] = [
+pub static EXTENSIONS: [&str; 385] = [
     "GL_3DFX_texture_compression_FXT1",
     "GL_AMD_conservative_depth",
     "GL_AMD_draw_buffers_blend",
@@ -25,6 +25,7 @@ pub static EXTENSIONS: [&str; 383] = [
     "GL_ARB_arrays_of_arrays",
     "GL_ARB_base_instance",
     "GL_ARB_blend_func_extended",
+    "GL_ARB_buffer_storage",
     "GL_ARB_clear_buffer_object",
     "GL_ARB_clear_texture",
     "GL_ARB_clip_control",
@@ -179,6 +180,7 @@ pub static EXTENSIONS: [&str; 383] = [
     "GL_EXT_blend_func_separate",
     "GL_EXT_blend_minmax",
     "GL_EXT_blend_subtract",
+    "GL_EXT_buffer_storage",
     "GL_EXT_clear_texture",
     "GL_EXT_clip_control",
     "GL_EXT_clip_cull_distance",

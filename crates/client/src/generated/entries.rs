@@ -436,9 +436,6 @@ pub unsafe extern "C" fn glBlitNamedFramebuffer(
 ) {
     refused("glBlitNamedFramebuffer");
 }
-pub unsafe extern "C" fn glBufferStorage(target: u32, size: i64, data: *const c_void, flags: u32) {
-    refused("glBufferStorage");
-}
 pub unsafe extern "C" fn glBufferStorageMemEXT(target: u32, size: i64, memory: u32, offset: u64) {
     unsafe {
         let cx = context();

@@ -30,6 +30,7 @@ use mgn_state::State;
 use mgn_wire::hello::ContextInfo;
 use std::sync::Arc;
 
+pub use buffers::{fetch_persistent, is_wait};
 pub use errors::ErrorState;
 pub use names::Shared;
 pub use objects::sync_name;

@@ -109,6 +109,8 @@ pub struct Shared {
     pub buffers: Mutex<super::buffers::Buffers>,
     pub programs: Mutex<super::objects::Programs>,
     pub notes: super::objects::Notes,
+    /// Held from when writes to persistent mappings are collected until what relies on them was sent.
+    pub turn: Mutex<()>,
     /// What the shadows of their states have in common.
     pub state: std::sync::Arc<mgn_state::Shared>,
     lists: Mutex<super::lists::Unbalanced>,

@@ -71,6 +71,7 @@ pub struct Gl {
     pub glBlendFunci: unsafe extern "C" fn(u32, u32, u32),
     pub glBlitFramebuffer: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32),
     pub glBufferData: unsafe extern "C" fn(u32, i64, *const c_void, u32),
+    pub glBufferStorage: unsafe extern "C" fn(u32, i64, *const c_void, u32),
     pub glBufferStorageMemEXT: unsafe extern "C" fn(u32, i64, u32, u64),
     pub glBufferSubData: unsafe extern "C" fn(u32, i64, i64, *const c_void),
     pub glCallList: unsafe extern "C" fn(u32),
@@ -1412,6 +1413,9 @@ impl Gl {
             },
             glBufferData: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i64, *const c_void, u32)>(load("glBufferData"))
+            },
+            glBufferStorage: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i64, *const c_void, u32)>(load("glBufferStorage"))
             },
             glBufferStorageMemEXT: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i64, u32, u64)>(load("glBufferStorageMemEXT"))

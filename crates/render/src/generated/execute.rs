@@ -16,6 +16,12 @@ impl Commands for Renderer {
         self.enter(context)
     }
 
+    fn mgn_buffer_read(&mut self, buffer: u32, offset: i64, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.hand_mgn_buffer_read(buffer, offset, data_count, reply)
+    }
+    fn mgn_buffer_write(&mut self, buffer: u32, offset: i64, data: Slice<'_, u8>) -> Result<(), Fault> {
+        self.hand_mgn_buffer_write(buffer, offset, data)
+    }
     fn mgn_create_context(
         &mut self,
         id: u32,
@@ -553,6 +559,9 @@ impl Commands for Renderer {
     }
     fn gl_buffer_data(&mut self, target: u32, size: i64, data: Data<'_>, usage: u32) -> Result<(), Fault> {
         self.hand_gl_buffer_data(target, size, data, usage)
+    }
+    fn gl_buffer_storage(&mut self, target: u32, size: i64, data: Data<'_>, flags: u32) -> Result<(), Fault> {
+        self.hand_gl_buffer_storage(target, size, data, flags)
     }
     fn gl_buffer_storage_mem_ext(&mut self, target: u32, size: i64, memory: u32, offset: u64) -> Result<(), Fault> {
         self.needs_context()?;

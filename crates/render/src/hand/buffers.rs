@@ -3,7 +3,7 @@
 use super::vertex_arrays::pointer;
 use crate::names::{Class, UNKNOWN};
 use crate::renderer::Renderer;
-use mgn_wire::{gl::*, sizes, Data, Fault, Slice};
+use mgn_wire::{gl::*, sizes, Data, Fault, Reply, Slice};
 
 impl Renderer {
     pub(crate) fn hand_gl_bind_buffer(&mut self, target: u32, buffer: u32) -> Result<(), Fault> {
@@ -131,6 +131,96 @@ impl Renderer {
         // SAFETY: `data` is null or holds `size` bytes; a negative size is refused by the driver.
         unsafe { (self.gl.glBufferData)(target, size, data.cast(), usage) };
         Ok(())
+    }
+
+    pub(crate) fn hand_gl_buffer_storage(
+        &mut self,
+        target: u32,
+        size: i64,
+        data: Data<'_>,
+        _flags: u32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let data = inline(data, usize::try_from(size).unwrap_or(0))?;
+        // What the program may do with the storage is the client's to say; the client itself reads it and writes to it.
+        let flags = GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_DYNAMIC_STORAGE_BIT;
+        // SAFETY: `data` is null or holds `size` bytes; the driver refuses what is not positive.
+        unsafe {
+            (self.gl.glBufferStorage)(target, size, data.cast(), flags);
+            if data.is_null() {
+                // A client that maps it sees zeros, and sends only what differs.
+                self.clear_storage(target, size);
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills the storage of the buffer bound to `target` with zeros.
+    unsafe fn clear_storage(&mut self, target: u32, size: i64) {
+        // SAFETY: the context is current; OpenGL ES has no other way than a mapping, which holds `size` bytes if it succeeds.
+        unsafe {
+            let to = (self.gl.glMapBufferRange)(target, 0, size, GL_MAP_WRITE_BIT);
+            if !to.is_null() {
+                to.cast::<u8>().write_bytes(0, size as usize);
+                (self.gl.glUnmapBuffer)(target);
+            }
+        }
+    }
+
+    pub(crate) fn hand_mgn_buffer_write(
+        &mut self,
+        buffer: u32,
+        offset: i64,
+        data: Slice<'_, u8>,
+    ) -> Result<(), Fault> {
+        let data = data.to_vec();
+        self.at_copy_target(buffer, |r| {
+            // SAFETY: the vector holds so many bytes; the driver checks the range.
+            unsafe {
+                (r.gl.glBufferSubData)(
+                    GL_COPY_WRITE_BUFFER,
+                    offset,
+                    data.len() as isize as i64,
+                    data.as_ptr().cast(),
+                );
+            }
+            Ok(())
+        })
+    }
+
+    pub(crate) fn hand_mgn_buffer_read(
+        &mut self,
+        buffer: u32,
+        offset: i64,
+        data_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        reply.empty();
+        self.at_copy_target(buffer, |r| {
+            let size = i64::from(data_count);
+            r.hand_gl_get_buffer_sub_data(GL_COPY_WRITE_BUFFER, offset, size, data_count, reply)
+        })
+    }
+
+    /// Works on a buffer as if it were bound to `GL_COPY_WRITE_BUFFER`.
+    fn at_copy_target(
+        &mut self,
+        buffer: u32,
+        work: impl FnOnce(&mut Renderer) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let buffer = self.name(Class::Buffer, buffer);
+        if buffer == UNKNOWN {
+            // Deleted by another context.
+            return Ok(());
+        }
+        let bound = self.driver_integer(GL_COPY_WRITE_BUFFER_BINDING) as u32;
+        // SAFETY: the context is current; names that do not exist are refused by the driver.
+        unsafe { (self.gl.glBindBuffer)(GL_COPY_WRITE_BUFFER, buffer) };
+        let done = work(self);
+        // SAFETY: likewise.
+        unsafe { (self.gl.glBindBuffer)(GL_COPY_WRITE_BUFFER, bound) };
+        done
     }
 
     pub(crate) fn hand_gl_clear_buffer_data(

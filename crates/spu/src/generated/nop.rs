@@ -14,6 +14,15 @@ impl Commands for Nop {
         Ok(())
     }
 
+    fn mgn_buffer_read(&mut self, buffer: u32, offset: i64, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn mgn_buffer_write(&mut self, buffer: u32, offset: i64, data: Slice<'_, u8>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn mgn_create_context(
         &mut self,
         id: u32,
@@ -485,6 +494,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_buffer_data(&mut self, target: u32, size: i64, data: Data<'_>, usage: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_buffer_storage(&mut self, target: u32, size: i64, data: Data<'_>, flags: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }

@@ -15,6 +15,14 @@ impl<W: Write> Commands for Print<W> {
         self.next.message(context)
     }
 
+    fn mgn_buffer_read(&mut self, buffer: u32, offset: i64, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("mgnBufferRead", &[Show::from(buffer as i64), Show::from(offset as i64), Show::Out(data_count)]);
+        self.next.mgn_buffer_read(buffer, offset, data_count, reply)
+    }
+    fn mgn_buffer_write(&mut self, buffer: u32, offset: i64, data: Slice<'_, u8>) -> Result<(), Fault> {
+        self.line("mgnBufferWrite", &[Show::from(buffer as i64), Show::from(offset as i64), Show::Array(data.len())]);
+        self.next.mgn_buffer_write(buffer, offset, data)
+    }
     fn mgn_create_context(
         &mut self,
         id: u32,
@@ -668,6 +676,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_buffer_data(&mut self, target: u32, size: i64, data: Data<'_>, usage: u32) -> Result<(), Fault> {
         self.line("glBufferData", &[Show::Enum(target), Show::from(size as i64), Show::Data(data), Show::Enum(usage)]);
         self.next.gl_buffer_data(target, size, data, usage)
+    }
+    fn gl_buffer_storage(&mut self, target: u32, size: i64, data: Data<'_>, flags: u32) -> Result<(), Fault> {
+        self.line("glBufferStorage", &[Show::Enum(target), Show::from(size as i64), Show::Data(data), Show::from(flags as i64)]);
+        self.next.gl_buffer_storage(target, size, data, flags)
     }
     fn gl_buffer_storage_mem_ext(&mut self, target: u32, size: i64, memory: u32, offset: u64) -> Result<(), Fault> {
         self.line(

@@ -14,6 +14,14 @@ pub trait Commands {
         self.next().message(context)
     }
 
+    /// Answers with bytes of a buffer that is mapped to stay.
+    fn mgn_buffer_read(&mut self, buffer: u32, offset: i64, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().mgn_buffer_read(buffer, offset, data_count, reply)
+    }
+    /// What the program wrote to a buffer through a mapping that stays.
+    fn mgn_buffer_write(&mut self, buffer: u32, offset: i64, data: Slice<'_, u8>) -> Result<(), Fault> {
+        self.next().mgn_buffer_write(buffer, offset, data)
+    }
     /// Makes a context; answers with its constants or with why not.
     fn mgn_create_context(
         &mut self,
@@ -418,6 +426,9 @@ pub trait Commands {
     }
     fn gl_buffer_data(&mut self, target: u32, size: i64, data: Data<'_>, usage: u32) -> Result<(), Fault> {
         self.next().gl_buffer_data(target, size, data, usage)
+    }
+    fn gl_buffer_storage(&mut self, target: u32, size: i64, data: Data<'_>, flags: u32) -> Result<(), Fault> {
+        self.next().gl_buffer_storage(target, size, data, flags)
     }
     fn gl_buffer_storage_mem_ext(&mut self, target: u32, size: i64, memory: u32, offset: u64) -> Result<(), Fault> {
         self.next().gl_buffer_storage_mem_ext(target, size, memory, offset)

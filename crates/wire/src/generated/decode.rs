@@ -10,6 +10,20 @@ use crate::{Commands, Reply};
 #[allow(clippy::too_many_lines)]
 pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, reply: &mut Reply) -> Result<(), Fault> {
     match op {
+        ops::MGN_BUFFER_READ => {
+            let p0 = body.u32()?;
+            let p1 = body.i64()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.mgn_buffer_read(p0, p1, p2, reply)
+        }
+        ops::MGN_BUFFER_WRITE => {
+            let p0 = body.u32()?;
+            let p1 = body.i64()?;
+            let p2 = body.array::<u8>()?;
+            body.end()?;
+            to.mgn_buffer_write(p0, p1, p2)
+        }
         ops::MGN_CREATE_CONTEXT => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -641,6 +655,14 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p3 = body.u32()?;
             body.end()?;
             to.gl_buffer_data(p0, p1, p2, p3)
+        }
+        ops::GL_BUFFER_STORAGE => {
+            let p0 = body.u32()?;
+            let p1 = body.i64()?;
+            let p2 = body.data()?;
+            let p3 = body.u32()?;
+            body.end()?;
+            to.gl_buffer_storage(p0, p1, p2, p3)
         }
         ops::GL_BUFFER_STORAGE_MEM_EXT => {
             let p0 = body.u32()?;

@@ -8,6 +8,26 @@ use crate::encoder::{put, Data, Encoder};
 
 impl Encoder {
     #[inline(always)]
+    pub unsafe fn mgn_buffer_read(&mut self, buffer: u32, offset: i64, data: u32) {
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::MGN_BUFFER_READ) | 5 << 16);
+            put(p, 4, buffer);
+            put(p, 8, offset);
+            put(p, 16, data);
+        }
+    }
+    #[inline]
+    pub unsafe fn mgn_buffer_write(&mut self, buffer: u32, offset: i64, data: (*const u8, usize)) {
+        unsafe {
+            let mut r = self.record(ops::MGN_BUFFER_WRITE, 20 + crate::encoder::padded(data.0 as usize, data.1 * 1));
+            r.put(buffer);
+            r.put(offset);
+            r.array(data.0.cast(), data.1 * 1);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn mgn_create_context(&mut self, id: u32, api: u32, major: u32, minor: u32, flags: u32, config: u32, share: u32, info: u32) {
         unsafe {
             let p = self.room(36);
@@ -1045,6 +1065,18 @@ impl Encoder {
             r.put(size);
             r.data(data);
             r.put(usage);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_buffer_storage(&mut self, target: u32, size: i64, data: Data, flags: u32) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_BUFFER_STORAGE, 24 + data.extra_bytes());
+            r.put(target);
+            r.put(size);
+            r.data(data);
+            r.put(flags);
             r.finish(self);
         }
     }

@@ -18,7 +18,14 @@ const _: () = assert!(2 * (PIECE + HEAD) <= RECORD_MAX);
 /// Less than this isn't worth a record of its own.
 const LEAST: usize = 16 << 10;
 /// A read is asked for in pieces of this size.
-const READ_PIECE: usize = 4 << 20;
+pub(super) const READ_PIECE: usize = 4 << 20;
+/// What storage may be made for.
+const STORAGE_FLAGS: u32 = GL_MAP_READ_BIT
+    | GL_MAP_WRITE_BIT
+    | GL_MAP_PERSISTENT_BIT
+    | GL_MAP_COHERENT_BIT
+    | GL_DYNAMIC_STORAGE_BIT
+    | GL_CLIENT_STORAGE_BIT;
 /// Allocations from here on may fail, so the server is asked whether it has the memory.
 const HUGE: i64 = 512 << 20;
 
@@ -38,6 +45,9 @@ pub unsafe extern "C" fn glBufferData(target: u32, size: i64, data: *const c_voi
         if !cx.gl.objects.limits.has_usage(usage) {
             return cx.set_error(GL_INVALID_ENUM);
         }
+        if is_storage(cx, buffer) {
+            return cx.set_error(GL_INVALID_OPERATION);
+        }
         let (data, len) = (data.cast::<u8>(), size as usize);
         if !data.is_null() && len > PIECE && is_allocated(cx, buffer, size, usage) {
             // New contents for the old storage look the same, and spare drivers that don't recycle memory to find as much again.
@@ -56,6 +66,12 @@ pub unsafe extern "C" fn glBufferData(target: u32, size: i64, data: *const c_voi
         }
         allocated(cx, buffer, size, usage, data);
     }
+}
+
+/// Whether the buffer's storage stays as it is for good.
+fn is_storage(cx: &Context, buffer: u32) -> bool {
+    let buffers = cx.gl.shared.buffers();
+    buffers.get(buffer).is_some_and(|o| o.storage.is_some())
 }
 
 /// Whether the buffer has such storage already, and nothing is mapped.
@@ -108,6 +124,45 @@ pub(super) unsafe fn send(cx: &mut Context, target: u32, offset: i64, data: *con
     }
 }
 
+pub unsafe extern "C" fn glBufferStorage(target: u32, size: i64, data: *const c_void, flags: u32) {
+    // SAFETY: the program gives a null pointer or `size` bytes; the only reference in use.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(buffer) = required(cx, target) else {
+            return;
+        };
+        let has = |bits: u32| flags & bits != 0;
+        if size <= 0
+            || has(!STORAGE_FLAGS)
+            || has(GL_MAP_PERSISTENT_BIT) && !has(GL_MAP_READ_BIT | GL_MAP_WRITE_BIT)
+            || has(GL_MAP_COHERENT_BIT) && !has(GL_MAP_PERSISTENT_BIT)
+        {
+            return cx.set_error(GL_INVALID_VALUE);
+        }
+        if is_storage(cx, buffer) {
+            return cx.set_error(GL_INVALID_OPERATION);
+        }
+        let (data, len) = (data.cast::<u8>(), size as usize);
+        if data.is_null() || len > PIECE {
+            cx.enc.gl_buffer_storage(target, size, Data::Null, flags);
+            if size >= HUGE && !has_size(cx, target, size) {
+                return;
+            }
+            if !data.is_null() {
+                send(cx, target, 0, data, len);
+            }
+        } else {
+            cx.enc
+                .gl_buffer_storage(target, size, Data::Bytes(data, len), flags);
+        }
+        allocated(cx, buffer, size, GL_DYNAMIC_DRAW, data);
+        cx.gl.shared.buffers().is_storage(buffer, flags);
+    }
+}
+
 pub unsafe extern "C" fn glBufferSubData(target: u32, offset: i64, size: i64, data: *const c_void) {
     // SAFETY: the program gives `size` bytes; the only reference in use.
     unsafe {
@@ -120,8 +175,9 @@ pub unsafe extern "C" fn glBufferSubData(target: u32, offset: i64, size: i64, da
         };
         let (error, copied) = match cx.gl.shared.buffers().get(buffer) {
             Some(object) => (
-                write_error(object, offset, size),
-                object.has_copy() || object.is_undefined(),
+                write_error(object, offset, size)
+                    .or(object.is_fixed().then_some(GL_INVALID_OPERATION)),
+                object.is_followed(),
             ),
             None => (None, false),
         };
@@ -144,7 +200,7 @@ pub unsafe extern "C" fn glBufferSubData(target: u32, offset: i64, size: i64, da
 fn write_error(object: &BufferObject, offset: i64, size: i64) -> Option<u32> {
     range_error(object, offset, size).or_else(|| {
         object
-            .is_mapped_within(offset, size)
+            .is_locked_within(offset, size)
             .then_some(GL_INVALID_OPERATION)
     })
 }
@@ -175,7 +231,7 @@ pub unsafe extern "C" fn glGetBufferSubData(
         };
         let (error, known) = match cx.gl.shared.buffers().get(buffer) {
             Some(object) => {
-                let mapped = object.mapping.is_some().then_some(GL_INVALID_OPERATION);
+                let mapped = object.is_locked().then_some(GL_INVALID_OPERATION);
                 (
                     range_error(object, offset, size).or(mapped),
                     object.known(offset, size.max(0) as usize),
@@ -237,7 +293,7 @@ pub unsafe extern "C" fn glCopyBufferSubData(
             let buffers = cx.gl.shared.buffers();
             [from, to]
                 .iter()
-                .any(|name| buffers.get(*name).is_some_and(|o| o.mapping.is_some()))
+                .any(|name| buffers.get(*name).is_some_and(BufferObject::is_locked))
         };
         if mapped {
             return cx.set_error(GL_INVALID_OPERATION);
@@ -278,7 +334,7 @@ pub unsafe extern "C" fn glInvalidateBufferData(buffer: u32) {
             .shared
             .buffers()
             .get(buffer)
-            .is_some_and(|o| o.mapping.is_some())
+            .is_some_and(BufferObject::is_locked)
         {
             return cx.set_error(GL_INVALID_OPERATION);
         }

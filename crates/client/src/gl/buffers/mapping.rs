@@ -2,6 +2,7 @@
 
 use super::bindings::required;
 use super::data::{copy_contents, fetch, send};
+use super::persistent::before_unmapping;
 use super::table::BufferObject;
 use crate::context::Context;
 use crate::gl::context;
@@ -10,13 +11,18 @@ use mgn_wire::gl::*;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
-/// Mappings that stay while the server works with the buffer are not offered, so their bits are as unknown as any other.
 const ALLOWED: u32 = GL_MAP_READ_BIT
     | GL_MAP_WRITE_BIT
     | GL_MAP_INVALIDATE_RANGE_BIT
     | GL_MAP_INVALIDATE_BUFFER_BIT
     | GL_MAP_FLUSH_EXPLICIT_BIT
-    | GL_MAP_UNSYNCHRONIZED_BIT;
+    | GL_MAP_UNSYNCHRONIZED_BIT
+    | GL_MAP_PERSISTENT_BIT
+    | GL_MAP_COHERENT_BIT;
+
+/// What the storage must have been made for.
+const BY_STORAGE: u32 =
+    GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
 
 pub unsafe extern "C" fn glMapBuffer(target: u32, access: u32) -> *mut c_void {
     // SAFETY: the only reference in use, to the thread's own context.
@@ -84,9 +90,13 @@ fn map(
         cx.set_error(error);
         return null_mut();
     }
+    let is_persistent = access & GL_MAP_PERSISTENT_BIT != 0;
     let invalid = access & (GL_MAP_INVALIDATE_RANGE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT) != 0;
-    let fetched = !invalid && !undefined;
-    if may_copy && !has_copy {
+    // Of a mapping that stays, what the server has must be known whether or not the program may read it: what differs is what it wrote.
+    let fetched = (!invalid || is_persistent) && !undefined;
+    if is_persistent {
+        cx.gl.shared.buffers().without_copy(buffer);
+    } else if may_copy && !has_copy {
         if fetched {
             copy_contents(cx, target, buffer, size as usize);
         } else if length == size {
@@ -118,6 +128,16 @@ fn map(
     if fetched && has_own {
         // SAFETY: `length` bytes are mapped there, and the program does not know them yet.
         unsafe { fetch(cx, target, offset, pointer, length as usize) };
+        cx.gl.shared.buffers().fetched(buffer);
+    }
+    if is_persistent {
+        // What is written to it must not overtake what was done to the buffer before.
+        cx.flush();
+        cx.gl
+            .shared
+            .notes
+            .persistent
+            .fetch_add(1, Ordering::Relaxed);
     }
     pointer.cast()
 }
@@ -136,6 +156,10 @@ fn refusal(object: &BufferObject, offset: i64, length: i64, access: u32) -> Opti
     } else if !has(GL_MAP_READ_BIT | GL_MAP_WRITE_BIT)
         || has(GL_MAP_READ_BIT) && has(unread)
         || has(GL_MAP_FLUSH_EXPLICIT_BIT) && !has(GL_MAP_WRITE_BIT)
+    {
+        Some(GL_INVALID_OPERATION)
+    } else if access & BY_STORAGE & !object.storage.unwrap_or(GL_MAP_READ_BIT | GL_MAP_WRITE_BIT)
+        != 0
     {
         Some(GL_INVALID_OPERATION)
     } else if offset
@@ -159,13 +183,20 @@ pub unsafe extern "C" fn glUnmapBuffer(target: u32) -> u8 {
     let Some(buffer) = required(cx, target) else {
         return 0;
     };
+    before_unmapping(cx, buffer);
     let unmapped = cx.gl.shared.buffers().unmap(buffer);
     let Some(unmapped) = unmapped else {
         cx.set_error(GL_INVALID_OPERATION);
         return 0;
     };
     let m = &unmapped.mapping;
-    if m.has(GL_MAP_WRITE_BIT) && !m.has(GL_MAP_FLUSH_EXPLICIT_BIT) {
+    if m.is_persistent() {
+        cx.gl
+            .shared
+            .notes
+            .persistent
+            .fetch_sub(1, Ordering::Relaxed);
+    } else if m.has(GL_MAP_WRITE_BIT) && !m.has(GL_MAP_FLUSH_EXPLICIT_BIT) {
         // SAFETY: `unmapped` holds the mapping's memory.
         unsafe {
             send(
@@ -245,8 +276,8 @@ pub unsafe extern "C" fn glGetBufferPointerv(target: u32, pname: u32, params: *m
     }
 }
 
-/// Whether the buffer bound to `target` is mapped.
-pub fn is_mapped(cx: &Context, target: u32) -> bool {
+/// Whether the buffer bound to `target` is mapped so that the server may not work with it.
+pub fn is_locked(cx: &Context, target: u32) -> bool {
     match super::bound(cx, target) {
         // The count is there so that the common case needs no lock.
         Ok(name) => {
@@ -256,7 +287,7 @@ pub fn is_mapped(cx: &Context, target: u32) -> bool {
                     .shared
                     .buffers()
                     .get(name)
-                    .is_some_and(|o| o.mapping.is_some())
+                    .is_some_and(BufferObject::is_locked)
         }
         Err(_) => false,
     }
@@ -281,8 +312,18 @@ mod tests {
             (-1, 10, write, Some(GL_INVALID_VALUE)),
             (0, 0, write, Some(GL_INVALID_OPERATION)),
             (0, 10, 0, Some(GL_INVALID_OPERATION)),
-            (0, 10, write | GL_MAP_PERSISTENT_BIT, Some(GL_INVALID_VALUE)),
-            (0, 10, write | GL_MAP_COHERENT_BIT, Some(GL_INVALID_VALUE)),
+            (
+                0,
+                10,
+                write | GL_MAP_PERSISTENT_BIT,
+                Some(GL_INVALID_OPERATION),
+            ),
+            (
+                0,
+                10,
+                write | GL_MAP_COHERENT_BIT,
+                Some(GL_INVALID_OPERATION),
+            ),
             (
                 0,
                 10,

@@ -51,6 +51,15 @@ impl Memory {
         }
     }
 
+    /// Whether `bytes` are those from `offset` on.
+    pub fn holds(&self, offset: usize, bytes: &[u8]) -> bool {
+        let fits = offset
+            .checked_add(bytes.len())
+            .is_some_and(|end| end <= self.len);
+        // SAFETY: the bytes lie in the block. Programs may write there only while they hold a mapping of it, and then nobody asks.
+        fits && unsafe { std::slice::from_raw_parts(self.at(offset), bytes.len()) } == bytes
+    }
+
     /// A copy of `len` bytes from `offset` on, if they are there.
     pub fn read(&self, offset: usize, len: usize) -> Option<Vec<u8>> {
         offset.checked_add(len).filter(|&end| end <= self.len)?;

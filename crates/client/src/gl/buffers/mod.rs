@@ -8,18 +8,20 @@ mod data;
 mod images;
 mod mapping;
 mod memory;
+mod persistent;
 mod table;
 
 pub use bindings::{bound, Bindings};
 pub use data::{
-    contents_changed, element_bytes, glBufferData, glBufferSubData, glCopyBufferSubData,
-    glGetBufferSubData, glInvalidateBufferData, glInvalidateBufferSubData,
+    contents_changed, element_bytes, glBufferData, glBufferStorage, glBufferSubData,
+    glCopyBufferSubData, glGetBufferSubData, glInvalidateBufferData, glInvalidateBufferSubData,
 };
 pub use images::{glBindImageTexture, glBindImageTextures, glTexBuffer, glTexBufferRange};
 pub use mapping::{
     glFlushMappedBufferRange, glGetBufferPointerv, glMapBuffer, glMapBufferRange, glUnmapBuffer,
-    is_mapped,
+    is_locked,
 };
+pub use persistent::{fetch_persistent, is_wait};
 pub use table::Buffers;
 
 use super::objects::{adopt, follow, Class};
@@ -222,8 +224,16 @@ pub(super) fn deleted(cx: &mut Context, names: &[u32]) {
     for &name in names {
         cx.gl.objects.bindings.forget(name);
         cx.gl.arrays.buffer_deleted(name);
-        if cx.gl.shared.buffers().delete(name) {
+        let ended = cx.gl.shared.buffers().delete(name);
+        if let Some(mapping) = ended {
             cx.gl.shared.notes.mapped.fetch_sub(1, Ordering::Relaxed);
+            if mapping.is_persistent() {
+                cx.gl
+                    .shared
+                    .notes
+                    .persistent
+                    .fetch_sub(1, Ordering::Relaxed);
+            }
         }
     }
 }
@@ -287,6 +297,8 @@ fn parameter(object: &BufferObject, pname: u32, is_es: bool) -> Option<i64> {
     Some(match pname {
         GL_BUFFER_SIZE => object.size,
         GL_BUFFER_USAGE => object.usage.into(),
+        GL_BUFFER_IMMUTABLE_STORAGE => object.storage.is_some().into(),
+        GL_BUFFER_STORAGE_FLAGS => object.storage?.into(),
         GL_BUFFER_ACCESS => object.access(is_es).into(),
         GL_BUFFER_ACCESS_FLAGS => mapping.map_or(0, |m| m.access).into(),
         GL_BUFFER_MAPPED => mapping.is_some().into(),

@@ -16,6 +16,8 @@ pub struct Buffers {
     copied: usize,
     /// Shaders may write to images, of which those of textures on buffers are buffers.
     has_images: bool,
+    /// Buffers with a persistent mapping.
+    persistent: Vec<u32>,
 }
 
 /// A buffer object. A deleted one stays until its name is used again, because another context may have it bound.
@@ -23,6 +25,8 @@ pub struct Buffers {
 pub struct BufferObject {
     pub size: i64,
     pub usage: u32,
+    /// The flags of storage that stays for good.
+    pub storage: Option<u32>,
     /// Nothing was written since its storage was allocated.
     undefined: bool,
     pub mapping: Option<Mapping>,
@@ -32,6 +36,8 @@ pub struct BufferObject {
     spare: Option<Memory>,
     /// It was bound where the server writes to it unseen, so a copy would be wrong.
     written_unseen: bool,
+    /// The server wrote to it since a persistent mapping was fetched.
+    stale: bool,
     /// A texture was put on it.
     has_texture: bool,
     deleted: bool,
@@ -45,12 +51,41 @@ pub struct Mapping {
     pub access: u32,
     /// `None` while the program sees the buffer's copy.
     own: Option<Memory>,
+    /// What the server has of a persistent mapping, as far as the client knows.
+    sent: Option<Memory>,
     pub pointer: usize,
 }
 
 impl Mapping {
     pub fn has(&self, bits: u32) -> bool {
         self.access & bits != 0
+    }
+
+    pub fn is_persistent(&self) -> bool {
+        self.has(GL_MAP_PERSISTENT_BIT)
+    }
+
+    /// The server has these bytes at `offset` of the buffer, and so has the program's memory from now on.
+    ///
+    /// # Safety
+    /// `data` holds `len` bytes.
+    unsafe fn server_has(&self, offset: i64, data: *const u8, len: usize) {
+        let (Some(own), Some(sent)) = (&self.own, &self.sent) else {
+            return;
+        };
+        let (from, to) = (
+            offset.max(self.offset),
+            (offset + len as i64).min(self.offset + self.length),
+        );
+        if from < to {
+            let (at, len) = ((from - self.offset) as usize, (to - from) as usize);
+            // SAFETY: the part that lies in the mapping.
+            unsafe {
+                let data = data.add((from - offset) as usize);
+                sent.write(at, data, len);
+                own.write(at + self.offset as usize % ALIGNMENT, data, len);
+            }
+        }
     }
 }
 
@@ -68,20 +103,28 @@ impl BufferObject {
         BufferObject {
             size: 0,
             usage: GL_STATIC_DRAW,
+            storage: None,
             undefined: true,
             mapping: None,
             copy: None,
             spare: None,
             written_unseen: false,
+            stale: false,
             has_texture: false,
             deleted: false,
         }
     }
 
-    /// Whether any byte of `offset..offset + size` is mapped.
-    pub fn is_mapped_within(&self, offset: i64, size: i64) -> bool {
+    /// Whether it is mapped so that the server may not work with it.
+    pub fn is_locked(&self) -> bool {
+        self.mapping.as_ref().is_some_and(|m| !m.is_persistent())
+    }
+
+    /// Whether any byte of `offset..offset + size` is mapped so that the server may not work with it.
+    pub fn is_locked_within(&self, offset: i64, size: i64) -> bool {
         self.mapping
             .as_ref()
+            .filter(|m| !m.is_persistent())
             .is_some_and(|m| offset < m.offset + m.length && m.offset < offset + size)
     }
 
@@ -93,6 +136,18 @@ impl BufferObject {
     /// A copy of a part of the contents, if they are known and it lies within.
     pub fn known(&self, offset: i64, len: usize) -> Option<Vec<u8>> {
         self.copy.as_ref()?.read(usize::try_from(offset).ok()?, len)
+    }
+
+    /// Whether the program may change the contents only through the server or a mapping.
+    pub fn is_fixed(&self) -> bool {
+        self.storage
+            .is_some_and(|flags| flags & GL_DYNAMIC_STORAGE_BIT == 0)
+    }
+
+    /// Whether the client has to hear of what is written.
+    pub fn is_followed(&self) -> bool {
+        let is_persistent = self.mapping.as_ref().is_some_and(Mapping::is_persistent);
+        self.has_copy() || self.is_undefined() || is_persistent
     }
 
     pub fn has_copy(&self) -> bool {
@@ -124,15 +179,14 @@ impl Buffers {
         self.objects.get(&name)
     }
 
-    /// Lets go of what a deleted buffer holds. Says whether it was mapped.
-    pub fn delete(&mut self, name: u32) -> bool {
+    /// Lets go of what a deleted buffer holds, and gives its mapping.
+    pub fn delete(&mut self, name: u32) -> Option<Mapping> {
         self.drop_copy(name);
-        let Some(object) = self.objects.get_mut(&name) else {
-            return false;
-        };
+        let object = self.objects.get_mut(&name)?;
         object.deleted = true;
         object.spare = None;
-        object.mapping.take().is_some()
+        self.persistent.retain(|n| *n != name);
+        object.mapping.take()
     }
 
     /// New storage, with contents if `data` is not null. Says whether the old was mapped.
@@ -177,6 +231,10 @@ impl Buffers {
             // SAFETY: the caller's promise.
             unsafe { copy.write(offset, data, len) };
         }
+        if let Some(mapping) = object.mapping.as_ref().filter(|m| m.is_persistent()) {
+            // SAFETY: likewise.
+            unsafe { mapping.server_has(offset, data, len) };
+        }
     }
 
     /// The server copies between buffers, within their sizes.
@@ -200,6 +258,7 @@ impl Buffers {
         self.drop_copy(name);
         if let Some(object) = self.objects.get_mut(&name) {
             object.undefined = false;
+            object.stale = true;
         }
     }
 
@@ -239,7 +298,8 @@ impl Buffers {
             return false;
         };
         let fits = usize::try_from(object.size).is_ok_and(|len| self.copied + len <= COPIES_MAX);
-        object.has_copy() || !object.written_unseen && fits
+        let is_persistent = object.mapping.as_ref().is_some_and(Mapping::is_persistent);
+        object.has_copy() || !object.written_unseen && !is_persistent && fits
     }
 
     /// Keeps `bytes`, all of the contents as the server has them.
@@ -260,6 +320,49 @@ impl Buffers {
             if let Some(memory) = Memory::zeroed(usize::try_from(len).unwrap_or(0)) {
                 self.keep(name, memory);
             }
+        }
+    }
+
+    /// Buffers with a persistent mapping.
+    pub fn persistent(&self) -> Vec<u32> {
+        self.persistent.clone()
+    }
+
+    /// A persistent mapping, what the server has of it, and whether the server may have written beside what the client knows of.
+    pub fn persistent_mapping(&self, name: u32) -> Option<(&Mapping, &Memory, bool)> {
+        let object = self.objects.get(&name)?;
+        let mapping = object.mapping.as_ref()?;
+        let sent = mapping.sent.as_ref()?;
+        Some((mapping, sent, object.stale || object.written_unseen))
+    }
+
+    /// The persistent mapping of `name` holds what the server has.
+    pub fn fetched(&mut self, name: u32) {
+        if let Some((mapping, sent, _)) = self.persistent_mapping(name) {
+            // SAFETY: `sent` is as long as the mapping.
+            unsafe { sent.write(0, mapping.pointer as *const u8, sent.len()) };
+        }
+    }
+
+    /// Whether the server may have written to the buffer since the last time.
+    pub fn take_stale_mark(&mut self, name: u32) -> bool {
+        self.objects
+            .get_mut(&name)
+            .is_some_and(|o| std::mem::take(&mut o.stale) || o.written_unseen)
+    }
+
+    /// Makes the program's memory of a mapping the only one, as a mapping that stays needs it.
+    pub fn without_copy(&mut self, name: u32) {
+        self.drop_copy(name);
+        if let Some(object) = self.objects.get_mut(&name) {
+            object.spare = None;
+        }
+    }
+
+    /// The storage stays as it is for good.
+    pub fn is_storage(&mut self, name: u32, flags: u32) {
+        if let Some(object) = self.objects.get_mut(&name) {
+            object.storage = Some(flags);
         }
     }
 
@@ -295,6 +398,11 @@ impl Buffers {
         access: u32,
         own: Option<Memory>,
     ) -> Option<usize> {
+        let is_persistent = access & GL_MAP_PERSISTENT_BIT != 0;
+        let sent = match is_persistent {
+            true => Some(Memory::zeroed(usize::try_from(length).ok()?)?),
+            false => None,
+        };
         let object = self.objects.get_mut(&name)?;
         let at = usize::try_from(offset).ok()?;
         let pointer = match (&object.copy, &own) {
@@ -309,8 +417,12 @@ impl Buffers {
             length,
             access,
             own,
+            sent,
             pointer,
         });
+        if is_persistent {
+            self.persistent.push(name);
+        }
         Some(pointer)
     }
 
@@ -318,6 +430,7 @@ impl Buffers {
     pub fn unmap(&mut self, name: u32) -> Option<Unmapped> {
         let object = self.objects.get_mut(&name)?;
         let mut mapping = object.mapping.take()?;
+        self.persistent.retain(|n| *n != name);
         if mapping.has(GL_MAP_WRITE_BIT) {
             object.undefined = false;
         }
@@ -436,9 +549,9 @@ mod tests {
         assert_eq!((pointer - 5) % ALIGNMENT, 0);
         let object = b.get(1).unwrap();
         assert!(
-            object.is_mapped_within(0, 6)
-                && object.is_mapped_within(7, 1)
-                && !object.is_mapped_within(0, 5)
+            object.is_locked_within(0, 6)
+                && object.is_locked_within(7, 1)
+                && !object.is_locked_within(0, 5)
         );
         assert_eq!(object.access(false), GL_WRITE_ONLY);
         let unmapped = b.unmap(1).unwrap();
@@ -491,7 +604,7 @@ mod tests {
         // SAFETY: no data.
         assert!(unsafe { b.allocate(1, 4, GL_STATIC_DRAW, std::ptr::null()) });
         assert!(b.unmap(1).is_none() && b.get(1).unwrap().is_undefined());
-        assert!(!b.delete(1));
+        assert!(b.delete(1).is_none());
     }
 
     #[test]

@@ -2,23 +2,23 @@
 
 use super::source::one_pixel;
 use crate::context::Context;
-use crate::gl::buffers::{bound, contents_changed, is_mapped};
+use crate::gl::buffers::{bound, contents_changed, is_locked};
 use crate::gl::context;
 use core::ffi::c_void;
 use mgn_wire::gl::GL_INVALID_OPERATION;
 
 /// Whether any of these bytes of the buffer bound to `target` is mapped.
-fn is_mapped_within(cx: &Context, target: u32, offset: i64, size: i64) -> bool {
+fn is_locked_within(cx: &Context, target: u32, offset: i64, size: i64) -> bool {
     let Ok(name) = bound(cx, target) else {
         return false;
     };
-    is_mapped(cx, target)
+    is_locked(cx, target)
         && cx
             .gl
             .shared
             .buffers()
             .get(name)
-            .is_some_and(|o| o.is_mapped_within(offset, size))
+            .is_some_and(|o| o.is_locked_within(offset, size))
 }
 
 pub unsafe extern "C" fn glClearTexImage(
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn glClearBufferData(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        if is_mapped(cx, target) {
+        if is_locked(cx, target) {
             return cx.set_error(GL_INVALID_OPERATION);
         }
         cx.enc.gl_clear_buffer_data(
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn glClearBufferSubData(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        if is_mapped_within(cx, target, offset, size) {
+        if is_locked_within(cx, target, offset, size) {
             return cx.set_error(GL_INVALID_OPERATION);
         }
         let data = one_pixel(format, type_, data);

@@ -2,7 +2,7 @@
 
 use super::formats::go_together;
 use crate::context::Context;
-use crate::gl::buffers::is_mapped;
+use crate::gl::buffers::is_locked;
 use crate::gl::pixels::{Extent, Layout};
 use core::ffi::c_void;
 use mgn_wire::encoder::Data;
@@ -76,7 +76,7 @@ impl Pixels {
 
     /// The server's buffers are never mapped, so it is here that a mapped one is refused.
     fn in_buffer(cx: &mut Context, offset: u64) -> Option<Pixels> {
-        if is_mapped(cx, gl::GL_PIXEL_UNPACK_BUFFER) {
+        if is_locked(cx, gl::GL_PIXEL_UNPACK_BUFFER) {
             return refuse(cx, gl::GL_INVALID_OPERATION);
         }
         Some(Pixels::Buffer(offset))

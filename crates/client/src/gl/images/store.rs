@@ -1,7 +1,7 @@
 //! glPixelStore: the program's parameters, and those that the server has at the moment.
 
 use crate::context::Context;
-use crate::gl::buffers::{self, bound, contents_changed, is_mapped};
+use crate::gl::buffers::{self, bound, contents_changed, is_locked};
 use crate::gl::{context, Tracked};
 use mgn_state::PixelStore;
 use mgn_wire::gl::*;
@@ -194,7 +194,7 @@ impl Context {
     /// Sends a command that writes an image to the pixel pack buffer: likewise.
     pub(super) fn pack(&mut self, send: impl FnOnce(&mut Encoder)) {
         // The server's buffers are never mapped, so it is here that a mapped one is refused.
-        if is_mapped(self, GL_PIXEL_PACK_BUFFER) {
+        if is_locked(self, GL_PIXEL_PACK_BUFFER) {
             return self.set_error(GL_INVALID_OPERATION);
         }
         let pixels = &mut self.gl.pixels;

@@ -118,6 +118,8 @@ pub struct Notes {
     pub relinked: AtomicU32,
     /// Buffers that are mapped.
     pub mapped: AtomicU32,
+    /// Mappings that stay while the server works with the buffer.
+    pub persistent: AtomicU32,
     /// A display list contains the use of a program that reads `gl_VertexID` or `gl_PrimitiveID`.
     pub listed_ids: AtomicBool,
 }
