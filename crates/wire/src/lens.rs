@@ -8,7 +8,7 @@ pub fn times(count: i64, k: usize) -> usize {
     usize::try_from(count).map_or(0, |n| n.saturating_mul(k))
 }
 
-pub use sizes::gets::{indexed as indexed_values, parameter as values};
+pub use sizes::gets::{indexed as indexed_values, parameter as values, program as program_values};
 pub use sizes::pname::clear_values;
 
 /// glGetActiveUniformBlockiv: one value but for the list of indices, whose length is bounded by the greatest number of uniforms.

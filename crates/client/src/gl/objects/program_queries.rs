@@ -49,10 +49,10 @@ pub unsafe extern "C" fn glGetProgramiv(program: u32, pname: u32, params: *mut i
         }
         let links = cx.gl.shared.programs().links(program);
         cx.enc
-            .gl_get_programiv(program, pname, lens::values(pname) as u32);
+            .gl_get_programiv(program, pname, lens::program_values(pname) as u32);
         let answered = cx
             .answer(ops::GL_GET_PROGRAMIV)
-            .array(params, lens::values(pname));
+            .array(params, lens::program_values(pname));
         assume(cx, answered, pname, params);
         if OF_LINKING.contains(&pname) && !cx.gl.errors.is_reported() {
             cx.gl
