@@ -26,6 +26,9 @@ pub enum Command {
     /// Write the manual pages and shell completions
     #[command(hide = true)]
     Pages(Pages),
+    /// What OpenGL a program is given in this environment; started by `mgn info --gl`
+    #[command(hide = true)]
+    GlList,
     /// One session of a server; started by `mgn server`
     #[command(hide = true)]
     Worker,
@@ -166,6 +169,9 @@ pub struct Replay {
 /// Show what this machine can do, and why not where it cannot.
 #[derive(Debug, Args)]
 pub struct Info {
+    /// Compare the versions and extensions that programs are given with those of the local driver
+    #[arg(long)]
+    pub gl: bool,
     /// For programs to read
     #[arg(long)]
     pub json: bool,

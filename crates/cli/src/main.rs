@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod generated;
+mod gl;
 mod info;
 mod pages;
 mod replay;
@@ -24,7 +26,9 @@ fn main() -> ExitCode {
         Command::Run(run) => return run::run(run),
         Command::Server(server) => server::serve(server),
         Command::Replay(replay) => replay::replay(replay),
+        Command::Info(info) if info.gl => gl::compare(info.json),
         Command::Info(info) => info::info(info),
+        Command::GlList => gl::list(),
         Command::Token(Token::New { file }) => new_token(&file),
         Command::Pages(pages) => pages::write(&pages),
         Command::Worker => server::worker(),

@@ -131,6 +131,11 @@ impl Egl {
     /// starts threads that read it.
     pub fn open() -> Result<Egl, EglError> {
         clear_environment();
+        Egl::of_environment()
+    }
+
+    /// Whatever EGL the environment leads to, which may be Manganese's own.
+    pub fn of_environment() -> Result<Egl, EglError> {
         // SAFETY: loading EGL runs its initialisers, which is what the system's EGL library is for.
         let library =
             unsafe { Library::new("libEGL.so.1") }.map_err(|e| EglError::Load(e.to_string()))?;

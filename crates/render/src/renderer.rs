@@ -55,7 +55,18 @@ impl Renderer {
     /// # Errors
     /// One sentence on what is missing: EGL, a display, a configuration, a context.
     pub fn new(pictures: Box<dyn Pictures>) -> Result<Renderer, RenderError> {
-        let egl = Egl::open()?;
+        Renderer::on(Egl::open()?, pictures)
+    }
+
+    /// A renderer on whatever driver the environment leads to, which may be Manganese itself.
+    ///
+    /// # Errors
+    /// Likewise.
+    pub fn of_environment(pictures: Box<dyn Pictures>) -> Result<Renderer, RenderError> {
+        Renderer::on(Egl::of_environment()?, pictures)
+    }
+
+    fn on(egl: Egl, pictures: Box<dyn Pictures>) -> Result<Renderer, RenderError> {
         let configs = configs::choose(&egl)?;
         // SAFETY: EGL gives functions their GL types by name; what it does not know is replaced by a function that does nothing, and never called
         // with arguments that it would have to clean up.

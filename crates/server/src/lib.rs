@@ -19,6 +19,6 @@ mod worker;
 pub use error::ServerError;
 pub use options::{Options, WorkerCommand};
 pub use parent::run;
-pub use probe::{probe, Abilities};
+pub use probe::{probe, probe_environment, Abilities};
 pub use recording::{play, Played, Viewer};
 pub use worker::worker;

@@ -29,6 +29,14 @@ pub fn probe() -> Result<Abilities, ServerError> {
     })
 }
 
+/// The constants of a context of each API that programs in this environment are given, by the numbers of `mgn_wire::hello::api`.
+///
+/// # Errors
+/// One sentence on why they are given none.
+pub fn probe_environment() -> Result<Vec<(u32, ContextInfo)>, ServerError> {
+    Ok(Renderer::of_environment(Box::new(Nowhere))?.context_infos())
+}
+
 struct Nowhere;
 
 impl Pictures for Nowhere {

@@ -239,6 +239,17 @@ pub fn lookup(model: &Model) -> String {
     text + "];\n"
 }
 
+pub fn withheld(model: &Model) -> String {
+    let mut text = format!(
+        "{HEADER}//! What is not advertised whoever has it, and why.\n\n/// Sorted.\npub static WITHHELD: [(&str, &str); {}] = [\n",
+        model.withheld.len()
+    );
+    for (name, why) in &model.withheld {
+        text += &format!("({name:?}, {why:?}),\n");
+    }
+    text + "];\n"
+}
+
 pub fn advertised(model: &Model) -> String {
     let mut text = format!(
         "{HEADER}//! What may be advertised, if the server has it too.\n\n/// Sorted.\npub static EXTENSIONS: [&str; {}] = [\n",

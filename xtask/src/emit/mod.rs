@@ -39,6 +39,10 @@ pub fn all(model: &Model, tracked: &BTreeSet<&str>) -> Vec<(&'static str, String
             client::advertised(model),
         ),
         (
+            "crates/cli/src/generated/withheld.rs",
+            client::withheld(model),
+        ),
+        (
             "crates/render/src/generated/driver.rs",
             render::driver(model),
         ),

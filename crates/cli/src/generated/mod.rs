@@ -1,0 +1,3 @@
+//! What follows from the OpenGL registry: see `cargo xtask generate`.
+
+pub mod withheld;
