@@ -170,6 +170,32 @@ static void multi(void)
     errors("a negative count");
 }
 
+static void modes(void)
+{
+    if (!need_extension("GL_IBM_multimode_draw_arrays"))
+        return no_picture();
+    PFNGLMULTIMODEDRAWARRAYSIBMPROC draw_arrays = (PFNGLMULTIMODEDRAWARRAYSIBMPROC)glXGetProcAddress((const GLubyte *)"glMultiModeDrawArraysIBM");
+    PFNGLMULTIMODEDRAWELEMENTSIBMPROC draw_elements =
+        (PFNGLMULTIMODEDRAWELEMENTSIBMPROC)glXGetProcAddress((const GLubyte *)"glMultiModeDrawElementsIBM");
+    static const GLint first[] = {0, 20, 60, 90};
+    static const GLsizei count[] = {6, 12, -1, 9};
+    static const struct {
+        char padding[3];
+        GLenum mode;
+    } __attribute__((packed)) odd[] = {{"", GL_TRIANGLES}, {"", GL_LINE_STRIP}, {"", GL_POINTS}, {"", GL_TRIANGLE_FAN}};
+    static const GLenum tight[] = {GL_LINES, GL_TRIANGLES, GL_LINES, 77};
+    grid();
+    glPointSize(3);
+    draw_arrays((const GLenum *)((const char *)odd + 3), first, count, 4, sizeof *odd);
+    errors("arrays");
+    glViewport(128, 128, 128, 128);
+    const GLvoid *starts[] = {indices, indices + 60, indices + 200, indices + 500};
+    draw_elements(tight, (const GLsizei[]){30, 60, 0, 90}, GL_UNSIGNED_INT, starts, 4, sizeof *tight);
+    errors("elements, the last of no mode");
+    draw_arrays(tight, first, count, -1, sizeof *tight);
+    errors("a negative number");
+}
+
 static void long_arrays(void)
 {
     enum { many = 300000 };
@@ -195,5 +221,5 @@ static void long_arrays(void)
     errors("long arrays");
 }
 
-CONFORM("elements", COMPAT, {"types", types}, {"buffers", buffers}, {"base_vertex", base_vertex}, {"restart", restart}, {"multi", multi},
+CONFORM("elements", COMPAT, {"types", types}, {"buffers", buffers}, {"base_vertex", base_vertex}, {"restart", restart}, {"multi", multi}, {"modes", modes},
         {"long_arrays", long_arrays})

@@ -3,7 +3,7 @@
 //! What is not advertised whoever has it, and why.
 
 /// Sorted.
-pub static WITHHELD: [(&str, &str); 41] = [
+pub static WITHHELD: [(&str, &str); 40] = [
 ("GL_AMD_gpu_shader_int64", "not carried: glGetUniformi64vNV, glGetUniformui64vNV"),
 ("GL_AMD_pinned_memory", "the server cannot read the program's memory"),
 ("GL_ANDROID_extension_pack_es31a", "some of what it contains is not carried"),
@@ -28,7 +28,6 @@ pub static WITHHELD: [(&str, &str); 41] = [
 ("GL_EXT_gpu_program_parameters", "assembly programs' names are not mapped"),
 ("GL_EXT_memory_object", "memory of other processes cannot be imported"),
 ("GL_EXT_memory_object_fd", "not carried: glImportMemoryFdEXT"),
-("GL_IBM_multimode_draw_arrays", "not carried: glMultiModeDrawArraysIBM, glMultiModeDrawElementsIBM"),
 ("GL_KHR_context_flush_control", "flushing at a context switch is not optional"),
 ("GL_KHR_debug", "not carried: glDebugMessageControl, glDebugMessageInsert, glDebugMessageCallback, glGetDebugMessageLog, glPushDebugGroup, glPopDebugGroup, glObjectLabel, glGetObjectLabel, glObjectPtrLabel, glGetObjectPtrLabel, glDebugMessageControlKHR, glDebugMessageInsertKHR, glDebugMessageCallbackKHR, glGetDebugMessageLogKHR, glPushDebugGroupKHR, glPopDebugGroupKHR, glObjectLabelKHR, glGetObjectLabelKHR, glObjectPtrLabelKHR, glGetObjectPtrLabelKHR"),
 ("GL_KHR_no_error", "errors are always exact"),

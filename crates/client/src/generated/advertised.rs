@@ -3,7 +3,7 @@
 //! What may be advertised, if the server has it too.
 
 /// Sorted.
-pub static EXTENSIONS: [&str; 385] = [
+pub static EXTENSIONS: [&str; 386] = [
     "GL_3DFX_texture_compression_FXT1",
     "GL_AMD_conservative_depth",
     "GL_AMD_draw_buffers_blend",
@@ -288,6 +288,7 @@ pub static EXTENSIONS: [&str; 385] = [
     "GL_EXT_vertex_array",
     "GL_EXT_vertex_array_bgra",
     "GL_EXT_vertex_attrib_64bit",
+    "GL_IBM_multimode_draw_arrays",
     "GL_IBM_rasterpos_clip",
     "GL_IBM_texture_mirrored_repeat",
     "GL_INGR_blend_func_separate",

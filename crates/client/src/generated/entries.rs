@@ -4657,19 +4657,6 @@ pub unsafe extern "C" fn glMultTransposeMatrixf(m: *const f32) {
 pub unsafe extern "C" fn glMultTransposeMatrixxOES(m: *const i32) {
     refused("glMultTransposeMatrixxOES");
 }
-pub unsafe extern "C" fn glMultiModeDrawArraysIBM(mode: *const u32, first: *const i32, count: *const i32, primcount: i32, modestride: i32) {
-    refused("glMultiModeDrawArraysIBM");
-}
-pub unsafe extern "C" fn glMultiModeDrawElementsIBM(
-    mode: *const u32,
-    count: *const i32,
-    type_: u32,
-    indices: *const *const c_void,
-    primcount: i32,
-    modestride: i32,
-) {
-    refused("glMultiModeDrawElementsIBM");
-}
 pub unsafe extern "C" fn glMultiTexBufferEXT(texunit: u32, target: u32, internalformat: u32, buffer: u32) {
     refused("glMultiTexBufferEXT");
 }

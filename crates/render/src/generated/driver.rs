@@ -599,6 +599,8 @@ pub struct Gl {
     pub glMultiDrawElementsBaseVertex: unsafe extern "C" fn(u32, *const i32, u32, *const *const c_void, i32, *const i32),
     pub glMultiDrawElementsIndirect: unsafe extern "C" fn(u32, u32, *const c_void, i32, i32),
     pub glMultiDrawElementsIndirectCount: unsafe extern "C" fn(u32, u32, *const c_void, i64, i32, i32),
+    pub glMultiModeDrawArraysIBM: unsafe extern "C" fn(*const u32, *const i32, *const i32, i32, i32),
+    pub glMultiModeDrawElementsIBM: unsafe extern "C" fn(*const u32, *const i32, u32, *const *const c_void, i32, i32),
     pub glMultiTexCoord1d: unsafe extern "C" fn(u32, f64),
     pub glMultiTexCoord1dv: unsafe extern "C" fn(u32, *const f64),
     pub glMultiTexCoord1f: unsafe extern "C" fn(u32, f32),
@@ -2634,6 +2636,16 @@ impl Gl {
             glMultiDrawElementsIndirectCount: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *const c_void, i64, i32, i32)>(load(
                     "glMultiDrawElementsIndirectCount",
+                ))
+            },
+            glMultiModeDrawArraysIBM: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(*const u32, *const i32, *const i32, i32, i32)>(load(
+                    "glMultiModeDrawArraysIBM",
+                ))
+            },
+            glMultiModeDrawElementsIBM: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(*const u32, *const i32, u32, *const *const c_void, i32, i32)>(load(
+                    "glMultiModeDrawElementsIBM",
                 ))
             },
             glMultiTexCoord1d: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, f64)>(load("glMultiTexCoord1d")) },

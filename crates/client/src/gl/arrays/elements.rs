@@ -546,3 +546,56 @@ pub unsafe extern "C" fn glMultiDrawElementsIndirectCount(
         )
     };
 }
+
+/// The mode of draw `i` where modes lie `stride` bytes apart.
+///
+/// # Safety
+/// There is one.
+unsafe fn mode_of(modes: *const u32, stride: i32, i: usize) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        modes
+            .byte_offset(stride as isize * i as isize)
+            .read_unaligned()
+    }
+}
+
+pub unsafe extern "C" fn glMultiModeDrawArraysIBM(
+    modes: *const u32,
+    first: *const i32,
+    count: *const i32,
+    draws: i32,
+    stride: i32,
+) {
+    // SAFETY: the program gives `draws` values each.
+    unsafe {
+        for i in 0..usize::try_from(draws).unwrap_or(0) {
+            if *count.add(i) > 0 {
+                glDrawArrays(mode_of(modes, stride, i), *first.add(i), *count.add(i));
+            }
+        }
+    }
+}
+
+pub unsafe extern "C" fn glMultiModeDrawElementsIBM(
+    modes: *const u32,
+    count: *const i32,
+    type_: u32,
+    indices: *const *const c_void,
+    draws: i32,
+    stride: i32,
+) {
+    // SAFETY: likewise.
+    unsafe {
+        for i in 0..usize::try_from(draws).unwrap_or(0) {
+            if *count.add(i) > 0 {
+                glDrawElements(
+                    mode_of(modes, stride, i),
+                    *count.add(i),
+                    type_,
+                    *indices.add(i),
+                );
+            }
+        }
+    }
+}
