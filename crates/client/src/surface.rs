@@ -168,6 +168,14 @@ impl Surface {
         }
     }
 
+    /// Whether it is a window that was drawn to by its own name, and which was destroyed; the X server may use the number again.
+    fn went_with_its_window(&self) -> bool {
+        match &self.kind {
+            Kind::Window { window, .. } => window.is_gone() && window.xid == self.xid,
+            _ => false,
+        }
+    }
+
     /// Whether there is something that pictures could be put into.
     pub fn is_visible(&self) -> bool {
         match &self.kind {
@@ -221,10 +229,9 @@ impl Drawables {
         let mut known = self.known();
         let key = (display.to_owned(), xid);
         let surface = known.get(&key)?;
-        if let Kind::Window { watch, window } = &surface.kind {
+        if let Kind::Window { watch, .. } = &surface.kind {
             watch.poll();
-            // A window that was drawn to by its own name goes with the window; the X server may reuse the number.
-            if window.is_gone() && window.xid == xid {
+            if surface.went_with_its_window() {
                 let gone = known.remove(&key);
                 drop(known);
                 drop(gone);
@@ -235,10 +242,18 @@ impl Drawables {
     }
 
     pub fn add(&self, display: &str, surface: &Arc<Surface>) {
-        let old = self
-            .known()
-            .insert((display.to_owned(), surface.xid), surface.clone());
-        drop(old);
+        if let Kind::Window { watch, .. } = &surface.kind {
+            watch.poll();
+        }
+        let mut known = self.known();
+        let old = known.insert((display.to_owned(), surface.xid), surface.clone());
+        let gone = known
+            .iter()
+            .filter(|(_, surface)| surface.went_with_its_window());
+        let gone: Vec<_> = gone.map(|(key, _)| key.clone()).collect();
+        let gone: Vec<_> = gone.iter().map(|key| known.remove(key)).collect();
+        drop(known);
+        drop((old, gone));
     }
 
     pub fn remove(&self, display: &str, xid: u32) -> Option<Arc<Surface>> {
