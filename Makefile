@@ -20,7 +20,7 @@ TARGET := target
 export CARGO_TARGET_DIR := $(CURDIR)/$(TARGET)
 LIBRARY := libmgn_client.so
 
-.PHONY: all build demo test test-apps bench lint install clean programs deps-build deps-demo deps-test deps-apps registry
+.PHONY: all build demo test test-apps bench lint install clean programs deps-build deps-demo deps-test deps-apps deps-bench registry
 
 all: build
 
@@ -32,6 +32,8 @@ deps-test:
 	@scripts/deps.sh test
 deps-apps:
 	@scripts/deps.sh apps
+deps-bench:
+	@scripts/deps.sh bench
 
 build: deps-build
 	"$(CARGO)" build --release --locked -p mgn-cli -p mgn-client -p mgn-bench
@@ -58,7 +60,7 @@ test-apps: deps-apps build
 	$(MAKE) -C tests/shim OUT=$(CURDIR)/$(TARGET)/shim
 	"$(CARGO)" test --release --locked -p mgn-tests --features gallery --test gallery -- --nocapture
 
-bench: deps-demo build
+bench: deps-bench build
 	mkdir -p $(TARGET)/bench
 	$(CC) -O2 -Wall -Wextra -o $(TARGET)/bench/calls crates/bench/programs/calls.c -lGL -lX11
 	"$(CARGO)" run --release --locked -p mgn-bench

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs, through apt-get, what `make` needs and this machine lacks, saying what and why.
 #
-# usage: scripts/deps.sh build|demo|test|apps
+# usage: scripts/deps.sh build|demo|test|apps|bench
 #
 # What is there already is left alone, however it came there. Exits with 1 and one clear message
 # where something is missing that cannot be installed.
@@ -9,9 +9,9 @@ set -euo pipefail
 
 goal=${1:-}
 case $goal in
-build | demo | test | apps) ;;
+build | demo | test | apps | bench) ;;
 *)
-    echo "usage: $0 build|demo|test|apps" >&2
+    echo "usage: $0 build|demo|test|apps|bench" >&2
     exit 2
     ;;
 esac
@@ -80,8 +80,10 @@ if [ "$goal" != build ]; then
     want xvfb "X server without a screen" have Xvfb
     want mesa-utils "glxgears" have glxgears
 fi
+if [ "$goal" = apps ] || [ "$goal" = bench ]; then
+    want glmark2-x11 "a benchmark, and a program to compare pictures of" have glmark2
+fi
 if [ "$goal" = apps ]; then
-    want glmark2-x11 "a program to compare pictures of" have glmark2
     want chromium-bsu "another one, with older OpenGL" test -x /usr/games/chromium-bsu
 fi
 if [ "$goal" = test ]; then

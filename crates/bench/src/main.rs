@@ -5,6 +5,7 @@
 //! server's side stand beside them.
 #![forbid(unsafe_code)]
 
+mod relay;
 mod report;
 mod rows;
 mod run;

@@ -13,8 +13,8 @@ pub fn lines(result: &RowResult) -> String {
         let wanted = result.row.wanted.iter().find(|w| w.0 == *way);
         let verdict = match wanted {
             None => String::new(),
-            Some((_, least)) if middle(&ratios) >= *least => format!(">= {least}: yes"),
-            Some((_, least)) => format!(">= {least}: NO"),
+            Some((_, least)) if middle(&ratios) >= *least => format!(">= {least:.2}: yes"),
+            Some((_, least)) => format!(">= {least:.2}: NO"),
         };
         let ratio = if i == 0 {
             String::new()

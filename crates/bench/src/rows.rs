@@ -53,6 +53,7 @@ impl RowResult {
     }
 }
 
+const FRAMES: &str = "frames_per_second";
 const TRIANGLES: &str = "triangles_per_second";
 const ALL: &[Way] = &[Way::Direct, Way::Null, Way::Discard, Way::Shm, Way::Tcp];
 const RENDERED: &[Way] = &[Way::Direct, Way::Shm, Way::Tcp];
@@ -73,6 +74,41 @@ const fn iso(
         less: false,
         ways,
         wanted,
+    }
+}
+
+/// A scene of glmark2.
+const fn glmark(name: &'static str, arguments: &'static [&'static str]) -> Row {
+    Row {
+        name,
+        program: "glmark2",
+        arguments,
+        value: "",
+        unit: "frames/s",
+        scale: 1.0,
+        less: false,
+        ways: &[Way::Direct, Way::Unseen, Way::Shm],
+        wanted: &[(Way::Unseen, 0.9), (Way::Shm, 0.7)],
+    }
+}
+
+/// A program that reads nothing back, as far away as loopback and farther: its frames may take 1.3 times as long.
+const fn far(
+    name: &'static str,
+    program: &'static str,
+    arguments: &'static [&'static str],
+    value: &'static str,
+) -> Row {
+    Row {
+        name,
+        program,
+        arguments,
+        value,
+        unit: "frames/s",
+        scale: 1.0,
+        less: false,
+        ways: &[Way::Relayed, Way::Far],
+        wanted: &[(Way::Far, 1.0 / 1.3)],
     }
 }
 
@@ -144,6 +180,45 @@ pub fn all() -> Vec<Row> {
             ways: RENDERED,
             wanted: &[],
         },
+        glmark(
+            "glmark2 build",
+            &["-s", "800x600", "-b", "build:duration=4"],
+        ),
+        glmark(
+            "glmark2 texture",
+            &["-s", "800x600", "-b", "texture:duration=4"],
+        ),
+        glmark(
+            "glmark2 buffer",
+            &[
+                "-s",
+                "800x600",
+                "-b",
+                "buffer:update-method=subdata:duration=4",
+            ],
+        ),
+        glmark(
+            "glmark2 shading",
+            &["-s", "800x600", "-b", "shading:duration=4"],
+        ),
+        far(
+            "rings, farther away",
+            "demos/rings",
+            &["--frames", "600", "--json"],
+            FRAMES,
+        ),
+        far(
+            "iso_demo static, farther",
+            "demos/iso_demo",
+            &["--mode", "static", "--cull", "--frames", "60", "--json"],
+            FRAMES,
+        ),
+        far(
+            "glmark2 build, farther",
+            "glmark2",
+            &["-s", "800x600", "-b", "build:duration=4"],
+            "",
+        ),
         call("glLoadIdentity", "load_identity_ns", &[]),
         call("glTranslatef", "translate_ns", &[]),
         call("glColor4f", "color_ns", &[]),

@@ -1,9 +1,11 @@
 //! Running a program in one of several ways, on an X server of our own.
 
+use crate::relay;
 use anyhow::{bail, Context, Result};
 use rustix::process::{kill_process, Pid, Signal};
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -15,8 +17,16 @@ pub enum Way {
     Null,
     Discard,
     Shm,
+    /// Over shared memory, and nothing shown.
+    Unseen,
     Tcp,
+    /// Over TCP through a relay, which passes on at once, or `FAR` later.
+    Relayed,
+    Far,
 }
+
+/// What is added to the way there, and to the way back.
+const FAR: Duration = Duration::from_millis(1);
 
 impl Way {
     pub fn name(self) -> &'static str {
@@ -25,7 +35,10 @@ impl Way {
             Way::Null => "null",
             Way::Discard => "discard, shm",
             Way::Shm => "shm",
+            Way::Unseen => "shm, unseen",
             Way::Tcp => "tcp",
+            Way::Relayed => "tcp, relay",
+            Way::Far => "tcp, 1 ms",
         }
     }
 }
@@ -55,6 +68,8 @@ pub struct Machine {
 const RENDERING: usize = 1;
 const DISCARDING: usize = 2;
 const PORT: u16 = 47_613;
+const RELAYED_PORT: u16 = PORT + 1;
+const FAR_PORT: u16 = PORT + 2;
 
 impl Machine {
     pub fn start(target: &Path, profile: &str) -> Result<Machine> {
@@ -105,6 +120,9 @@ impl Machine {
             &[],
         )?;
         machine.serve(&[&machine.address("discard")], &["--discard"])?;
+        let server = (Ipv4Addr::LOCALHOST, PORT).into();
+        relay::start(RELAYED_PORT, server, Duration::ZERO)?;
+        relay::start(FAR_PORT, server, FAR)?;
         Ok(machine)
     }
 
@@ -136,9 +154,9 @@ impl Machine {
         bail!("mgn server did not come up at {}", listen[0])
     }
 
-    /// Runs `program` and reads the number called `value` of the JSON that it prints; glxgears has none and is timed by its own report.
+    /// Runs `program` and reads the number called `value` of the JSON that it prints; glxgears and glmark2 have none and are timed by their own reports.
     pub fn run(&self, way: Way, program: &str, arguments: &[&str], value: &str) -> Result<Sample> {
-        let gears = program == "glxgears";
+        let (gears, glmark) = (program == "glxgears", program == "glmark2");
         let program = if program.contains('/') {
             self.target.join(program)
         } else {
@@ -154,13 +172,18 @@ impl Machine {
             command.args(["LIBGL_ALWAYS_SOFTWARE=1", "vblank_mode=0"]);
         } else {
             command.arg("run").arg("--stats-json").arg(&stats);
-            let tcp = format!("tcp:127.0.0.1:{PORT}");
+            let tcp = |port: u16| Some(format!("tcp:127.0.0.1:{port}"));
             let (server, transport) = match way {
                 Way::Null | Way::Direct => (None, "null"),
                 Way::Discard => (Some(self.address("discard")), "shm"),
-                Way::Shm => (Some(self.address("render")), "shm"),
-                Way::Tcp => (Some(tcp), "tcp"),
+                Way::Shm | Way::Unseen => (Some(self.address("render")), "shm"),
+                Way::Tcp => (tcp(PORT), "tcp"),
+                Way::Relayed => (tcp(RELAYED_PORT), "tcp"),
+                Way::Far => (tcp(FAR_PORT), "tcp"),
             };
+            if way == Way::Unseen {
+                command.args(["--present", "none"]);
+            }
             if let Some(server) = server {
                 command.args(["--server", &server]);
             }
@@ -196,6 +219,8 @@ impl Machine {
         let text = String::from_utf8_lossy(&output.stdout);
         let value = if gears {
             gears_rate(&text)
+        } else if glmark {
+            glmark_rate(&text)
         } else {
             json_number(&text, value)
         };
@@ -268,6 +293,13 @@ fn json_number(text: &str, name: &str) -> Option<f64> {
     let start = text.find('{')?;
     let value: serde_json::Value = serde_json::from_str(text[start..].trim()).ok()?;
     value.get(name)?.as_f64()
+}
+
+/// Of glmark2's line of its scene, as `[build] use-vbo=false: FPS: 641 FrameTime: 1.560 ms`, the inverse of the frame time, which has more digits.
+fn glmark_rate(text: &str) -> Option<f64> {
+    let line = text.lines().find(|line| line.starts_with('['))?;
+    let time = line.split("FrameTime:").nth(1)?.split_whitespace().next()?;
+    Some(1000.0 / time.parse::<f64>().ok()?)
 }
 
 /// The last of glxgears' lines, as `8662 frames in 5.0 seconds = 1732.400 FPS`.
