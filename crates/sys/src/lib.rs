@@ -10,5 +10,7 @@ pub mod memory;
 pub mod passing;
 pub mod peer;
 pub mod tcp;
+pub mod written;
 
 pub use memory::{Mapping, Protection};
+pub use written::Watched;

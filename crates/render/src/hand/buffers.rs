@@ -173,17 +173,11 @@ impl Renderer {
         offset: i64,
         data: Slice<'_, u8>,
     ) -> Result<(), Fault> {
-        let data = data.to_vec();
+        let size = data.len() as i64;
         self.at_copy_target(buffer, |r| {
-            // SAFETY: the vector holds so many bytes; the driver checks the range.
-            unsafe {
-                (r.gl.glBufferSubData)(
-                    GL_COPY_WRITE_BUFFER,
-                    offset,
-                    data.len() as isize as i64,
-                    data.as_ptr().cast(),
-                );
-            }
+            let data = data.as_ptr().cast();
+            // SAFETY: so many bytes lie there, whatever they are while the driver copies them; it checks the range.
+            unsafe { (r.gl.glBufferSubData)(GL_COPY_WRITE_BUFFER, offset, size, data) };
             Ok(())
         })
     }

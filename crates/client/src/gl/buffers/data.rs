@@ -416,7 +416,7 @@ mod tests {
         buffers.adopt(1);
         // SAFETY: no data.
         unsafe { buffers.allocate(1, 100, GL_STATIC_DRAW, std::ptr::null()) };
-        let own = buffers.memory_for(1, 10);
+        let own = buffers.memory_for(1, 10, 0);
         buffers.map(1, 50, 10, GL_MAP_WRITE_BIT, own);
         let object = buffers.get(1).unwrap();
         for (offset, size, error) in [

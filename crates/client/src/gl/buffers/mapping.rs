@@ -95,7 +95,7 @@ fn map(
     // Of a mapping that stays, what the server has must be known whether or not the program may read it: what differs is what it wrote.
     let fetched = (!invalid || is_persistent) && !undefined;
     if is_persistent {
-        cx.gl.shared.buffers().without_copy(buffer);
+        cx.gl.shared.buffers().drop_copy(buffer);
     } else if may_copy && !has_copy {
         if fetched {
             copy_contents(cx, target, buffer, size as usize);
@@ -110,7 +110,7 @@ fn map(
         if has_copy {
             None
         } else {
-            buffers.memory_for(buffer, length as usize)
+            buffers.memory_for(buffer, length as usize, access)
         }
     };
     let has_own = own.is_some();
@@ -343,7 +343,7 @@ mod tests {
                 "{offset} {length} {access:#x}"
             );
         }
-        let own = buffers.memory_for(1, 100);
+        let own = buffers.memory_for(1, 100, 0);
         buffers.map(1, 0, 100, write, own);
         assert_eq!(
             refusal(buffers.get(1).unwrap(), 0, 10, write),

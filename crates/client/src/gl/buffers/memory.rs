@@ -1,6 +1,8 @@
 //! Memory that programs write to through a mapping, or that holds a buffer's contents.
 
+use mgn_sys::Watched;
 use std::alloc::{alloc_zeroed, dealloc, Layout};
+use std::ops::Range;
 
 /// What `GL_MIN_MAP_BUFFER_ALIGNMENT` promises.
 pub const ALIGNMENT: usize = 64;
@@ -12,12 +14,23 @@ pub const ALIGNMENT: usize = 64;
 #[derive(Debug)]
 pub struct Memory {
     block: *mut u8,
-    layout: Layout,
+    from: Origin,
     len: usize,
 }
 
+#[derive(Debug)]
+enum Origin {
+    Allocator(Layout),
+    Kernel(Watched),
+}
+
+/// From here on asking the kernel what was written is cheaper than looking at all of it.
+const WATCHED_MIN: usize = 256 << 10;
+
 // SAFETY: the block belongs to this value alone, wherever that is.
 unsafe impl Send for Memory {}
+// SAFETY: nothing refers to the bytes but for as long as a call; who writes to them while others read says why that is well.
+unsafe impl Sync for Memory {}
 
 impl Memory {
     /// `None` if there is not so much memory.
@@ -25,7 +38,30 @@ impl Memory {
         let layout = Layout::from_size_align(len.checked_add(ALIGNMENT)?, 16).ok()?;
         // SAFETY: the layout has a size.
         let block = unsafe { alloc_zeroed(layout) };
-        (!block.is_null()).then_some(Memory { block, layout, len })
+        let from = Origin::Allocator(layout);
+        (!block.is_null()).then_some(Memory { block, from, len })
+    }
+
+    /// Likewise, of which `written` tells something if it is large and the kernel can.
+    pub fn watched(len: usize) -> Option<Memory> {
+        if len < WATCHED_MIN {
+            return Memory::zeroed(len);
+        }
+        let pages = Watched::new(len.checked_add(ALIGNMENT)?).ok()?;
+        Some(Memory {
+            block: pages.as_ptr(),
+            from: Origin::Kernel(pages),
+            len,
+        })
+    }
+
+    /// Parts outside which nothing was written since the last call; some may lie behind the end.
+    pub fn take_written(&self) -> Vec<Range<usize>> {
+        match &self.from {
+            // Pages are aligned, so byte 0 is their first.
+            Origin::Kernel(pages) => pages.take_written(),
+            Origin::Allocator(_) => std::iter::once(0..self.len).collect(),
+        }
     }
 
     pub fn len(&self) -> usize {
@@ -72,8 +108,10 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: allocated with this layout.
-        unsafe { dealloc(self.block, self.layout) };
+        if let Origin::Allocator(layout) = self.from {
+            // SAFETY: allocated with this layout.
+            unsafe { dealloc(self.block, layout) };
+        }
     }
 }
 
@@ -84,16 +122,36 @@ mod tests {
     #[test]
     fn is_aligned_zeroed_and_bounded() {
         for len in [0, 1, 63, 64, 65, 5000, 1 << 20] {
-            let memory = Memory::zeroed(len).unwrap();
-            assert_eq!(memory.at(0) as usize % ALIGNMENT, 0);
-            assert_eq!(memory.read(0, len).unwrap(), vec![0; len]);
-            assert_eq!(memory.read(1, len), None);
-            // SAFETY: the bytes are there.
-            unsafe { memory.write(len.saturating_sub(2), [1u8, 2].as_ptr(), 2) };
-            if len >= 2 {
-                assert_eq!(memory.read(len - 2, 2).unwrap(), [1, 2]);
-            }
+            check(&Memory::zeroed(len).unwrap(), len);
+            check(&Memory::watched(len).unwrap(), len);
         }
-        assert!(Memory::zeroed(usize::MAX - 8).is_none());
+        assert!(
+            Memory::zeroed(usize::MAX - 8).is_none() && Memory::watched(usize::MAX - 8).is_none()
+        );
+    }
+
+    #[test]
+    fn what_was_written_is_within_what_is_told() {
+        for len in [100, WATCHED_MIN, 1 << 20] {
+            let memory = Memory::watched(len).unwrap();
+            memory.take_written();
+            // SAFETY: the bytes are there.
+            unsafe { memory.write(len - 3, [1, 2].as_ptr(), 2) };
+            assert!(memory
+                .take_written()
+                .iter()
+                .any(|part| part.contains(&(len - 2))));
+        }
+    }
+
+    fn check(memory: &Memory, len: usize) {
+        assert_eq!(memory.at(0) as usize % ALIGNMENT, 0);
+        assert_eq!(memory.read(0, len).unwrap(), vec![0; len]);
+        assert_eq!(memory.read(1, len), None);
+        // SAFETY: the bytes are there.
+        unsafe { memory.write(len.saturating_sub(2), [1u8, 2].as_ptr(), 2) };
+        if len >= 2 {
+            assert_eq!(memory.read(len - 2, 2).unwrap(), [1, 2]);
+        }
     }
 }

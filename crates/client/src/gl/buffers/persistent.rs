@@ -6,7 +6,7 @@
 //! of queries, and at glFinish.
 
 use super::data::READ_PIECE;
-use super::memory::Memory;
+use super::memory::{Memory, ALIGNMENT};
 use super::table::{Buffers, Mapping};
 use crate::context::Context;
 use crate::gl::Shared;
@@ -14,10 +14,10 @@ use crate::session::Session;
 use mgn_wire::{gl::*, ops, RECORD_MAX};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
-use std::sync::MutexGuard;
+use std::sync::{Arc, MutexGuard};
 
 /// What is compared at once.
-const LINE: usize = 64;
+const LINE: usize = ALIGNMENT;
 /// What changes alone where the server may have written the bytes beside.
 const WORD: usize = 4;
 /// Bytes of a mgnBufferWrite record beside its data.
@@ -26,11 +26,19 @@ const HEAD: usize = 20;
 const PIECE: usize = RECORD_MAX / 4;
 
 /// Bytes on their way to a buffer.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 struct Write {
     buffer: u32,
     offset: i64,
-    bytes: Vec<u8>,
+    /// They lie here, as what the server was sent. A command of another thread may write to the same bytes meanwhile; it follows, then, and wins.
+    sent: Arc<Memory>,
+    part: Range<usize>,
+}
+
+impl Write {
+    fn bytes(&self) -> (*const u8, usize) {
+        (self.sent.at(self.part.start), self.part.len())
+    }
 }
 
 /// A mapping whose bytes the server may have changed.
@@ -53,11 +61,16 @@ impl Mapping {
     fn changes(&self, sent: &Memory, grain: usize) -> Vec<Range<usize>> {
         let len = self.length as usize;
         let mut changes: Vec<Range<usize>> = Vec::new();
-        for line in (0..len).step_by(LINE) {
+        let lines =
+            |part: Range<usize>| (part.start / LINE * LINE..part.end.min(len)).step_by(LINE);
+        let mut next = 0;
+        for line in self.take_written().into_iter().flat_map(lines) {
             let end = len.min(line + LINE);
-            if self.same(sent, line..end) {
+            // A line may lie in two parts.
+            if line < next || self.same(sent, line..end) {
                 continue;
             }
+            next = end;
             for at in (line..end).step_by(grain) {
                 let part = at..end.min(at + grain);
                 if grain < LINE && self.same(sent, part.clone()) {
@@ -118,7 +131,8 @@ impl Buffers {
             Write {
                 buffer,
                 offset: mapping.offset + part.start as i64,
-                bytes: sent.read(part.start, part.len()).unwrap_or_default(),
+                sent: sent.clone(),
+                part,
             }
         };
         changes.into_iter().map(take).collect()
@@ -193,7 +207,7 @@ impl Shared {
 
 /// Sends writes, as many in a message as fit.
 fn send(session: &Session, context: u32, writes: &[Write]) {
-    let size = |w: &Write| HEAD + w.bytes.len().next_multiple_of(WORD);
+    let size = |w: &Write| HEAD + w.part.len().next_multiple_of(WORD);
     let mut rest = writes;
     while !rest.is_empty() {
         let mut bytes = 0;
@@ -206,9 +220,7 @@ fn send(session: &Session, context: u32, writes: &[Write]) {
         session.message(context, now.iter().map(size).sum(), |enc| {
             for w in now {
                 // SAFETY: there is room for all of them.
-                unsafe {
-                    enc.mgn_buffer_write(w.buffer, w.offset, (w.bytes.as_ptr(), w.bytes.len()))
-                };
+                unsafe { enc.mgn_buffer_write(w.buffer, w.offset, w.bytes()) };
             }
         });
         rest = later;
@@ -219,11 +231,8 @@ fn send(session: &Session, context: u32, writes: &[Write]) {
 pub(super) fn before_unmapping(cx: &mut Context, buffer: u32) {
     let writes = cx.gl.shared.buffers().take_writes_to(buffer);
     for w in writes {
-        // SAFETY: the context's own encoder, the vector's own bytes.
-        unsafe {
-            cx.enc
-                .mgn_buffer_write(w.buffer, w.offset, (w.bytes.as_ptr(), w.bytes.len()))
-        };
+        // SAFETY: the context's own encoder; the bytes lie in memory that the write holds.
+        unsafe { cx.enc.mgn_buffer_write(w.buffer, w.offset, w.bytes()) };
     }
 }
 
@@ -275,24 +284,24 @@ mod tests {
         buffers.adopt(1);
         // SAFETY: no data.
         unsafe { buffers.allocate(1, 1000, GL_DYNAMIC_DRAW, std::ptr::null()) };
-        let own = buffers.memory_for(1, 900);
+        let own = buffers.memory_for(1, 900, access);
         let pointer = buffers.map(1, 40, 900, access, own).unwrap();
         (buffers, pointer as *mut u8)
     }
 
-    fn write(buffer: u32, offset: i64, bytes: &[u8]) -> Write {
-        let bytes = bytes.to_vec();
-        Write {
-            buffer,
-            offset,
-            bytes,
-        }
+    fn writes(buffers: &mut Buffers) -> Vec<(u32, i64, Vec<u8>)> {
+        let bytes = |w: &Write| w.sent.read(w.part.start, w.part.len()).unwrap();
+        let writes = buffers.take_writes();
+        writes
+            .iter()
+            .map(|w| (w.buffer, w.offset, bytes(w)))
+            .collect()
     }
 
     #[test]
     fn what_the_program_writes_is_taken_once() {
         let (mut b, p) = mapped(ALL);
-        assert_eq!(b.take_writes(), []);
+        assert_eq!(writes(&mut b), []);
         // SAFETY: within the mapping.
         unsafe {
             p.add(64).write(7);
@@ -301,12 +310,12 @@ mod tests {
         let mut line = [0; LINE];
         line[0] = 7;
         assert_eq!(
-            b.take_writes(),
-            [write(1, 104, &line), write(1, 936, &[0, 0, 0, 9])]
+            writes(&mut b),
+            [(1, 104, line.to_vec()), (1, 936, vec![0, 0, 0, 9])]
         );
-        assert_eq!(b.take_writes(), []);
+        assert_eq!(writes(&mut b), []);
         b.unmap(1);
-        assert_eq!(b.take_writes(), []);
+        assert_eq!(writes(&mut b), []);
     }
 
     #[test]
@@ -315,7 +324,7 @@ mod tests {
         b.is_written_unseen(1);
         // SAFETY: within the mapping.
         unsafe { p.add(65).write(7) };
-        assert_eq!(b.take_writes(), [write(1, 104, &[0, 7, 0, 0])]);
+        assert_eq!(writes(&mut b), [(1, 104, vec![0, 7, 0, 0])]);
     }
 
     #[test]
@@ -324,7 +333,7 @@ mod tests {
             mapped(GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_FLUSH_EXPLICIT_BIT);
         // SAFETY: within the mapping.
         unsafe { p.write(7) };
-        assert_eq!(b.take_writes(), []);
+        assert_eq!(writes(&mut b), []);
     }
 
     #[test]
@@ -340,7 +349,7 @@ mod tests {
         // SAFETY: likewise.
         let now = unsafe { p.cast::<[u8; 16]>().read() };
         assert_eq!(now, [1, 1, 1, 1, 7, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0]);
-        assert_eq!(b.take_writes()[0].bytes[..8], [1, 1, 1, 1, 7, 0, 0, 0]);
+        assert_eq!(writes(&mut b)[0].2[..8], [1, 1, 1, 1, 7, 0, 0, 0]);
         assert!(b.take_stale().is_empty());
     }
 
@@ -352,7 +361,7 @@ mod tests {
             b.write(1, 38, b"abcd".as_ptr(), 4);
             assert_eq!(p.cast::<[u8; 4]>().read(), *b"cd\0\0");
         }
-        assert_eq!(b.take_writes(), []);
+        assert_eq!(writes(&mut b), []);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use super::memory::{Memory, ALIGNMENT};
 use mgn_wire::gl::*;
 use std::collections::HashMap;
-use std::sync::MutexGuard;
+use std::ops::Range;
+use std::sync::{Arc, MutexGuard};
 
 /// Copies of contents take no more than this in sum.
 const COPIES_MAX: usize = 64 << 20;
@@ -52,7 +53,7 @@ pub struct Mapping {
     /// `None` while the program sees the buffer's copy.
     own: Option<Memory>,
     /// What the server has of a persistent mapping, as far as the client knows.
-    sent: Option<Memory>,
+    sent: Option<Arc<Memory>>,
     pub pointer: usize,
 }
 
@@ -63,6 +64,17 @@ impl Mapping {
 
     pub fn is_persistent(&self) -> bool {
         self.has(GL_MAP_PERSISTENT_BIT)
+    }
+
+    /// Parts outside which the program has written nothing since the last call.
+    pub fn take_written(&self) -> Vec<Range<usize>> {
+        let Some(own) = &self.own else {
+            return Vec::new();
+        };
+        let first = self.offset as usize % ALIGNMENT;
+        let inside =
+            |part: Range<usize>| part.start.saturating_sub(first)..part.end.saturating_sub(first);
+        own.take_written().into_iter().map(inside).collect()
     }
 
     /// The server has these bytes at `offset` of the buffer, and so has the program's memory from now on.
@@ -329,7 +341,7 @@ impl Buffers {
     }
 
     /// A persistent mapping, what the server has of it, and whether the server may have written beside what the client knows of.
-    pub fn persistent_mapping(&self, name: u32) -> Option<(&Mapping, &Memory, bool)> {
+    pub fn persistent_mapping(&self, name: u32) -> Option<(&Mapping, &Arc<Memory>, bool)> {
         let object = self.objects.get(&name)?;
         let mapping = object.mapping.as_ref()?;
         let sent = mapping.sent.as_ref()?;
@@ -351,14 +363,6 @@ impl Buffers {
             .is_some_and(|o| std::mem::take(&mut o.stale) || o.written_unseen)
     }
 
-    /// Makes the program's memory of a mapping the only one, as a mapping that stays needs it.
-    pub fn without_copy(&mut self, name: u32) {
-        self.drop_copy(name);
-        if let Some(object) = self.objects.get_mut(&name) {
-            object.spare = None;
-        }
-    }
-
     /// The storage stays as it is for good.
     pub fn is_storage(&mut self, name: u32, flags: u32) {
         if let Some(object) = self.objects.get_mut(&name) {
@@ -366,7 +370,7 @@ impl Buffers {
         }
     }
 
-    fn drop_copy(&mut self, name: u32) {
+    pub fn drop_copy(&mut self, name: u32) {
         let Some(object) = self.objects.get_mut(&name) else {
             return;
         };
@@ -381,7 +385,10 @@ impl Buffers {
     }
 
     /// Memory for a mapping of `length` bytes that does not use a copy.
-    pub fn memory_for(&mut self, name: u32, length: usize) -> Option<Memory> {
+    pub fn memory_for(&mut self, name: u32, length: usize, access: u32) -> Option<Memory> {
+        if access & GL_MAP_PERSISTENT_BIT != 0 {
+            return Memory::watched(length.checked_add(ALIGNMENT)?);
+        }
         let spare = self.objects.get_mut(&name).and_then(|o| o.spare.take());
         let needed = length.checked_add(ALIGNMENT)?;
         spare
@@ -400,7 +407,7 @@ impl Buffers {
     ) -> Option<usize> {
         let is_persistent = access & GL_MAP_PERSISTENT_BIT != 0;
         let sent = match is_persistent {
-            true => Some(Memory::zeroed(usize::try_from(length).ok()?)?),
+            true => Some(Arc::new(Memory::zeroed(usize::try_from(length).ok()?)?)),
             false => None,
         };
         let object = self.objects.get_mut(&name)?;
@@ -544,7 +551,7 @@ mod tests {
     #[test]
     fn mappings_use_the_copy_or_memory_of_their_own() {
         let mut b = buffers();
-        let own = b.memory_for(1, 3);
+        let own = b.memory_for(1, 3, 0);
         let pointer = b.map(1, 5, 3, GL_MAP_WRITE_BIT, own).unwrap();
         assert_eq!((pointer - 5) % ALIGNMENT, 0);
         let object = b.get(1).unwrap();
@@ -557,7 +564,7 @@ mod tests {
         let unmapped = b.unmap(1).unwrap();
         b.unmapped(1, unmapped);
         assert!(b.unmap(1).is_none());
-        let again = b.memory_for(1, 3);
+        let again = b.memory_for(1, 3, 0);
         assert_eq!(b.map(1, 5, 3, GL_MAP_WRITE_BIT, again), Some(pointer));
         keep(&mut b, 2, b"abcdefgh");
         let pointer = b
@@ -599,7 +606,7 @@ mod tests {
     #[test]
     fn new_storage_ends_a_mapping() {
         let mut b = buffers();
-        let own = b.memory_for(1, 8);
+        let own = b.memory_for(1, 8, 0);
         b.map(1, 0, 8, GL_MAP_WRITE_BIT, own).unwrap();
         // SAFETY: no data.
         assert!(unsafe { b.allocate(1, 4, GL_STATIC_DRAW, std::ptr::null()) });
