@@ -3,6 +3,7 @@
 use crate::egl;
 use crate::hand::arrays::OwnArrays;
 use crate::hand::pixel_store::PixelStore;
+use crate::hand::render_modes::Words;
 use crate::hand::vertex_arrays::VertexArrays;
 use crate::names::{Own, Shared};
 use crate::surface::SharedSurface;
@@ -77,6 +78,8 @@ pub(crate) struct Context {
     pub has_fixed_restart: bool,
     pub vertex_arrays: VertexArrays,
     pub pixel_store: PixelStore,
+    pub selection: Words,
+    pub feedback: Words,
     /// Signals when the last frame that was not read back has been rendered.
     pub frame_fence: Option<*mut c_void>,
 }
@@ -109,6 +112,8 @@ impl Context {
             has_fixed_restart: false,
             vertex_arrays: VertexArrays::default(),
             pixel_store: PixelStore::default(),
+            selection: Words::default(),
+            feedback: Words::default(),
             frame_fence: None,
         }
     }

@@ -1752,9 +1752,6 @@ pub unsafe extern "C" fn glEvalCoord2xOES(u: i32, v: i32) {
 pub unsafe extern "C" fn glEvalCoord2xvOES(coords: *const i32) {
     refused("glEvalCoord2xvOES");
 }
-pub unsafe extern "C" fn glFeedbackBuffer(size: i32, type_: u32, buffer: *mut f32) {
-    refused("glFeedbackBuffer");
-}
 pub unsafe extern "C" fn glFeedbackBufferxOES(n: i32, type_: u32, buffer: *const i32) {
     refused("glFeedbackBufferxOES");
 }
@@ -6301,21 +6298,6 @@ pub unsafe extern "C" fn glReleaseShaderCompiler() {
         cx.enc.gl_release_shader_compiler();
     }
 }
-pub unsafe extern "C" fn glRenderMode(mode: u32) -> i32 {
-    unsafe {
-        let cx = context();
-        if cx.gl.in_begin() {
-            return cx.illegal_in_begin();
-        }
-        if let Some(error) = cx.gl.state.gl_render_mode(mode).refusal() {
-            return cx.fail(error);
-        }
-        cx.enc.gl_render_mode(mode);
-        let mut answer = cx.answer(ops::GL_RENDER_MODE);
-        let value = answer.value::<i32>();
-        value
-    }
-}
 pub unsafe extern "C" fn glRenderbufferStorage(target: u32, internalformat: u32, width: i32, height: i32) {
     unsafe {
         let cx = context();
@@ -6527,9 +6509,6 @@ pub unsafe extern "C" fn glSecondaryColor3hNV(red: u16, green: u16, blue: u16) {
 }
 pub unsafe extern "C" fn glSecondaryColor3hvNV(v: *const u16) {
     refused("glSecondaryColor3hvNV");
-}
-pub unsafe extern "C" fn glSelectBuffer(size: i32, buffer: *mut u32) {
-    refused("glSelectBuffer");
 }
 pub unsafe extern "C" fn glSetFragmentShaderConstantATI(dst: u32, value: *const f32) {
     refused("glSetFragmentShaderConstantATI");

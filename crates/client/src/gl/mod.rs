@@ -17,6 +17,7 @@ mod lists;
 mod names;
 mod objects;
 pub mod pixels;
+mod render_modes;
 mod strings;
 mod tracked;
 
@@ -47,6 +48,7 @@ pub mod hand {
     pub use super::immediate::entries::*;
     pub use super::lists::*;
     pub use super::objects::*;
+    pub use super::render_modes::{glFeedbackBuffer, glRenderMode, glSelectBuffer};
     pub use super::strings::*;
 }
 
@@ -60,6 +62,7 @@ pub struct GlState {
     pub strings: strings::Strings,
     pub pixels: images::PixelState,
     pub lists: lists::Lists,
+    pub render_modes: render_modes::RenderModes,
     /// Names of vertex array objects, framebuffers and others that contexts don't share.
     pub own: names::Own,
     /// Names and contents that the share group has in common.
@@ -84,6 +87,7 @@ impl GlState {
             strings,
             pixels: images::PixelState::new(info),
             lists: lists::Lists::default(),
+            render_modes: render_modes::RenderModes::default(),
             own: names::Own::default(),
             shared,
             was_current: false,

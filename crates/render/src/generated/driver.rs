@@ -265,6 +265,7 @@ pub struct Gl {
     pub glEvalMesh2: unsafe extern "C" fn(u32, i32, i32, i32, i32),
     pub glEvalPoint1: unsafe extern "C" fn(i32),
     pub glEvalPoint2: unsafe extern "C" fn(i32, i32),
+    pub glFeedbackBuffer: unsafe extern "C" fn(i32, u32, *mut f32),
     pub glFenceSync: unsafe extern "C" fn(u32, u32) -> *mut c_void,
     pub glFinish: unsafe extern "C" fn(),
     pub glFlush: unsafe extern "C" fn(),
@@ -885,6 +886,7 @@ pub struct Gl {
     pub glSecondaryColorP3ui: unsafe extern "C" fn(u32, u32),
     pub glSecondaryColorP3uiv: unsafe extern "C" fn(u32, *const u32),
     pub glSecondaryColorPointer: unsafe extern "C" fn(i32, u32, i32, *const c_void),
+    pub glSelectBuffer: unsafe extern "C" fn(i32, *mut u32),
     pub glShadeModel: unsafe extern "C" fn(u32),
     pub glShaderBinary: unsafe extern "C" fn(i32, *const u32, u32, *const c_void, i32),
     pub glShaderSource: unsafe extern "C" fn(u32, i32, *const *const u8, *const i32),
@@ -1846,6 +1848,9 @@ impl Gl {
             glEvalMesh2: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, i32, i32)>(load("glEvalMesh2")) },
             glEvalPoint1: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32)>(load("glEvalPoint1")) },
             glEvalPoint2: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32)>(load("glEvalPoint2")) },
+            glFeedbackBuffer: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(i32, u32, *mut f32)>(load("glFeedbackBuffer"))
+            },
             glFenceSync: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32) -> *mut c_void>(load("glFenceSync")) },
             glFinish: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn()>(load("glFinish")) },
             glFlush: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn()>(load("glFlush")) },
@@ -3324,6 +3329,7 @@ impl Gl {
             glSecondaryColorPointer: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(i32, u32, i32, *const c_void)>(load("glSecondaryColorPointer"))
             },
+            glSelectBuffer: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *mut u32)>(load("glSelectBuffer")) },
             glShadeModel: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glShadeModel")) },
             glShaderBinary: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *const u32, u32, *const c_void, i32)>(load("glShaderBinary"))

@@ -1801,6 +1801,9 @@ impl Commands for Renderer {
         unsafe { (self.gl.glEvalPoint2)(i, j) };
         Ok(())
     }
+    fn gl_feedback_buffer(&mut self, size: i32, type_: u32) -> Result<(), Fault> {
+        self.hand_gl_feedback_buffer(size, type_)
+    }
     fn gl_fence_sync(&mut self, condition: u32, flags: u32, name: u32) -> Result<(), Fault> {
         self.hand_gl_fence_sync(condition, flags, name)
     }
@@ -6467,8 +6470,8 @@ impl Commands for Renderer {
         unsafe { (self.gl.glReleaseShaderCompiler)() };
         Ok(())
     }
-    fn gl_render_mode(&mut self, mode: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.hand_gl_render_mode(mode, reply)
+    fn gl_render_mode(&mut self, mode: u32, result_count: u32, words_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.hand_gl_render_mode(mode, result_count, words_count, reply)
     }
     fn gl_renderbuffer_storage(&mut self, target: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
         self.needs_context()?;
@@ -6692,6 +6695,9 @@ impl Commands for Renderer {
     }
     fn gl_secondary_color_pointer(&mut self, size: i32, type_: u32, stride: i32, pointer: u64) -> Result<(), Fault> {
         self.hand_gl_secondary_color_pointer(size, type_, stride, pointer)
+    }
+    fn gl_select_buffer(&mut self, size: i32) -> Result<(), Fault> {
+        self.hand_gl_select_buffer(size)
     }
     fn gl_shade_model(&mut self, mode: u32) -> Result<(), Fault> {
         self.needs_context()?;

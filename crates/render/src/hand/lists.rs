@@ -76,17 +76,6 @@ impl Renderer {
         self.lists_called()
     }
 
-    pub(crate) fn hand_gl_render_mode(
-        &mut self,
-        mode: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.needs_context()?;
-        // SAFETY: the context is current; without buffers for them the driver refuses selection and feedback.
-        reply.value(unsafe { (self.gl.glRenderMode)(mode) });
-        Ok(())
-    }
-
     /// The length of a pixel map's values, checked, and prepared for the driver.
     fn pixel_map<T: Plain>(&mut self, size: i32, values: Data<'_>) -> Result<*const T, Fault> {
         self.needs_context()?;

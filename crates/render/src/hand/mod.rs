@@ -11,6 +11,7 @@ mod name_gets;
 mod objects;
 pub(crate) mod pixel_store;
 mod readback;
+pub(crate) mod render_modes;
 mod runs;
 mod shaders;
 pub(crate) mod vertex_arrays;

@@ -1625,6 +1625,10 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_feedback_buffer(&mut self, size: i32, type_: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_fence_sync(&mut self, condition: u32, flags: u32, name: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -4830,7 +4834,7 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
-    fn gl_render_mode(&mut self, mode: u32, reply: &mut Reply) -> Result<(), Fault> {
+    fn gl_render_mode(&mut self, mode: u32, result_count: u32, words_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
         Ok(())
@@ -4999,6 +5003,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_secondary_color_pointer(&mut self, size: i32, type_: u32, stride: i32, pointer: u64) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_select_buffer(&mut self, size: i32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }

@@ -2308,6 +2308,10 @@ impl<W: Write> Commands for Print<W> {
         self.line("glEvalPoint2", &[Show::from(i as i64), Show::from(j as i64)]);
         self.next.gl_eval_point2(i, j)
     }
+    fn gl_feedback_buffer(&mut self, size: i32, type_: u32) -> Result<(), Fault> {
+        self.line("glFeedbackBuffer", &[Show::from(size as i64), Show::Enum(type_)]);
+        self.next.gl_feedback_buffer(size, type_)
+    }
     fn gl_fence_sync(&mut self, condition: u32, flags: u32, name: u32) -> Result<(), Fault> {
         self.line("glFenceSync", &[Show::Enum(condition), Show::from(flags as i64), Show::from(name as i64)]);
         self.next.gl_fence_sync(condition, flags, name)
@@ -6549,9 +6553,9 @@ impl<W: Write> Commands for Print<W> {
         self.line("glReleaseShaderCompiler", &[]);
         self.next.gl_release_shader_compiler()
     }
-    fn gl_render_mode(&mut self, mode: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.line("glRenderMode", &[Show::Enum(mode)]);
-        self.next.gl_render_mode(mode, reply)
+    fn gl_render_mode(&mut self, mode: u32, result_count: u32, words_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glRenderMode", &[Show::Enum(mode), Show::Out(result_count), Show::Out(words_count)]);
+        self.next.gl_render_mode(mode, result_count, words_count, reply)
     }
     fn gl_renderbuffer_storage(&mut self, target: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
         self.line(
@@ -6746,6 +6750,10 @@ impl<W: Write> Commands for Print<W> {
             &[Show::from(size as i64), Show::Enum(type_), Show::from(stride as i64), Show::from(pointer as i64)],
         );
         self.next.gl_secondary_color_pointer(size, type_, stride, pointer)
+    }
+    fn gl_select_buffer(&mut self, size: i32) -> Result<(), Fault> {
+        self.line("glSelectBuffer", &[Show::from(size as i64)]);
+        self.next.gl_select_buffer(size)
     }
     fn gl_shade_model(&mut self, mode: u32) -> Result<(), Fault> {
         self.line("glShadeModel", &[Show::Enum(mode)]);

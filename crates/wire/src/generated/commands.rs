@@ -1375,6 +1375,9 @@ pub trait Commands {
     fn gl_eval_point2(&mut self, i: i32, j: i32) -> Result<(), Fault> {
         self.next().gl_eval_point2(i, j)
     }
+    fn gl_feedback_buffer(&mut self, size: i32, type_: u32) -> Result<(), Fault> {
+        self.next().gl_feedback_buffer(size, type_)
+    }
     fn gl_fence_sync(&mut self, condition: u32, flags: u32, name: u32) -> Result<(), Fault> {
         self.next().gl_fence_sync(condition, flags, name)
     }
@@ -3862,8 +3865,8 @@ pub trait Commands {
     fn gl_release_shader_compiler(&mut self) -> Result<(), Fault> {
         self.next().gl_release_shader_compiler()
     }
-    fn gl_render_mode(&mut self, mode: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.next().gl_render_mode(mode, reply)
+    fn gl_render_mode(&mut self, mode: u32, result_count: u32, words_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_render_mode(mode, result_count, words_count, reply)
     }
     fn gl_renderbuffer_storage(&mut self, target: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
         self.next().gl_renderbuffer_storage(target, internalformat, width, height)
@@ -3991,6 +3994,9 @@ pub trait Commands {
     }
     fn gl_secondary_color_pointer(&mut self, size: i32, type_: u32, stride: i32, pointer: u64) -> Result<(), Fault> {
         self.next().gl_secondary_color_pointer(size, type_, stride, pointer)
+    }
+    fn gl_select_buffer(&mut self, size: i32) -> Result<(), Fault> {
+        self.next().gl_select_buffer(size)
     }
     fn gl_shade_model(&mut self, mode: u32) -> Result<(), Fault> {
         self.next().gl_shade_model(mode)

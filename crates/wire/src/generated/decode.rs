@@ -2114,6 +2114,12 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_eval_point2(p0, p1)
         }
+        ops::GL_FEEDBACK_BUFFER => {
+            let p0 = body.i32()?;
+            let p1 = body.u32()?;
+            body.end()?;
+            to.gl_feedback_buffer(p0, p1)
+        }
         ops::GL_FENCE_SYNC => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -6279,8 +6285,10 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
         }
         ops::GL_RENDER_MODE => {
             let p0 = body.u32()?;
+            let p1 = body.count()?;
+            let p2 = body.count()?;
             body.end()?;
-            to.gl_render_mode(p0, reply)
+            to.gl_render_mode(p0, p1, p2, reply)
         }
         ops::GL_RENDERBUFFER_STORAGE => {
             let p0 = body.u32()?;
@@ -6562,6 +6570,11 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p3 = body.u64()?;
             body.end()?;
             to.gl_secondary_color_pointer(p0, p1, p2, p3)
+        }
+        ops::GL_SELECT_BUFFER => {
+            let p0 = body.i32()?;
+            body.end()?;
+            to.gl_select_buffer(p0)
         }
         ops::GL_SHADE_MODEL => {
             let p0 = body.u32()?;

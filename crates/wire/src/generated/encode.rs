@@ -3546,6 +3546,16 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_feedback_buffer(&mut self, size: i32, type_: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_FEEDBACK_BUFFER) | 3 << 16);
+            put(p, 4, size);
+            put(p, 8, type_);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_fence_sync(&mut self, condition: u32, flags: u32, name: u32) {
         self.fallible = true;
         unsafe {
@@ -10103,12 +10113,14 @@ impl Encoder {
         }
     }
     #[inline(always)]
-    pub unsafe fn gl_render_mode(&mut self, mode: u32) {
+    pub unsafe fn gl_render_mode(&mut self, mode: u32, result: u32, words: u32) {
         self.fallible = true;
         unsafe {
-            let p = self.room(8);
-            put(p, 0, u32::from(ops::GL_RENDER_MODE) | 2 << 16);
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_RENDER_MODE) | 4 << 16);
             put(p, 4, mode);
+            put(p, 8, result);
+            put(p, 12, words);
         }
     }
     #[inline(always)]
@@ -10514,6 +10526,15 @@ impl Encoder {
             put(p, 8, type_);
             put(p, 12, stride);
             put(p, 16, pointer);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_select_buffer(&mut self, size: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(8);
+            put(p, 0, u32::from(ops::GL_SELECT_BUFFER) | 2 << 16);
+            put(p, 4, size);
         }
     }
     #[inline(always)]

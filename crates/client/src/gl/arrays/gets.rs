@@ -99,9 +99,8 @@ pub unsafe extern "C" fn glGetPointerv(pname: u32, params: *mut *mut c_void) {
             gl::GL_TEXTURE_COORD_ARRAY_POINTER => {
                 attr::TEXCOORD + (cx.gl.arrays.client_unit & 7) as u8
             }
-            // Nothing was ever given for these.
             gl::GL_FEEDBACK_BUFFER_POINTER | gl::GL_SELECTION_BUFFER_POINTER => {
-                params.write(std::ptr::null_mut());
+                params.write(cx.gl.render_modes.pointer(pname));
                 return;
             }
             _ => return cx.set_error(gl::GL_INVALID_ENUM),

@@ -319,6 +319,9 @@ impl Context {
         }
         im.layout = Layout::default();
         self.start_run();
+        if self.gl.render_modes.tells() {
+            self.go_verbatim();
+        }
     }
 
     /// Opens a run at the encoder's place, in a new chunk if little is left of this one.

@@ -1,0 +1,155 @@
+//! Selection and feedback. What they write lies in memory of the server's until glRenderMode brings it.
+
+use crate::context::Context;
+use crate::gl::context;
+use core::ffi::c_void;
+use mgn_wire::gl::*;
+use mgn_wire::ops;
+
+/// The mode, and where the program wants what selection and feedback write.
+pub struct RenderModes {
+    mode: u32,
+    selection: Place,
+    feedback: Place,
+    feedback_type: u32,
+}
+
+/// Memory of the program's for `words` words.
+#[derive(Clone, Copy)]
+struct Place {
+    start: *mut u32,
+    words: i32,
+}
+
+impl Place {
+    const NOWHERE: Place = Place {
+        start: std::ptr::null_mut(),
+        words: 0,
+    };
+}
+
+impl Default for RenderModes {
+    fn default() -> RenderModes {
+        RenderModes {
+            mode: GL_RENDER,
+            selection: Place::NOWHERE,
+            feedback: Place::NOWHERE,
+            feedback_type: GL_2D,
+        }
+    }
+}
+
+impl RenderModes {
+    /// Whether what is drawn is only told of. Then primitives must not be cut: strips tell where they begin.
+    pub fn tells(&self) -> bool {
+        self.mode != GL_RENDER
+    }
+
+    /// `GL_SELECTION_BUFFER_POINTER` and `GL_FEEDBACK_BUFFER_POINTER`.
+    pub fn pointer(&self, pname: u32) -> *mut c_void {
+        match pname {
+            GL_SELECTION_BUFFER_POINTER => self.selection.start.cast(),
+            _ => self.feedback.start.cast(),
+        }
+    }
+
+    /// Where what the current mode writes belongs.
+    fn place(&self) -> Place {
+        match self.mode {
+            GL_SELECT => self.selection,
+            GL_FEEDBACK => self.feedback,
+            _ => Place::NOWHERE,
+        }
+    }
+}
+
+pub unsafe extern "C" fn glSelectBuffer(size: i32, buffer: *mut u32) {
+    // SAFETY: the only reference in use, to the thread's own context.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if size < 0 {
+            return cx.set_error(GL_INVALID_VALUE);
+        }
+        if cx.gl.render_modes.mode == GL_SELECT {
+            return cx.set_error(GL_INVALID_OPERATION);
+        }
+        cx.gl.render_modes.selection = Place {
+            start: buffer,
+            words: size,
+        };
+        cx.enc.gl_select_buffer(size);
+    }
+}
+
+pub unsafe extern "C" fn glFeedbackBuffer(size: i32, type_: u32, buffer: *mut f32) {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if cx.gl.render_modes.mode == GL_FEEDBACK {
+            return cx.set_error(GL_INVALID_OPERATION);
+        }
+        if size < 0 {
+            return cx.set_error(GL_INVALID_VALUE);
+        }
+        let modes = &mut cx.gl.render_modes;
+        if buffer.is_null() && size > 0 {
+            // Mesa forgets the buffer that there was.
+            modes.feedback.words = 0;
+            let type_ = modes.feedback_type;
+            cx.enc.gl_feedback_buffer(0, type_);
+            return cx.set_error(GL_INVALID_VALUE);
+        }
+        if !matches!(
+            type_,
+            GL_2D | GL_3D | GL_3D_COLOR | GL_3D_COLOR_TEXTURE | GL_4D_COLOR_TEXTURE
+        ) {
+            return cx.set_error(GL_INVALID_ENUM);
+        }
+        modes.feedback_type = type_;
+        modes.feedback = Place {
+            start: buffer.cast(),
+            words: size,
+        };
+        cx.enc.gl_feedback_buffer(size, type_);
+    }
+}
+
+pub unsafe extern "C" fn glRenderMode(mode: u32) -> i32 {
+    // SAFETY: as above; the program lends its buffers until the mode they are for ends.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        change_mode(cx, mode)
+    }
+}
+
+/// # Safety
+/// The memory that the program gave for the mode that ends is still there.
+unsafe fn change_mode(cx: &mut Context, mode: u32) -> i32 {
+    let place = cx.gl.render_modes.place();
+    let words = if place.start.is_null() {
+        0
+    } else {
+        place.words as u32
+    };
+    let mut result = [0, cx.gl.render_modes.mode as i32];
+    // SAFETY: the context's own encoder; there is room for two integers, and the caller's promise.
+    unsafe {
+        cx.enc.gl_render_mode(mode, result.len() as u32, words);
+        let mut answer = cx.answer(ops::GL_RENDER_MODE);
+        answer.array(result.as_mut_ptr(), result.len());
+        answer.array(place.start, words as usize);
+    }
+    cx.gl.render_modes.mode = result[1] as u32;
+    let _ = cx.gl.state.gl_render_mode(mode);
+    cx.gl.state.learn_integers(GL_RENDER_MODE, &result[1..]);
+    result[0]
+}
