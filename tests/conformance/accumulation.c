@@ -75,6 +75,139 @@ static void draw_operations(void)
     errors("operation");
 }
 
+/* A ramp of every byte in every channel, through every operation with values that overflow, masks and buffers. */
+static void ramp(void)
+{
+    static GLubyte row[256 * 4];
+    for (int i = 0; i < 256; i++)
+        for (int c = 0; c < 4; c++)
+            row[i * 4 + c] = (GLubyte)(i + 64 * c);
+    for (int y = 0; y < 16; y++) {
+        glWindowPos2i(0, y);
+        glDrawPixels(256, 1, GL_RGBA, GL_UNSIGNED_BYTE, row);
+    }
+}
+
+static void draw_values(void)
+{
+    static const GLfloat values[] = {1, 0.5f, 0.3f, -0.7f, 1.7f, 2.9f, -3.3f, 0.01f, 300};
+    static GLubyte bytes[256 * 256 * 4];
+    glEnable(GL_SCISSOR_TEST);
+    for (int i = 0; i < 9; i++) {
+        for (int j = 0; j < 9; j++) {
+            glDisable(GL_SCISSOR_TEST);
+            ramp();
+            glAccum(GL_LOAD, values[i]);
+            glAccum(GL_ACCUM, values[j]);
+            glAccum(GL_MULT, values[(i + j) % 9]);
+            glAccum(GL_ADD, values[(i * j) % 9]);
+            glAccum(GL_RETURN, values[j]);
+            glReadPixels(0, 0, 256, 16, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
+            note_bytes("ramp", bytes, 256 * 16 * 4);
+            glAccum(GL_RETURN, 1);
+            glReadPixels(0, 0, 256, 16, GL_RGBA, GL_UNSIGNED_BYTE, bytes);
+            note_bytes("again", bytes, 256 * 16 * 4);
+        }
+    }
+    glClear(GL_COLOR_BUFFER_BIT | GL_ACCUM_BUFFER_BIT);
+    scene(1);
+    glAccum(GL_LOAD, 1);
+    scene(2);
+    glEnable(GL_SCISSOR_TEST);
+    glScissor(-20, -30, 100, 300);
+    glColorMask(1, 0, 0, 1);
+    glAccum(GL_RETURN, 0.9f);
+    glScissor(120, 30, 1000, 50);
+    glColorMask(0, 1, 1, 0);
+    glAccum(GL_RETURN, 0.8f);
+    glScissor(300, 30, 10, 50);
+    glAccum(GL_RETURN, 1);
+    glScissor(120, 100, 40, 50);
+    glClearAccum(-2, 0.5f, 3, 0.25f);
+    FLOATS(GL_ACCUM_CLEAR_VALUE, 4);
+    glClear(GL_ACCUM_BUFFER_BIT);
+    glColorMask(1, 1, 1, 1);
+    glScissor(100, 90, 100, 100);
+    glAccum(GL_ADD, 0.25f);
+    glAccum(GL_RETURN, 1);
+    glDisable(GL_SCISSOR_TEST);
+}
+
+static void values(void)
+{
+    with_accumulation(draw_values);
+}
+
+static void without_alpha(void)
+{
+    static const int wanted[] = {GLX_RENDER_TYPE, GLX_RGBA_BIT, GLX_X_RENDERABLE, True, GLX_DOUBLEBUFFER, True, GLX_RED_SIZE, 8, GLX_BUFFER_SIZE, 24,
+                                 GLX_ALPHA_SIZE, 0, GLX_ACCUM_RED_SIZE, 16, None};
+    in_window(wanted, draw_values);
+}
+
+static void draw_nowhere(void)
+{
+    GLuint hits[16];
+    GLint bits = -1;
+    scene(0);
+    glBegin(GL_POINTS);
+    glAccum(GL_LOAD, 1);
+    glClear(GL_ACCUM_BUFFER_BIT);
+    glEnd();
+    errors("inside");
+    glAccum(GL_LOAD, 1);
+    scene(3);
+    glSelectBuffer(16, hits);
+    glRenderMode(GL_SELECT);
+    glAccum(GL_RETURN, 1);
+    glClear(GL_ACCUM_BUFFER_BIT);
+    glRenderMode(GL_RENDER);
+    errors("selection");
+    glReadBuffer(GL_NONE);
+    glAccum(GL_LOAD, 0.5f);
+    glReadBuffer(GL_BACK);
+    glDrawBuffer(GL_NONE);
+    glAccum(GL_RETURN, 1);
+    glDrawBuffer(GL_BACK);
+    errors("no buffers");
+    glClear(GL_ACCUM_BUFFER_BIT | 0x10);
+    errors("a bit that means nothing");
+    if (has_version(3, 0)) {
+        GLuint names[2];
+        glEnable(GL_RASTERIZER_DISCARD);
+        glAccum(GL_RETURN, 1);
+        glClear(GL_ACCUM_BUFFER_BIT);
+        glDisable(GL_RASTERIZER_DISCARD);
+        glGenFramebuffers(1, names);
+        glGenRenderbuffers(1, names + 1);
+        glBindFramebuffer(GL_FRAMEBUFFER, names[0]);
+        glBindRenderbuffer(GL_RENDERBUFFER, names[1]);
+        glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, 64, 64);
+        glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, names[1]);
+        glGetIntegerv(GL_ACCUM_RED_BITS, &bits);
+        note("bits of a framebuffer object: %d", bits);
+        glAccum(GL_RETURN, 1);
+        errors("framebuffer object");
+        glClear(GL_ACCUM_BUFFER_BIT);
+        errors("clear in it");
+        glBindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
+        glAccum(GL_RETURN, 1);
+        errors("reading it");
+        glBindFramebuffer(GL_FRAMEBUFFER, 0);
+        glDeleteFramebuffers(1, names);
+        glDeleteRenderbuffers(1, names + 1);
+    }
+    glEnable(GL_SCISSOR_TEST);
+    glScissor(0, 0, 128, 256);
+    glAccum(GL_RETURN, 1);
+    glDisable(GL_SCISSOR_TEST);
+}
+
+static void nowhere(void)
+{
+    with_accumulation(draw_nowhere);
+}
+
 static void blur(void)
 {
     with_accumulation(draw_blur);
@@ -101,4 +234,5 @@ static void without(void)
     in_window(wanted, draw_without);
 }
 
-CONFORM("accumulation", NONE, {"blur", blur}, {"operations", operations}, {"without", without})
+CONFORM("accumulation", NONE, {"blur", blur}, {"operations", operations}, {"without", without}, {"values", values}, {"without_alpha", without_alpha},
+        {"nowhere", nowhere})

@@ -176,18 +176,22 @@ fn program_name() -> String {
 }
 
 fn formats(info: &ServerInfo) -> Vec<Format> {
-    [true, false]
-        .into_iter()
-        .flat_map(|double| {
-            info.configs.iter().map(move |c| Format {
-                id: c.id,
-                alpha: c.alpha,
-                depth: c.depth,
-                stencil: c.stencil,
-                samples: c.samples,
-                double,
-            })
+    let of = |accum: bool, double: bool| {
+        let sampled = move |c: &&hello::Config| !accum || c.samples == 0;
+        info.configs.iter().filter(sampled).map(move |c| Format {
+            id: c.id,
+            alpha: c.alpha,
+            depth: c.depth,
+            stencil: c.stencil,
+            samples: c.samples,
+            double,
+            accum,
         })
+    };
+    // Each is listed after those that programs rather want.
+    [(false, true), (false, false), (true, true), (true, false)]
+        .into_iter()
+        .flat_map(|(accum, double)| of(accum, double))
         .collect()
 }
 

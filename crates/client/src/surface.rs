@@ -40,10 +40,11 @@ pub struct Surface {
     pub largest: AtomicBool,
 }
 
-/// Surface kinds of `mgnCreateSurface`, and the bit for those that have no back buffer.
+/// Surface kinds of `mgnCreateSurface`, and the bits for those that have no back buffer, or an accumulation buffer.
 const SERVER_WINDOW: u32 = 0;
 const SERVER_PBUFFER: u32 = 1;
 const SERVER_SINGLE: u32 = 2;
+const SERVER_ACCUMULATES: u32 = 4;
 
 /// The largest pbuffer that servers make.
 const SIZE_MAX: u32 = 16384;
@@ -119,6 +120,9 @@ impl Surface {
         };
         if !format.double {
             server_kind |= SERVER_SINGLE;
+        }
+        if format.accum {
+            server_kind |= SERVER_ACCUMULATES;
         }
         let surface = Arc::new(Surface {
             id: session.new_id(),

@@ -71,6 +71,8 @@ pub(crate) struct Context {
     pub arrays: OwnArrays,
     pub has_fences: bool,
     pub has_pixel_buffers: bool,
+    /// Whether it has `GL_RASTERIZER_DISCARD`.
+    pub has_discard: bool,
     /// Whether it has glDrawRangeElements.
     pub has_draw_range: bool,
     /// Whether primitives can be restarted at an index of the program's choice, or at the greatest.
@@ -107,6 +109,7 @@ impl Context {
             arrays: OwnArrays::default(),
             has_fences: false,
             has_pixel_buffers: false,
+            has_discard: false,
             has_draw_range: false,
             has_restart: false,
             has_fixed_restart: false,
@@ -127,6 +130,8 @@ impl Context {
         let es3 = self.api == Api::Es && version >= (3, 0);
         self.has_fences = es3 || desktop && (version >= (3, 2) || has("GL_ARB_sync"));
         self.has_pixel_buffers = es3 || desktop;
+        self.has_discard =
+            es3 || desktop && (version >= (3, 0) || has("GL_EXT_transform_feedback"));
         self.has_draw_range = es3 || desktop;
         self.has_restart = desktop && version >= (3, 1);
         self.has_fixed_restart =

@@ -21,6 +21,7 @@ mod names;
 mod present;
 mod renderer;
 mod session;
+mod srgb;
 mod surface;
 
 pub use egl::EglError;

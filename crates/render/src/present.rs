@@ -85,6 +85,21 @@ impl Keeper {
     }
 }
 
+impl Keeper {
+    /// Has `read` read pixels from the bottom up. The keeper is current.
+    pub fn upright(&self, gl: &Gl, read: impl FnOnce()) {
+        let invert = |on: i32| {
+            if self.inverts {
+                // SAFETY: the keeper's context is current, and knows the parameter.
+                unsafe { (gl.glPixelStorei)(PACK_INVERT, on) };
+            }
+        };
+        invert(0);
+        read();
+        invert(1);
+    }
+}
+
 /// The current context's extensions, by index where there is that, else as one string.
 pub(crate) fn extensions(gl: &Gl) -> Vec<String> {
     let mut count = 0;

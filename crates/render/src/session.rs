@@ -3,6 +3,7 @@
 use crate::configs::Choice;
 use crate::context::{Api, Context};
 use crate::egl;
+use crate::hand::accumulation::Accumulation;
 use crate::info::{version, Request};
 use crate::renderer::Renderer;
 use crate::surface::{is_both, is_front, SharedSurface};
@@ -15,8 +16,9 @@ use std::rc::Rc;
 const MOST_CONTEXTS: usize = 1024;
 const MOST_SURFACES: usize = 4096;
 
-/// `kind` of `mgnCreateSurface`: the bit that makes a surface single-buffered.
+/// `kind` of `mgnCreateSurface`: the bits of a surface that is single-buffered, and of one with an accumulation buffer.
 const SINGLE_BUFFERED: u32 = 2;
+const ACCUMULATES: u32 = 4;
 
 impl Renderer {
     #[allow(clippy::too_many_arguments)]
@@ -158,7 +160,9 @@ impl Renderer {
                 "a surface of configuration {config:#x}, which this driver lacks"
             ))
         })?;
-        let surface = self.new_surface(id, choice, kind & SINGLE_BUFFERED != 0, width, height)?;
+        let single = kind & SINGLE_BUFFERED != 0;
+        let mut surface = self.new_surface(id, choice, single, width, height)?;
+        surface.accumulation = (kind & ACCUMULATES != 0).then(Accumulation::default);
         self.surfaces.insert(id, Rc::new(RefCell::new(surface)));
         self.bind()
     }

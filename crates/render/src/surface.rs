@@ -7,6 +7,7 @@
 use crate::configs::Choice;
 use crate::context::Api;
 use crate::egl::{self, ApiKind, EglError};
+use crate::hand::accumulation::Accumulation;
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault};
 use std::cell::RefCell;
@@ -30,6 +31,8 @@ pub(crate) struct Surface {
     pub front: Option<egl::Surface>,
     /// Where the samples of a multisampled surface are put together for its picture; exists once there was one.
     pub resolved: Option<egl::Surface>,
+    /// For surfaces that a program was promised one of.
+    pub accumulation: Option<Accumulation>,
 }
 
 impl Surface {
@@ -98,6 +101,7 @@ impl Renderer {
             back,
             front: None,
             resolved: None,
+            accumulation: None,
         })
     }
 
@@ -134,6 +138,7 @@ impl Renderer {
                 s.resolved.take(),
             ];
             (s.width, s.height) = (width, height);
+            s.accumulation = s.accumulation.take().map(|_| Accumulation::default());
             old
         };
         self.bind()?;

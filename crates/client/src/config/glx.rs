@@ -40,6 +40,7 @@ use attrib::*;
 
 pub const DONT_CARE: i32 = -1;
 pub const NONE: i32 = 0x8000;
+pub const SLOW: i32 = 0x8001;
 pub const TRUE_COLOR: i32 = 0x8002;
 pub const RGBA_BIT: i32 = 1;
 pub const WINDOW_BIT: i32 = 1;
@@ -64,9 +65,11 @@ pub fn value(config: &FbConfig, visual: u32, attribute: i32) -> Option<i32> {
         ALPHA_SIZE => f.alpha.into(),
         DEPTH_SIZE => f.depth.into(),
         STENCIL_SIZE => f.stencil.into(),
-        ACCUM_RED_SIZE..=ACCUM_ALPHA_SIZE => 0,
+        ACCUM_RED_SIZE..=ACCUM_ALPHA_SIZE => f.accum_bits(),
         SAMPLE_BUFFERS => (f.samples > 0).into(),
         SAMPLES => f.samples.into(),
+        // Colours are accumulated by the processor.
+        CONFIG_CAVEAT if f.accum => SLOW,
         CONFIG_CAVEAT | TRANSPARENT_TYPE => NONE,
         TRANSPARENT_INDEX_VALUE..=TRANSPARENT_ALPHA_VALUE => 0,
         X_VISUAL_TYPE if visual != 0 => TRUE_COLOR,
@@ -155,6 +158,8 @@ pub fn choose(
         }
         color += i32::from(f.alpha) * i32::from(asked_color(ALPHA_SIZE));
         (
+            // The caveat.
+            f.accum,
             Reverse(color),
             f.color_bits(),
             f.double,
@@ -211,7 +216,7 @@ pub fn choose_visual(
                 && !request.stereo
                 && request.level == 0
                 && request.aux <= 0
-                && request.accum <= 0
+                && request.accum <= f.accum_bits()
                 && request.color.iter().all(|c| *c <= Format::CHANNEL)
                 && i32::from(f.alpha) >= request.alpha
                 && i32::from(f.depth) >= request.depth
@@ -222,6 +227,7 @@ pub fn choose_visual(
         .min_by_key(|i| {
             let f = &configs[*i].format;
             (
+                f.accum,
                 f.samples,
                 size(request.alpha, f.alpha.into()),
                 size(request.depth, f.depth.into()),

@@ -15,11 +15,20 @@ pub struct Format {
     pub stencil: u8,
     pub samples: u8,
     pub double: bool,
+    /// Whether there is an accumulation buffer, of 16 bits a channel.
+    pub accum: bool,
 }
 
 impl Format {
     /// Red, green and blue take 8 bits each in every format.
     pub const CHANNEL: i32 = 8;
+    /// So do four of an accumulation buffer.
+    pub const ACCUM_CHANNEL: i32 = 16;
+
+    /// Bits of a channel of the accumulation buffer.
+    pub fn accum_bits(&self) -> i32 {
+        i32::from(self.accum) * Self::ACCUM_CHANNEL
+    }
 
     pub fn color_bits(&self) -> i32 {
         3 * Self::CHANNEL + i32::from(self.alpha)
@@ -97,6 +106,7 @@ fn by_preference(configs: &[FbConfig]) -> Vec<usize> {
     order.sort_by_key(|i| {
         let f = &configs[*i].format;
         (
+            f.accum,
             f.samples,
             !f.double,
             f.depth == 0,
@@ -125,6 +135,7 @@ pub(crate) mod tests {
                             stencil,
                             samples,
                             double,
+                            accum: false,
                         });
                     }
                 }

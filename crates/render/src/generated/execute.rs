@@ -122,9 +122,7 @@ impl Commands for Renderer {
         self.hand_mgn_swap_buffers(surface, frame, want)
     }
     fn gl_accum(&mut self, op: u32, value: f32) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glAccum)(op, value) };
-        Ok(())
+        self.hand_gl_accum(op, value)
     }
     fn gl_active_program_ext(&mut self, program: u32) -> Result<(), Fault> {
         self.needs_context()?;
@@ -597,9 +595,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_clear(&mut self, mask: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glClear)(mask) };
-        Ok(())
+        self.hand_gl_clear(mask)
     }
     fn gl_clear_accum(&mut self, red: f32, green: f32, blue: f32, alpha: f32) -> Result<(), Fault> {
         self.needs_context()?;

@@ -1,6 +1,6 @@
 //! Queries of state whose answer is not the driver's own: names, the default framebuffer, pixel store.
 
-use crate::context::Context;
+use crate::context::{Api, Context};
 use crate::names::Class;
 use crate::renderer::{out, Renderer};
 use mgn_wire::{gl::*, Fault, Reply};
@@ -186,6 +186,15 @@ fn remembered(cx: &Context, pname: u32) -> Option<i64> {
         GL_VERTEX_ARRAY_BINDING => cx.vertex_array.into(),
         GL_DOUBLEBUFFER if default_draw => {
             cx.draw.as_ref().is_some_and(|s| !s.borrow().single).into()
+        }
+        GL_ACCUM_RED_BITS | GL_ACCUM_GREEN_BITS | GL_ACCUM_BLUE_BITS | GL_ACCUM_ALPHA_BITS
+            if default_draw && cx.api == Api::Compat =>
+        {
+            let surface = cx.draw.as_ref();
+            surface.map_or(0, |s| match s.borrow().accumulation {
+                Some(_) => 16,
+                None => 0,
+            })
         }
         GL_DRAW_BUFFER | GL_DRAW_BUFFER0 if default_draw && cx.was_current => cx.draw_buffer.into(),
         GL_READ_BUFFER if default_read && cx.was_current => cx.read_buffer.into(),

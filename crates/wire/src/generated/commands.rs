@@ -37,7 +37,7 @@ pub trait Commands {
     ) -> Result<(), Fault> {
         self.next().mgn_create_context(id, api, major, minor, flags, config, share, info_count, reply)
     }
-    /// Makes the default framebuffer of a window (kind 0) or pbuffer (kind 1).
+    /// Makes the default framebuffer of a window (kind 0) or pbuffer (kind 1); 2 more without a back buffer, 4 more with an accumulation buffer.
     fn mgn_create_surface(&mut self, id: u32, kind: u32, config: u32, width: u32, height: u32) -> Result<(), Fault> {
         self.next().mgn_create_surface(id, kind, config, width, height)
     }

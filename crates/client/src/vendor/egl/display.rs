@@ -205,7 +205,7 @@ fn configs(session: &Session, watch: Option<&Watch>, screen: Option<usize>) -> V
     let double: Vec<_> = session
         .formats
         .iter()
-        .filter(|f| f.double)
+        .filter(|f| f.double && !f.accum)
         .copied()
         .collect();
     let mut configs = Vec::new();
