@@ -101,6 +101,9 @@ impl Context {
         };
         let answered = session.answer(self.id, op);
         self.error_reported(answered.error);
+        if answered.told && op != ops::MGN_DEBUG_MESSAGES {
+            self.tell();
+        }
         if let (ops::MGN_FINISH, Some(surface)) = (op, &self.draw) {
             // What was swapped is finished when it is in the window.
             session.frames.wait(surface, 0);
@@ -220,7 +223,7 @@ impl Context {
         request: Request,
         gl: GlState,
     ) -> Box<Context> {
-        Box::new(Context {
+        let mut context = Box::new(Context {
             enc: Encoder::new(refill),
             room_end: null_mut(),
             room_start: null_mut(),
@@ -234,7 +237,9 @@ impl Context {
             request,
             display: 0,
             asked_in_frame: None,
-        })
+        });
+        context.follow_debug();
+        context
     }
 
     /// Commits the records written so far as one message.

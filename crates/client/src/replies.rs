@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// `context:u32 total:u32 error:u32 0:u32` before each part of an answer.
+/// `context:u32 total:u32 error:u32 told:u32` before each part of an answer.
 const HEADER: usize = 16;
 /// The longest answer there is: nothing GL returns is longer than the longest command.
 const ANSWER_MAX: usize = mgn_wire::LONG_MAX;
@@ -33,6 +33,7 @@ struct State {
 struct Partial {
     total: usize,
     error: u32,
+    told: bool,
     bytes: Vec<u8>,
 }
 
@@ -42,6 +43,8 @@ pub struct Answered {
     pub bytes: Vec<u8>,
     /// The context's first error that was not reported yet, 0 for none. All commands up to the request are counted in.
     pub error: u32,
+    /// Whether messages of debug output wait for the context.
+    pub told: bool,
 }
 
 /// Why there is no answer.
@@ -74,6 +77,7 @@ impl Replies {
                 return Ok(Answered {
                     bytes: answer.bytes,
                     error: answer.error,
+                    told: answer.told,
                 });
             }
             if given_up() {
@@ -127,6 +131,7 @@ fn whole(message: &mgn_fabric::Message, context: u32) -> Option<Answered> {
     Some(Answered {
         bytes,
         error: header.error,
+        told: header.told,
     })
 }
 
@@ -134,6 +139,7 @@ struct Header {
     context: u32,
     total: u32,
     error: u32,
+    told: bool,
 }
 
 fn header(message: &mgn_fabric::Message) -> Option<Header> {
@@ -152,6 +158,7 @@ fn parse(bytes: &[u8; HEADER]) -> Header {
         context: word(0),
         total: word(4),
         error: word(8),
+        told: word(12) != 0,
     }
 }
 
@@ -182,6 +189,7 @@ impl State {
             ));
         }
         answer.error = head.error;
+        answer.told = head.told;
         answer.bytes.extend_from_slice(part);
         Ok(())
     }

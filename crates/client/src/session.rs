@@ -296,6 +296,7 @@ impl Session {
         let nothing = Answered {
             bytes: Vec::new(),
             error: 0,
+            told: false,
         };
         let Some(replies) = self.replies.as_ref().filter(|_| !self.is_lost()) else {
             return nothing;

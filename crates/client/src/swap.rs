@@ -34,6 +34,7 @@ pub fn swap_buffers(session: &'static Session, surface: &Arc<Surface>) {
     match current() {
         Some(cx) if mine(cx) => {
             cx.leave_begin();
+            cx.hear();
             // SAFETY: the context's own encoder.
             unsafe { cx.enc.mgn_swap_buffers(surface.id, frame, want) };
             cx.flush();

@@ -1,5 +1,6 @@
 //! A context as the renderer knows it: the driver's, and what has to be remembered beside it.
 
+use crate::debug::Debug;
 use crate::egl;
 use crate::hand::arrays::OwnArrays;
 use crate::hand::pixel_store::PixelStore;
@@ -9,6 +10,7 @@ use crate::names::{Own, Shared};
 use crate::surface::SharedSurface;
 use mgn_wire::hello::api;
 use std::ffi::c_void;
+use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Api {
@@ -80,6 +82,9 @@ pub(crate) struct Context {
     pub has_fixed_restart: bool,
     pub vertex_arrays: VertexArrays,
     pub pixel_store: PixelStore,
+    /// The driver knows where it is until the context ends.
+    pub debug: Arc<Debug>,
+    pub has_debug: bool,
     pub selection: Words,
     pub feedback: Words,
     /// Signals when the last frame that was not read back has been rendered.
@@ -115,6 +120,8 @@ impl Context {
             has_fixed_restart: false,
             vertex_arrays: VertexArrays::default(),
             pixel_store: PixelStore::default(),
+            debug: Arc::default(),
+            has_debug: false,
             selection: Words::default(),
             feedback: Words::default(),
             frame_fence: None,
@@ -130,6 +137,8 @@ impl Context {
         let es3 = self.api == Api::Es && version >= (3, 0);
         self.has_fences = es3 || desktop && (version >= (3, 2) || has("GL_ARB_sync"));
         self.has_pixel_buffers = es3 || desktop;
+        let debug_since = if desktop { (4, 3) } else { (3, 2) };
+        self.has_debug = version >= debug_since || has("GL_KHR_debug");
         self.has_discard =
             es3 || desktop && (version >= (3, 0) || has("GL_EXT_transform_feedback"));
         self.has_draw_range = es3 || desktop;

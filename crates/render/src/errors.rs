@@ -1,13 +1,17 @@
 //! A context's error, which both sides of the stream raise and the driver as well.
 
+use crate::debug::Debug;
 use mgn_wire::gl::GL_NO_ERROR;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 
 /// The error of the context that is current: the first that nobody has asked for yet. OpenGL remembers one until it is asked, and forgets those between.
 pub struct Errors {
     get_error: unsafe extern "C" fn() -> u32,
     pending: Cell<u32>,
     current: Cell<bool>,
+    /// Of the context that is current.
+    debug: RefCell<Option<Arc<Debug>>>,
 }
 
 impl Errors {
@@ -16,6 +20,7 @@ impl Errors {
             get_error,
             pending: Cell::new(GL_NO_ERROR),
             current: Cell::new(false),
+            debug: RefCell::default(),
         }
     }
 
@@ -46,10 +51,25 @@ impl Errors {
         driver != GL_NO_ERROR
     }
 
+    /// An error that the driver did not raise.
     pub(crate) fn add(&self, code: u32) {
+        if let Some(debug) = &*self.debug.borrow() {
+            debug.error(code);
+        }
+        self.keep(code);
+    }
+
+    /// An error that was taken from the driver, and is still to be asked for.
+    pub(crate) fn keep(&self, code: u32) {
         if self.peek() == GL_NO_ERROR && self.current.get() {
             self.pending.set(code);
         }
+    }
+
+    /// Whether messages of debug output wait for the program.
+    pub fn has_messages(&self) -> bool {
+        let debug = self.debug.borrow();
+        debug.as_ref().is_some_and(|debug| debug.has_messages())
     }
 
     /// The error, which is then forgotten.
@@ -59,14 +79,16 @@ impl Errors {
         error
     }
 
-    pub(crate) fn enter(&self, pending: u32) {
+    pub(crate) fn enter(&self, pending: u32, debug: Arc<Debug>) {
         self.pending.set(pending);
         self.current.set(true);
+        self.debug.replace(Some(debug));
     }
 
     /// What the context remembers until it is entered again; the driver remembers its own.
     pub(crate) fn leave(&self) -> u32 {
         self.current.set(false);
+        self.debug.replace(None);
         self.pending.replace(GL_NO_ERROR)
     }
 }

@@ -122,7 +122,7 @@ impl Renderer {
         if let Some(group) = self.groups.get_mut(&cx.group) {
             std::mem::swap(&mut self.names.shared, &mut group.shared);
         }
-        self.errors.enter(cx.error);
+        self.errors.enter(cx.error, cx.debug.clone());
         self.cx = Some(cx);
         self.bind()
     }
@@ -259,7 +259,12 @@ impl Renderer {
         self.errors.add(code);
     }
 
-    /// For who answers the client, who tells it of errors with every answer.
+    /// An error that was taken from the driver.
+    pub(crate) fn keep_error(&self, code: u32) {
+        self.errors.keep(code);
+    }
+
+    /// For who answers the client, who tells it of errors and messages with every answer.
     pub fn errors(&self) -> Rc<Errors> {
         self.errors.clone()
     }

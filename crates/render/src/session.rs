@@ -20,6 +20,9 @@ const MOST_SURFACES: usize = 4096;
 const SINGLE_BUFFERED: u32 = 2;
 const ACCUMULATES: u32 = 4;
 
+/// `flags` of `mgnCreateContext`: the bit of a debug context.
+const DEBUG_CONTEXT: u32 = 1;
+
 impl Renderer {
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn hand_mgn_create_context(
@@ -86,6 +89,7 @@ impl Renderer {
         }
         let info = self.context_info();
         cx.note(version(&info.version), &info.extensions);
+        self.listen(&cx, request.flags & DEBUG_CONTEXT != 0);
         if request.api.has_client_arrays() {
             cx.default_vertex_array = self.stand_in_for_array_zero();
             // OpenGL ES 1 has one vertex array object, whose state is all the client's to remember.

@@ -7,7 +7,7 @@ use mgn_wire::{Fault, Reply};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// `context total error 0`, before each part of an answer.
+/// `context total error told`, before each part of an answer; `told` is 1 if messages of debug output wait.
 const HEADER: usize = 16;
 
 pub(crate) struct Answers {
@@ -31,12 +31,13 @@ impl Answers {
     /// Sends an answer, in as many messages as it takes.
     pub fn send(&self, context: u32, reply: &Reply) -> Result<(), Fault> {
         let error = self.errors.peek();
+        let told = u32::from(self.errors.has_messages());
         let bytes = reply.bytes();
         let room = self.sender.message_max() - HEADER;
         let mut header = [0; HEADER];
         for (to, word) in header
             .chunks_exact_mut(4)
-            .zip([context, bytes.len() as u32, error, 0])
+            .zip([context, bytes.len() as u32, error, told])
         {
             to.copy_from_slice(&u32::to_le_bytes(word));
         }

@@ -277,6 +277,8 @@ pub struct Command {
     pub client_hand: bool,
     pub render_hand: bool,
     pub infallible: bool,
+    /// Whether the entry point looks for messages of debug output before it returns, where the program wants that.
+    pub watched: bool,
     pub about: String,
 }
 
@@ -458,6 +460,7 @@ fn session_command(name: &str, session: &crate::SessionCommand) -> Result<Comman
         client_hand: true,
         render_hand: true,
         infallible: true,
+        watched: false,
         about: session.about.clone(),
     })
 }
@@ -542,6 +545,7 @@ fn command(raw: &RawCommand, aliases: Vec<String>, overlay: &Overlay) -> Result<
         client_hand,
         render_hand: any(&overlay.render_hand, name),
         infallible: any(&overlay.infallible, name),
+        watched: !any(&overlay.infallible, name) && !any(&overlay.unwatched, name),
         about: String::new(),
     })
 }

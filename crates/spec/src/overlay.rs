@@ -33,6 +33,8 @@ pub struct Overlay {
     pub render_hand: Vec<String>,
     /// Commands that cannot raise an error outside Begin/End.
     pub infallible: Vec<String>,
+    /// Entry points written by hand after which nobody looks for messages of debug output at once.
+    pub unwatched: Vec<String>,
     /// Commands that aren't carried, and why.
     pub refused: BTreeMap<String, String>,
     /// How a command travels, where that isn't its declaration.

@@ -15,6 +15,8 @@ pub struct Encoder {
     pub end: *mut u8,
     /// Set by every command that may raise an error.
     pub fallible: bool,
+    /// Set where the program wants to be told of errors before the command returns that raises them.
+    pub watched: bool,
     /// Called when `n` bytes do not fit before `end`; gives `n` bytes to write a record to. `n` is at most `RECORD_MAX`.
     pub refill: unsafe fn(*mut Encoder, n: usize) -> *mut u8,
 }
@@ -25,6 +27,7 @@ impl Encoder {
             cur: std::ptr::null_mut(),
             end: std::ptr::null_mut(),
             fallible: false,
+            watched: false,
             refill,
         }
     }

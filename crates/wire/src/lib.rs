@@ -3,6 +3,7 @@
 //! Records and messages are laid out as ARCHITECTURE.md says. `Encoder` writes them (the client), `Decoder` reads them and calls the `Commands` trait
 //! (the server). Nothing here does I/O, and nothing trusts what it reads.
 
+pub mod debug;
 pub mod decode;
 pub mod draws;
 pub mod encoder;

@@ -1,7 +1,9 @@
 //! The client's entry points, their look-up by name, and what may be advertised.
 
 use super::{op_name, HEADER};
-use mgn_spec::{snake, Carry, Command, Direction, Len, Model, Param, RawParam, WireType};
+use mgn_spec::{
+    snake, Carry, Command, Direction, Len, Model, Param, RawCommand, RawParam, WireType,
+};
 use std::collections::BTreeSet;
 
 pub fn entries(model: &Model, tracked: &BTreeSet<&str>) -> String {
@@ -21,15 +23,28 @@ pub fn entries(model: &Model, tracked: &BTreeSet<&str>) -> String {
     text
 }
 
-/// A command that is refused needs no hand.
-fn by_hand(c: &Command) -> bool {
-    c.client_hand && !matches!(c.carry, Carry::Refused(_))
+/// Entry points written by hand, with a look for messages behind them.
+pub fn watched(model: &Model) -> String {
+    let mut text = format!(
+        "{HEADER}//! Entry points written by hand after which the program may want to be told of errors.\n\
+         #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]\n\n\
+         use crate::gl::{{context, hand}};\nuse core::ffi::c_void;\n\n"
+    );
+    for c in model.commands.iter().filter(|c| looks_by_hand(c)) {
+        let Some(raw) = &c.raw else { continue };
+        let args: Vec<String> = raw.params.iter().map(rust_name).collect();
+        text += &format!(
+            "{}unsafe {{ let value = hand::{}({}); context().done(); value }} }}\n",
+            head(c, raw),
+            c.name,
+            args.join(", ")
+        );
+    }
+    text
 }
 
-fn entry(c: &Command, tracked: bool) -> String {
-    let Some(raw) = &c.raw else {
-        return String::new();
-    };
+/// The beginning of an entry point, up to its body.
+fn head(c: &Command, raw: &RawCommand) -> String {
     let params: Vec<String> = raw
         .params
         .iter()
@@ -39,11 +54,27 @@ fn entry(c: &Command, tracked: bool) -> String {
         "()" => String::new(),
         ty => format!(" -> {ty}"),
     };
-    let head = format!(
+    format!(
         "pub unsafe extern \"C\" fn {}({}){returns} {{\n",
         c.name,
         params.join(", ")
-    );
+    )
+}
+
+fn looks_by_hand(c: &Command) -> bool {
+    by_hand(c) && c.watched
+}
+
+/// A command that is refused needs no hand.
+fn by_hand(c: &Command) -> bool {
+    c.client_hand && !matches!(c.carry, Carry::Refused(_))
+}
+
+fn entry(c: &Command, tracked: bool) -> String {
+    let Some(raw) = &c.raw else {
+        return String::new();
+    };
+    let head = head(c, raw);
     if let Carry::Refused(_) = &c.carry {
         let value = match c_type(&raw.returns).as_str() {
             "()" => "",
@@ -64,7 +95,7 @@ fn entry(c: &Command, tracked: bool) -> String {
             .collect();
         body += &format!("if cx.gl.in_begin() {{ return cx.illegal_in_begin(); }}\n{lens}");
         body += &format!(
-            "if let Some(error) = cx.gl.state.{}({args}).refusal() {{ return cx.fail(error); }}\n",
+            "if let Some(error) = cx.gl.state.{}({args}).refusal() {{\nif !cx.gl.debug.is_heard() {{ return cx.fail(error); }}\n}}\n",
             c.ident
         );
     }
@@ -117,6 +148,8 @@ fn entry(c: &Command, tracked: bool) -> String {
         if c.returns.is_some() {
             body += "value\n";
         }
+    } else if c.watched {
+        body += "cx.done();\n";
     }
     format!("{head}{body}}} }}\n")
 }
@@ -222,14 +255,18 @@ pub fn c_type(p: &RawParam) -> String {
 pub fn lookup(model: &Model) -> String {
     let mut names: Vec<(String, String)> = Vec::new();
     for c in model.commands.iter().filter(|c| c.raw.is_some()) {
-        let module = if by_hand(c) { "hand" } else { "entries" };
+        let module = match by_hand(c) {
+            true if c.watched => "watched",
+            true => "hand",
+            false => "entries",
+        };
         for name in std::iter::once(&c.name).chain(&c.aliases) {
             names.push((name.clone(), format!("{module}::{}", c.name)));
         }
     }
     names.sort();
     let mut text = format!(
-        "{HEADER}//! Entry points by name, sorted.\n\nuse super::{{entries, Entry}};\nuse crate::gl::hand;\n\n\
+        "{HEADER}//! Entry points by name, sorted.\n\nuse super::{{entries, watched, Entry}};\nuse crate::gl::hand;\n\n\
          pub static TABLE: [(&str, Entry); {}] = [\n",
         names.len()
     );

@@ -31,6 +31,10 @@ pub fn all(model: &Model, tracked: &BTreeSet<&str>) -> Vec<(&'static str, String
             client::entries(model, tracked),
         ),
         (
+            "crates/client/src/generated/watched.rs",
+            client::watched(model),
+        ),
+        (
             "crates/client/src/generated/lookup.rs",
             client::lookup(model),
         ),

@@ -3,7 +3,7 @@
 //! What may be advertised, if the server has it too.
 
 /// Sorted.
-pub static EXTENSIONS: [&str; 386] = [
+pub static EXTENSIONS: [&str; 389] = [
     "GL_3DFX_texture_compression_FXT1",
     "GL_AMD_conservative_depth",
     "GL_AMD_draw_buffers_blend",
@@ -38,6 +38,7 @@ pub static EXTENSIONS: [&str; 386] = [
     "GL_ARB_copy_buffer",
     "GL_ARB_copy_image",
     "GL_ARB_cull_distance",
+    "GL_ARB_debug_output",
     "GL_ARB_depth_buffer_float",
     "GL_ARB_depth_clamp",
     "GL_ARB_depth_texture",
@@ -190,6 +191,7 @@ pub static EXTENSIONS: [&str; 386] = [
     "GL_EXT_compressed_ETC1_RGB8_sub_texture",
     "GL_EXT_copy_image",
     "GL_EXT_copy_texture",
+    "GL_EXT_debug_label",
     "GL_EXT_depth_clamp",
     "GL_EXT_discard_framebuffer",
     "GL_EXT_disjoint_timer_query",
@@ -295,6 +297,7 @@ pub static EXTENSIONS: [&str; 386] = [
     "GL_INTEL_shader_atomic_float_minmax",
     "GL_KHR_blend_equation_advanced",
     "GL_KHR_blend_equation_advanced_coherent",
+    "GL_KHR_debug",
     "GL_KHR_parallel_shader_compile",
     "GL_KHR_robust_buffer_access_behavior",
     "GL_KHR_robustness",

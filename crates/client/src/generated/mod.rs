@@ -2,6 +2,7 @@
 pub mod advertised;
 pub mod entries;
 pub mod lookup;
+pub mod watched;
 
 /// The address of an entry point, whose type depends on its name.
 pub struct Entry(pub *const ());

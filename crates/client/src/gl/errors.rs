@@ -29,6 +29,7 @@ impl Context {
         // SAFETY: the context's own encoder.
         unsafe { self.enc.mgn_set_error(code) };
         self.enc.fallible = true;
+        self.done();
     }
 
     /// Raises an error for a command that returns nothing of interest then.
@@ -83,6 +84,7 @@ pub unsafe extern "C" fn glFlush() {
         }
         cx.enc.mgn_flush();
         cx.present_front();
+        cx.hear();
         cx.flush();
     }
 }

@@ -8,6 +8,7 @@
 
 pub mod arrays;
 mod buffers;
+mod debug;
 mod errors;
 mod evaluators;
 mod gets;
@@ -41,6 +42,8 @@ pub use tracked::{values, Tracked};
 pub mod hand {
     pub use super::arrays::entries::*;
     pub use super::buffers::*;
+    pub use super::debug::labels::*;
+    pub use super::debug::*;
     pub use super::errors::{glFinish, glFlush, glGetError};
     pub use super::evaluators::*;
     pub use super::gets::*;
@@ -62,6 +65,7 @@ pub struct GlState {
     pub strings: strings::Strings,
     pub pixels: images::PixelState,
     pub lists: lists::Lists,
+    pub debug: debug::Debug,
     pub render_modes: render_modes::RenderModes,
     /// Names of vertex array objects, framebuffers and others that contexts don't share.
     pub own: names::Own,
@@ -87,6 +91,7 @@ impl GlState {
             strings,
             pixels: images::PixelState::new(info),
             lists: lists::Lists::default(),
+            debug: debug::Debug::default(),
             render_modes: render_modes::RenderModes::default(),
             own: names::Own::default(),
             shared,

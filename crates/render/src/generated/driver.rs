@@ -180,6 +180,9 @@ pub struct Gl {
     pub glCreateShaderProgramv: unsafe extern "C" fn(u32, i32, *const *const u8) -> u32,
     pub glCreateShaderProgramvEXT: unsafe extern "C" fn(u32, i32, *const *const u8) -> u32,
     pub glCullFace: unsafe extern "C" fn(u32),
+    pub glDebugMessageCallback: unsafe extern "C" fn(*mut c_void, *const c_void),
+    pub glDebugMessageControl: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, u8),
+    pub glDebugMessageInsert: unsafe extern "C" fn(u32, u32, u32, u32, i32, *const u8),
     pub glDeleteBuffers: unsafe extern "C" fn(i32, *const u32),
     pub glDeleteFramebuffers: unsafe extern "C" fn(i32, *const u32),
     pub glDeleteFramebuffersOES: unsafe extern "C" fn(i32, *const u32),
@@ -340,6 +343,7 @@ pub struct Gl {
     pub glGetClipPlanef: unsafe extern "C" fn(u32, *mut f32),
     pub glGetClipPlanefOES: unsafe extern "C" fn(u32, *mut f32),
     pub glGetCompressedTexImage: unsafe extern "C" fn(u32, i32, *mut c_void),
+    pub glGetDebugMessageLog: unsafe extern "C" fn(u32, i32, *mut u32, *mut u32, *mut u32, *mut u32, *mut i32, *mut u8) -> u32,
     pub glGetDoublei_v: unsafe extern "C" fn(u32, u32, *mut f64),
     pub glGetDoublev: unsafe extern "C" fn(u32, *mut f64),
     pub glGetError: unsafe extern "C" fn() -> u32,
@@ -372,8 +376,11 @@ pub struct Gl {
     pub glGetMaterialfv: unsafe extern "C" fn(u32, u32, *mut f32),
     pub glGetMaterialiv: unsafe extern "C" fn(u32, u32, *mut i32),
     pub glGetMultisamplefv: unsafe extern "C" fn(u32, u32, *mut f32),
+    pub glGetObjectLabel: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut u8),
+    pub glGetObjectLabelEXT: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut u8),
     pub glGetObjectParameterfvARB: unsafe extern "C" fn(u32, u32, *mut f32),
     pub glGetObjectParameterivARB: unsafe extern "C" fn(u32, u32, *mut i32),
+    pub glGetObjectPtrLabel: unsafe extern "C" fn(*const c_void, i32, *mut i32, *mut u8),
     pub glGetPixelMapfv: unsafe extern "C" fn(u32, *mut f32),
     pub glGetPixelMapuiv: unsafe extern "C" fn(u32, *mut u32),
     pub glGetPixelMapusv: unsafe extern "C" fn(u32, *mut u16),
@@ -531,6 +538,7 @@ pub struct Gl {
     pub glIsTextureEXT: unsafe extern "C" fn(u32) -> u8,
     pub glIsTransformFeedback: unsafe extern "C" fn(u32) -> u8,
     pub glIsVertexArray: unsafe extern "C" fn(u32) -> u8,
+    pub glLabelObjectEXT: unsafe extern "C" fn(u32, u32, i32, *const u8),
     pub glLightModelf: unsafe extern "C" fn(u32, f32),
     pub glLightModelfv: unsafe extern "C" fn(u32, *const f32),
     pub glLightModeli: unsafe extern "C" fn(u32, i32),
@@ -657,6 +665,8 @@ pub struct Gl {
     pub glNormalP3uiv: unsafe extern "C" fn(u32, *const u32),
     pub glNormalPointer: unsafe extern "C" fn(u32, i32, *const c_void),
     pub glNormalPointerEXT: unsafe extern "C" fn(u32, i32, i32, *const c_void),
+    pub glObjectLabel: unsafe extern "C" fn(u32, u32, i32, *const u8),
+    pub glObjectPtrLabel: unsafe extern "C" fn(*const c_void, i32, *const u8),
     pub glOrtho: unsafe extern "C" fn(f64, f64, f64, f64, f64, f64),
     pub glOrthof: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32),
     pub glOrthofOES: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32),
@@ -684,6 +694,7 @@ pub struct Gl {
     pub glPolygonStipple: unsafe extern "C" fn(*const u8),
     pub glPopAttrib: unsafe extern "C" fn(),
     pub glPopClientAttrib: unsafe extern "C" fn(),
+    pub glPopDebugGroup: unsafe extern "C" fn(),
     pub glPopMatrix: unsafe extern "C" fn(),
     pub glPopName: unsafe extern "C" fn(),
     pub glPrimitiveBoundingBox: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32, f32, f32),
@@ -805,6 +816,7 @@ pub struct Gl {
     pub glPushAttrib: unsafe extern "C" fn(u32),
     pub glPushClientAttrib: unsafe extern "C" fn(u32),
     pub glPushClientAttribDefaultEXT: unsafe extern "C" fn(u32),
+    pub glPushDebugGroup: unsafe extern "C" fn(u32, u32, i32, *const u8),
     pub glPushMatrix: unsafe extern "C" fn(),
     pub glPushName: unsafe extern "C" fn(u32),
     pub glQueryCounter: unsafe extern "C" fn(u32, u32),
@@ -1677,6 +1689,15 @@ impl Gl {
                 ))
             },
             glCullFace: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glCullFace")) },
+            glDebugMessageCallback: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(*mut c_void, *const c_void)>(load("glDebugMessageCallback"))
+            },
+            glDebugMessageControl: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32, *const u32, u8)>(load("glDebugMessageControl"))
+            },
+            glDebugMessageInsert: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, u32, i32, *const u8)>(load("glDebugMessageInsert"))
+            },
             glDeleteBuffers: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *const u32)>(load("glDeleteBuffers")) },
             glDeleteFramebuffers: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *const u32)>(load("glDeleteFramebuffers"))
@@ -2029,6 +2050,12 @@ impl Gl {
             glGetCompressedTexImage: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *mut c_void)>(load("glGetCompressedTexImage"))
             },
+            glGetDebugMessageLog: unsafe {
+                core::mem::transmute::<
+                    *const (),
+                    unsafe extern "C" fn(u32, i32, *mut u32, *mut u32, *mut u32, *mut u32, *mut i32, *mut u8) -> u32,
+                >(load("glGetDebugMessageLog"))
+            },
             glGetDoublei_v: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut f64)>(load("glGetDoublei_v")) },
             glGetDoublev: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *mut f64)>(load("glGetDoublev")) },
             glGetError: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn() -> u32>(load("glGetError")) },
@@ -2099,11 +2126,20 @@ impl Gl {
             glGetMultisamplefv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut f32)>(load("glGetMultisamplefv"))
             },
+            glGetObjectLabel: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut u8)>(load("glGetObjectLabel"))
+            },
+            glGetObjectLabelEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut u8)>(load("glGetObjectLabelEXT"))
+            },
             glGetObjectParameterfvARB: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut f32)>(load("glGetObjectParameterfvARB"))
             },
             glGetObjectParameterivARB: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetObjectParameterivARB"))
+            },
+            glGetObjectPtrLabel: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(*const c_void, i32, *mut i32, *mut u8)>(load("glGetObjectPtrLabel"))
             },
             glGetPixelMapfv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *mut f32)>(load("glGetPixelMapfv")) },
             glGetPixelMapuiv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *mut u32)>(load("glGetPixelMapuiv")) },
@@ -2494,6 +2530,9 @@ impl Gl {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32) -> u8>(load("glIsTransformFeedback"))
             },
             glIsVertexArray: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32) -> u8>(load("glIsVertexArray")) },
+            glLabelObjectEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, *const u8)>(load("glLabelObjectEXT"))
+            },
             glLightModelf: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, f32)>(load("glLightModelf")) },
             glLightModelfv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const f32)>(load("glLightModelfv")) },
             glLightModeli: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32)>(load("glLightModeli")) },
@@ -2776,6 +2815,12 @@ impl Gl {
             glNormalPointerEXT: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, *const c_void)>(load("glNormalPointerEXT"))
             },
+            glObjectLabel: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, *const u8)>(load("glObjectLabel"))
+            },
+            glObjectPtrLabel: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(*const c_void, i32, *const u8)>(load("glObjectPtrLabel"))
+            },
             glOrtho: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f64, f64, f64, f64, f64, f64)>(load("glOrtho")) },
             glOrthof: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32, f32, f32, f32, f32, f32)>(load("glOrthof")) },
             glOrthofOES: unsafe {
@@ -2815,6 +2860,7 @@ impl Gl {
             glPolygonStipple: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const u8)>(load("glPolygonStipple")) },
             glPopAttrib: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn()>(load("glPopAttrib")) },
             glPopClientAttrib: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn()>(load("glPopClientAttrib")) },
+            glPopDebugGroup: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn()>(load("glPopDebugGroup")) },
             glPopMatrix: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn()>(load("glPopMatrix")) },
             glPopName: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn()>(load("glPopName")) },
             glPrimitiveBoundingBox: unsafe {
@@ -3181,6 +3227,9 @@ impl Gl {
             glPushClientAttrib: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glPushClientAttrib")) },
             glPushClientAttribDefaultEXT: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glPushClientAttribDefaultEXT"))
+            },
+            glPushDebugGroup: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, *const u8)>(load("glPushDebugGroup"))
             },
             glPushMatrix: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn()>(load("glPushMatrix")) },
             glPushName: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glPushName")) },

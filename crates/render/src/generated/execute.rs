@@ -42,6 +42,9 @@ impl Commands for Renderer {
     fn mgn_current(&mut self, layout: Slice<'_, u8>, values: Slice<'_, f32>) -> Result<(), Fault> {
         self.hand_mgn_current(layout, values)
     }
+    fn mgn_debug_messages(&mut self, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.hand_mgn_debug_messages(messages_count, reply)
+    }
     fn mgn_destroy_context(&mut self, id: u32) -> Result<(), Fault> {
         self.hand_mgn_destroy_context(id)
     }
@@ -1395,6 +1398,31 @@ impl Commands for Renderer {
         unsafe { (self.gl.glCullFace)(mode) };
         Ok(())
     }
+    fn gl_debug_message_callback(&mut self, called: u8) -> Result<(), Fault> {
+        self.hand_gl_debug_message_callback(called)
+    }
+    fn gl_debug_message_control(
+        &mut self,
+        source: u32,
+        type_: u32,
+        severity: u32,
+        count: i32,
+        ids: Slice<'_, u32>,
+        enabled: u8,
+    ) -> Result<(), Fault> {
+        self.hand_gl_debug_message_control(source, type_, severity, count, ids, enabled)
+    }
+    fn gl_debug_message_insert(
+        &mut self,
+        source: u32,
+        type_: u32,
+        id: u32,
+        severity: u32,
+        length: i32,
+        text: Slice<'_, u8>,
+    ) -> Result<(), Fault> {
+        self.hand_gl_debug_message_insert(source, type_, id, severity, length, text)
+    }
     fn gl_delete_buffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.hand_gl_delete_buffers(names)
     }
@@ -1527,9 +1555,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_disable(&mut self, cap: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glDisable)(cap) };
-        Ok(())
+        self.hand_gl_disable(cap)
     }
     fn gl_disable_client_state(&mut self, array: u32) -> Result<(), Fault> {
         self.hand_gl_disable_client_state(array)
@@ -1687,9 +1713,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_enable(&mut self, cap: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glEnable)(cap) };
-        Ok(())
+        self.hand_gl_enable(cap)
     }
     fn gl_enable_client_state(&mut self, array: u32) -> Result<(), Fault> {
         self.hand_gl_enable_client_state(array)
@@ -2402,6 +2426,9 @@ impl Commands for Renderer {
     fn gl_get_compressed_tex_image(&mut self, target: u32, level: i32, extent_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_gl_get_compressed_tex_image(target, level, extent_count, reply)
     }
+    fn gl_get_debug_message_log(&mut self, count: u32, size: i32, texts: u8, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.hand_gl_get_debug_message_log(count, size, texts, messages_count, reply)
+    }
     fn gl_get_doublei_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut data = crate::renderer::out::<f64>(data_count, 0)?;
@@ -2675,6 +2702,28 @@ impl Commands for Renderer {
         reply.array(&val, if failed { 0 } else { val_count });
         Ok(())
     }
+    fn gl_get_object_label(
+        &mut self,
+        identifier: u32,
+        name: u32,
+        size: i32,
+        length_count: u32,
+        label_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_gl_get_object_label(identifier, name, size, length_count, label_count, reply)
+    }
+    fn gl_get_object_label_ext(
+        &mut self,
+        identifier: u32,
+        name: u32,
+        size: i32,
+        length_count: u32,
+        label_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_gl_get_object_label_ext(identifier, name, size, length_count, label_count, reply)
+    }
     fn gl_get_object_parameterfv_arb(&mut self, obj: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let obj = self.name(Class::Program, obj);
@@ -2694,6 +2743,16 @@ impl Commands for Renderer {
         let failed = self.failed();
         reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
+    }
+    fn gl_get_object_ptr_label(
+        &mut self,
+        ptr: u32,
+        size: i32,
+        length_count: u32,
+        label_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_gl_get_object_ptr_label(ptr, size, length_count, label_count, reply)
     }
     fn gl_get_pixel_mapfv(&mut self, map: u32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_gl_get_pixel_mapfv(map, values_count, reply)
@@ -4293,6 +4352,9 @@ impl Commands for Renderer {
         reply.value(value);
         Ok(())
     }
+    fn gl_label_object_ext(&mut self, identifier: u32, name: u32, length: i32, label: Slice<'_, u8>) -> Result<(), Fault> {
+        self.hand_gl_label_object_ext(identifier, name, length, label)
+    }
     fn gl_light_modelf(&mut self, pname: u32, param: f32) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glLightModelf)(pname, param) };
@@ -4967,6 +5029,12 @@ impl Commands for Renderer {
     fn gl_normal_pointer_ext(&mut self, type_: u32, stride: i32, count: i32, pointer: u64) -> Result<(), Fault> {
         self.hand_gl_normal_pointer_ext(type_, stride, count, pointer)
     }
+    fn gl_object_label(&mut self, identifier: u32, name: u32, length: i32, label: Slice<'_, u8>) -> Result<(), Fault> {
+        self.hand_gl_object_label(identifier, name, length, label)
+    }
+    fn gl_object_ptr_label(&mut self, ptr: u32, length: i32, label: Slice<'_, u8>) -> Result<(), Fault> {
+        self.hand_gl_object_ptr_label(ptr, length, label)
+    }
     fn gl_ortho(&mut self, left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glOrtho)(left, right, bottom, top, z_near, z_far) };
@@ -5083,6 +5151,9 @@ impl Commands for Renderer {
     }
     fn gl_pop_attrib(&mut self) -> Result<(), Fault> {
         self.hand_gl_pop_attrib()
+    }
+    fn gl_pop_debug_group(&mut self) -> Result<(), Fault> {
+        self.hand_gl_pop_debug_group()
     }
     fn gl_pop_matrix(&mut self) -> Result<(), Fault> {
         self.needs_context()?;
@@ -6230,6 +6301,9 @@ impl Commands for Renderer {
         self.needs_context()?;
         unsafe { (self.gl.glPushClientAttribDefaultEXT)(mask) };
         Ok(())
+    }
+    fn gl_push_debug_group(&mut self, source: u32, id: u32, length: i32, text: Slice<'_, u8>) -> Result<(), Fault> {
+        self.hand_gl_push_debug_group(source, id, length, text)
     }
     fn gl_push_matrix(&mut self) -> Result<(), Fault> {
         self.needs_context()?;

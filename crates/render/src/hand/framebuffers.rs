@@ -233,7 +233,7 @@ impl Renderer {
         // SAFETY: no arguments.
         let error = unsafe { (self.gl.glGetError)() };
         if error != GL_NO_ERROR {
-            self.set_error(error);
+            self.keep_error(error);
         }
         error == GL_NO_ERROR
     }

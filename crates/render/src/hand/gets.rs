@@ -184,6 +184,8 @@ fn remembered(cx: &Context, pname: u32) -> Option<i64> {
     let default_read = cx.read_framebuffer == 0 && cx.api.is_desktop();
     Some(match pname {
         GL_VERTEX_ARRAY_BINDING => cx.vertex_array.into(),
+        GL_DEBUG_LOGGED_MESSAGES if cx.has_debug => cx.debug.logged().0 as i64,
+        GL_DEBUG_NEXT_LOGGED_MESSAGE_LENGTH if cx.has_debug => cx.debug.logged().1 as i64,
         GL_DOUBLEBUFFER if default_draw => {
             cx.draw.as_ref().is_some_and(|s| !s.borrow().single).into()
         }

@@ -3,6 +3,7 @@
 pub(crate) mod accumulation;
 pub(crate) mod arrays;
 mod buffers;
+mod debug;
 mod draws;
 mod framebuffers;
 mod gets;

@@ -117,7 +117,7 @@ impl Renderer {
             (self.gl.glGetError)()
         };
         if error != GL_NO_ERROR {
-            self.set_error(error);
+            self.keep_error(error);
         } else if let Some(cx) = self.cx.as_deref_mut() {
             let flag = matches!(
                 pname,

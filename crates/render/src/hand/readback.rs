@@ -196,7 +196,7 @@ impl Renderer {
         // SAFETY: no arguments.
         let error = unsafe { (self.gl.glGetError)() };
         if error != GL_NO_ERROR {
-            self.set_error(error);
+            self.keep_error(error);
             nothing(reply, false);
         }
         Ok(())
@@ -213,9 +213,11 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         self.error();
-        let extent = [GL_TEXTURE_WIDTH, GL_TEXTURE_HEIGHT, GL_TEXTURE_DEPTH]
-            .map(|p| self.level_parameter(target, level, p));
-        let bytes = size(self, extent);
+        let (extent, bytes) = self.unheard(|r| {
+            let extent = [GL_TEXTURE_WIDTH, GL_TEXTURE_HEIGHT, GL_TEXTURE_DEPTH]
+                .map(|p| r.level_parameter(target, level, p));
+            (extent, size(r, extent))
+        });
         // SAFETY: no arguments. Asking about a bad target, level or kind of image is an error, as fetching it is.
         let error = unsafe { (self.gl.glGetError)() };
         if error != GL_NO_ERROR {
@@ -244,9 +246,16 @@ impl Renderer {
             ));
         }
         self.error();
-        let problem = match bytes {
+        let refusal = match bytes {
             None => GL_INVALID_ENUM,
             Some(bytes) if bytes > LONG_MAX => GL_OUT_OF_MEMORY,
+            Some(_) => GL_NO_ERROR,
+        };
+        if refusal != GL_NO_ERROR {
+            self.set_error(refusal);
+        }
+        let problem = match bytes.filter(|_| refusal == GL_NO_ERROR) {
+            None => refusal,
             Some(bytes) => {
                 self.pack(true);
                 if let Some(extent) = extent {
@@ -259,7 +268,7 @@ impl Renderer {
             }
         };
         if problem != GL_NO_ERROR {
-            self.set_error(problem);
+            self.keep_error(problem);
             nothing(reply, extent.is_some());
         }
         Ok(())

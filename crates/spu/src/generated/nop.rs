@@ -47,6 +47,11 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn mgn_debug_messages(&mut self, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
     fn mgn_destroy_context(&mut self, id: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -1244,6 +1249,34 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_debug_message_callback(&mut self, called: u8) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_debug_message_control(
+        &mut self,
+        source: u32,
+        type_: u32,
+        severity: u32,
+        count: i32,
+        ids: Slice<'_, u32>,
+        enabled: u8,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_debug_message_insert(
+        &mut self,
+        source: u32,
+        type_: u32,
+        id: u32,
+        severity: u32,
+        length: i32,
+        text: Slice<'_, u8>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_delete_buffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -2051,6 +2084,11 @@ impl Commands for Nop {
         reply.empty();
         Ok(())
     }
+    fn gl_get_debug_message_log(&mut self, count: u32, size: i32, texts: u8, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
     fn gl_get_doublei_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
@@ -2249,12 +2287,50 @@ impl Commands for Nop {
         reply.empty();
         Ok(())
     }
+    fn gl_get_object_label(
+        &mut self,
+        identifier: u32,
+        name: u32,
+        size: i32,
+        length_count: u32,
+        label_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_object_label_ext(
+        &mut self,
+        identifier: u32,
+        name: u32,
+        size: i32,
+        length_count: u32,
+        label_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
     fn gl_get_object_parameterfv_arb(&mut self, obj: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
         Ok(())
     }
     fn gl_get_object_parameteriv_arb(&mut self, obj: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_object_ptr_label(
+        &mut self,
+        ptr: u32,
+        size: i32,
+        length_count: u32,
+        label_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
         Ok(())
@@ -3331,6 +3407,10 @@ impl Commands for Nop {
         reply.empty();
         Ok(())
     }
+    fn gl_label_object_ext(&mut self, identifier: u32, name: u32, length: i32, label: Slice<'_, u8>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_light_modelf(&mut self, pname: u32, param: f32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -3879,6 +3959,14 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_object_label(&mut self, identifier: u32, name: u32, length: i32, label: Slice<'_, u8>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_object_ptr_label(&mut self, ptr: u32, length: i32, label: Slice<'_, u8>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_ortho(&mut self, left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -3980,6 +4068,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_pop_attrib(&mut self) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_pop_debug_group(&mut self) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -4659,6 +4751,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_push_client_attrib_default_ext(&mut self, mask: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_push_debug_group(&mut self, source: u32, id: u32, length: i32, text: Slice<'_, u8>) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }

@@ -67,6 +67,10 @@ impl<W: Write> Commands for Print<W> {
         self.line("mgnCurrent", &[Show::Array(layout.len()), Show::Array(values.len())]);
         self.next.mgn_current(layout, values)
     }
+    fn mgn_debug_messages(&mut self, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("mgnDebugMessages", &[Show::Out(messages_count)]);
+        self.next.mgn_debug_messages(messages_count, reply)
+    }
     fn mgn_destroy_context(&mut self, id: u32) -> Result<(), Fault> {
         self.line("mgnDestroyContext", &[Show::from(id as i64)]);
         self.next.mgn_destroy_context(id)
@@ -1845,6 +1849,54 @@ impl<W: Write> Commands for Print<W> {
         self.line("glCullFace", &[Show::Enum(mode)]);
         self.next.gl_cull_face(mode)
     }
+    fn gl_debug_message_callback(&mut self, called: u8) -> Result<(), Fault> {
+        self.line("glDebugMessageCallback", &[Show::from(called as i64)]);
+        self.next.gl_debug_message_callback(called)
+    }
+    fn gl_debug_message_control(
+        &mut self,
+        source: u32,
+        type_: u32,
+        severity: u32,
+        count: i32,
+        ids: Slice<'_, u32>,
+        enabled: u8,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glDebugMessageControl",
+            &[
+                Show::Enum(source),
+                Show::Enum(type_),
+                Show::Enum(severity),
+                Show::from(count as i64),
+                Show::Array(ids.len()),
+                Show::from(enabled as i64),
+            ],
+        );
+        self.next.gl_debug_message_control(source, type_, severity, count, ids, enabled)
+    }
+    fn gl_debug_message_insert(
+        &mut self,
+        source: u32,
+        type_: u32,
+        id: u32,
+        severity: u32,
+        length: i32,
+        text: Slice<'_, u8>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glDebugMessageInsert",
+            &[
+                Show::Enum(source),
+                Show::Enum(type_),
+                Show::from(id as i64),
+                Show::Enum(severity),
+                Show::from(length as i64),
+                Show::Array(text.len()),
+            ],
+        );
+        self.next.gl_debug_message_insert(source, type_, id, severity, length, text)
+    }
     fn gl_delete_buffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.line("glDeleteBuffers", &[Show::Array(names.len())]);
         self.next.gl_delete_buffers(names)
@@ -2865,6 +2917,13 @@ impl<W: Write> Commands for Print<W> {
         self.line("glGetCompressedTexImage", &[Show::Enum(target), Show::from(level as i64), Show::Out(extent_count)]);
         self.next.gl_get_compressed_tex_image(target, level, extent_count, reply)
     }
+    fn gl_get_debug_message_log(&mut self, count: u32, size: i32, texts: u8, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line(
+            "glGetDebugMessageLog",
+            &[Show::from(count as i64), Show::from(size as i64), Show::from(texts as i64), Show::Out(messages_count)],
+        );
+        self.next.gl_get_debug_message_log(count, size, texts, messages_count, reply)
+    }
     fn gl_get_doublei_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glGetDoublei_v", &[Show::Enum(target), Show::from(index as i64), Show::Out(data_count)]);
         self.next.gl_get_doublei_v(target, index, data_count, reply)
@@ -3047,6 +3106,42 @@ impl<W: Write> Commands for Print<W> {
         self.line("glGetMultisamplefv", &[Show::Enum(pname), Show::from(index as i64), Show::Out(val_count)]);
         self.next.gl_get_multisamplefv(pname, index, val_count, reply)
     }
+    fn gl_get_object_label(
+        &mut self,
+        identifier: u32,
+        name: u32,
+        size: i32,
+        length_count: u32,
+        label_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetObjectLabel",
+            &[Show::Enum(identifier), Show::from(name as i64), Show::from(size as i64), Show::Out(length_count), Show::Out(label_count)],
+        );
+        self.next.gl_get_object_label(identifier, name, size, length_count, label_count, reply)
+    }
+    fn gl_get_object_label_ext(
+        &mut self,
+        identifier: u32,
+        name: u32,
+        size: i32,
+        length_count: u32,
+        label_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetObjectLabelEXT",
+            &[
+                Show::from(identifier as i64),
+                Show::from(name as i64),
+                Show::from(size as i64),
+                Show::Out(length_count),
+                Show::Out(label_count),
+            ],
+        );
+        self.next.gl_get_object_label_ext(identifier, name, size, length_count, label_count, reply)
+    }
     fn gl_get_object_parameterfv_arb(&mut self, obj: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glGetObjectParameterfvARB", &[Show::from(i64::from(obj)), Show::Enum(pname), Show::Out(params_count)]);
         self.next.gl_get_object_parameterfv_arb(obj, pname, params_count, reply)
@@ -3054,6 +3149,20 @@ impl<W: Write> Commands for Print<W> {
     fn gl_get_object_parameteriv_arb(&mut self, obj: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glGetObjectParameterivARB", &[Show::from(i64::from(obj)), Show::Enum(pname), Show::Out(params_count)]);
         self.next.gl_get_object_parameteriv_arb(obj, pname, params_count, reply)
+    }
+    fn gl_get_object_ptr_label(
+        &mut self,
+        ptr: u32,
+        size: i32,
+        length_count: u32,
+        label_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetObjectPtrLabel",
+            &[Show::from(i64::from(ptr)), Show::from(size as i64), Show::Out(length_count), Show::Out(label_count)],
+        );
+        self.next.gl_get_object_ptr_label(ptr, size, length_count, label_count, reply)
     }
     fn gl_get_pixel_mapfv(&mut self, map: u32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glGetPixelMapfv", &[Show::Enum(map), Show::Out(values_count)]);
@@ -4252,6 +4361,13 @@ impl<W: Write> Commands for Print<W> {
         self.line("glIsVertexArray", &[Show::from(i64::from(array))]);
         self.next.gl_is_vertex_array(array, reply)
     }
+    fn gl_label_object_ext(&mut self, identifier: u32, name: u32, length: i32, label: Slice<'_, u8>) -> Result<(), Fault> {
+        self.line(
+            "glLabelObjectEXT",
+            &[Show::from(identifier as i64), Show::from(name as i64), Show::from(length as i64), Show::Array(label.len())],
+        );
+        self.next.gl_label_object_ext(identifier, name, length, label)
+    }
     fn gl_light_modelf(&mut self, pname: u32, param: f32) -> Result<(), Fault> {
         self.line("glLightModelf", &[Show::Enum(pname), Show::from(param as f64)]);
         self.next.gl_light_modelf(pname, param)
@@ -4939,6 +5055,14 @@ impl<W: Write> Commands for Print<W> {
         );
         self.next.gl_normal_pointer_ext(type_, stride, count, pointer)
     }
+    fn gl_object_label(&mut self, identifier: u32, name: u32, length: i32, label: Slice<'_, u8>) -> Result<(), Fault> {
+        self.line("glObjectLabel", &[Show::Enum(identifier), Show::from(name as i64), Show::from(length as i64), Show::Array(label.len())]);
+        self.next.gl_object_label(identifier, name, length, label)
+    }
+    fn gl_object_ptr_label(&mut self, ptr: u32, length: i32, label: Slice<'_, u8>) -> Result<(), Fault> {
+        self.line("glObjectPtrLabel", &[Show::from(i64::from(ptr)), Show::from(length as i64), Show::Array(label.len())]);
+        self.next.gl_object_ptr_label(ptr, length, label)
+    }
     fn gl_ortho(&mut self, left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) -> Result<(), Fault> {
         self.line(
             "glOrtho",
@@ -5072,6 +5196,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_pop_attrib(&mut self) -> Result<(), Fault> {
         self.line("glPopAttrib", &[]);
         self.next.gl_pop_attrib()
+    }
+    fn gl_pop_debug_group(&mut self) -> Result<(), Fault> {
+        self.line("glPopDebugGroup", &[]);
+        self.next.gl_pop_debug_group()
     }
     fn gl_pop_matrix(&mut self) -> Result<(), Fault> {
         self.line("glPopMatrix", &[]);
@@ -6361,6 +6489,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_push_client_attrib_default_ext(&mut self, mask: u32) -> Result<(), Fault> {
         self.line("glPushClientAttribDefaultEXT", &[Show::from(mask as i64)]);
         self.next.gl_push_client_attrib_default_ext(mask)
+    }
+    fn gl_push_debug_group(&mut self, source: u32, id: u32, length: i32, text: Slice<'_, u8>) -> Result<(), Fault> {
+        self.line("glPushDebugGroup", &[Show::Enum(source), Show::from(id as i64), Show::from(length as i64), Show::Array(text.len())]);
+        self.next.gl_push_debug_group(source, id, length, text)
     }
     fn gl_push_matrix(&mut self) -> Result<(), Fault> {
         self.line("glPushMatrix", &[]);

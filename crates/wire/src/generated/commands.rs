@@ -45,6 +45,10 @@ pub trait Commands {
     fn mgn_current(&mut self, layout: Slice<'_, u8>, values: Slice<'_, f32>) -> Result<(), Fault> {
         self.next().mgn_current(layout, values)
     }
+    /// Takes the messages that the program's callback is to be told.
+    fn mgn_debug_messages(&mut self, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().mgn_debug_messages(messages_count, reply)
+    }
     /// Ends a context and what only it held.
     fn mgn_destroy_context(&mut self, id: u32) -> Result<(), Fault> {
         self.next().mgn_destroy_context(id)
@@ -1071,6 +1075,31 @@ pub trait Commands {
     fn gl_cull_face(&mut self, mode: u32) -> Result<(), Fault> {
         self.next().gl_cull_face(mode)
     }
+    fn gl_debug_message_callback(&mut self, called: u8) -> Result<(), Fault> {
+        self.next().gl_debug_message_callback(called)
+    }
+    fn gl_debug_message_control(
+        &mut self,
+        source: u32,
+        type_: u32,
+        severity: u32,
+        count: i32,
+        ids: Slice<'_, u32>,
+        enabled: u8,
+    ) -> Result<(), Fault> {
+        self.next().gl_debug_message_control(source, type_, severity, count, ids, enabled)
+    }
+    fn gl_debug_message_insert(
+        &mut self,
+        source: u32,
+        type_: u32,
+        id: u32,
+        severity: u32,
+        length: i32,
+        text: Slice<'_, u8>,
+    ) -> Result<(), Fault> {
+        self.next().gl_debug_message_insert(source, type_, id, severity, length, text)
+    }
     fn gl_delete_buffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.next().gl_delete_buffers(names)
     }
@@ -1704,6 +1733,9 @@ pub trait Commands {
     fn gl_get_compressed_tex_image(&mut self, target: u32, level: i32, extent_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_compressed_tex_image(target, level, extent_count, reply)
     }
+    fn gl_get_debug_message_log(&mut self, count: u32, size: i32, texts: u8, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_get_debug_message_log(count, size, texts, messages_count, reply)
+    }
     fn gl_get_doublei_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_doublei_v(target, index, data_count, reply)
     }
@@ -1840,11 +1872,43 @@ pub trait Commands {
     fn gl_get_multisamplefv(&mut self, pname: u32, index: u32, val_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_multisamplefv(pname, index, val_count, reply)
     }
+    fn gl_get_object_label(
+        &mut self,
+        identifier: u32,
+        name: u32,
+        size: i32,
+        length_count: u32,
+        label_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.next().gl_get_object_label(identifier, name, size, length_count, label_count, reply)
+    }
+    fn gl_get_object_label_ext(
+        &mut self,
+        identifier: u32,
+        name: u32,
+        size: i32,
+        length_count: u32,
+        label_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.next().gl_get_object_label_ext(identifier, name, size, length_count, label_count, reply)
+    }
     fn gl_get_object_parameterfv_arb(&mut self, obj: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_object_parameterfv_arb(obj, pname, params_count, reply)
     }
     fn gl_get_object_parameteriv_arb(&mut self, obj: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_object_parameteriv_arb(obj, pname, params_count, reply)
+    }
+    fn gl_get_object_ptr_label(
+        &mut self,
+        ptr: u32,
+        size: i32,
+        length_count: u32,
+        label_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.next().gl_get_object_ptr_label(ptr, size, length_count, label_count, reply)
     }
     fn gl_get_pixel_mapfv(&mut self, map: u32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_pixel_mapfv(map, values_count, reply)
@@ -2671,6 +2735,9 @@ pub trait Commands {
     fn gl_is_vertex_array(&mut self, array: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_is_vertex_array(array, reply)
     }
+    fn gl_label_object_ext(&mut self, identifier: u32, name: u32, length: i32, label: Slice<'_, u8>) -> Result<(), Fault> {
+        self.next().gl_label_object_ext(identifier, name, length, label)
+    }
     fn gl_light_modelf(&mut self, pname: u32, param: f32) -> Result<(), Fault> {
         self.next().gl_light_modelf(pname, param)
     }
@@ -3098,6 +3165,12 @@ pub trait Commands {
     fn gl_normal_pointer_ext(&mut self, type_: u32, stride: i32, count: i32, pointer: u64) -> Result<(), Fault> {
         self.next().gl_normal_pointer_ext(type_, stride, count, pointer)
     }
+    fn gl_object_label(&mut self, identifier: u32, name: u32, length: i32, label: Slice<'_, u8>) -> Result<(), Fault> {
+        self.next().gl_object_label(identifier, name, length, label)
+    }
+    fn gl_object_ptr_label(&mut self, ptr: u32, length: i32, label: Slice<'_, u8>) -> Result<(), Fault> {
+        self.next().gl_object_ptr_label(ptr, length, label)
+    }
     fn gl_ortho(&mut self, left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) -> Result<(), Fault> {
         self.next().gl_ortho(left, right, bottom, top, z_near, z_far)
     }
@@ -3175,6 +3248,9 @@ pub trait Commands {
     }
     fn gl_pop_attrib(&mut self) -> Result<(), Fault> {
         self.next().gl_pop_attrib()
+    }
+    fn gl_pop_debug_group(&mut self) -> Result<(), Fault> {
+        self.next().gl_pop_debug_group()
     }
     fn gl_pop_matrix(&mut self) -> Result<(), Fault> {
         self.next().gl_pop_matrix()
@@ -3734,6 +3810,9 @@ pub trait Commands {
     }
     fn gl_push_client_attrib_default_ext(&mut self, mask: u32) -> Result<(), Fault> {
         self.next().gl_push_client_attrib_default_ext(mask)
+    }
+    fn gl_push_debug_group(&mut self, source: u32, id: u32, length: i32, text: Slice<'_, u8>) -> Result<(), Fault> {
+        self.next().gl_push_debug_group(source, id, length, text)
     }
     fn gl_push_matrix(&mut self) -> Result<(), Fault> {
         self.next().gl_push_matrix()

@@ -51,6 +51,11 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.mgn_current(p0, p1)
         }
+        ops::MGN_DEBUG_MESSAGES => {
+            let p0 = body.count()?;
+            body.end()?;
+            to.mgn_debug_messages(p0, reply)
+        }
         ops::MGN_DESTROY_CONTEXT => {
             let p0 = body.u32()?;
             body.end()?;
@@ -1573,6 +1578,32 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_cull_face(p0)
         }
+        ops::GL_DEBUG_MESSAGE_CALLBACK => {
+            let p0 = body.u32()? as u8;
+            body.end()?;
+            to.gl_debug_message_callback(p0)
+        }
+        ops::GL_DEBUG_MESSAGE_CONTROL => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.i32()?;
+            let p4 = body.array::<u32>()?;
+            let p5 = body.u32()? as u8;
+            body.end()?;
+            p4.holds(crate::lens::times(i64::from(p3), 1))?;
+            to.gl_debug_message_control(p0, p1, p2, p3, p4, p5)
+        }
+        ops::GL_DEBUG_MESSAGE_INSERT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.u32()?;
+            let p4 = body.i32()?;
+            let p5 = body.array::<u8>()?;
+            body.end()?;
+            to.gl_debug_message_insert(p0, p1, p2, p3, p4, p5)
+        }
         ops::GL_DELETE_BUFFERS => {
             let p0 = body.array::<u32>()?;
             body.end()?;
@@ -2608,6 +2639,14 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_get_compressed_tex_image(p0, p1, p2, reply)
         }
+        ops::GL_GET_DEBUG_MESSAGE_LOG => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.u32()? as u8;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_debug_message_log(p0, p1, p2, p3, reply)
+        }
         ops::GL_GET_DOUBLEI_V => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -2816,6 +2855,24 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_get_multisamplefv(p0, p1, p2, reply)
         }
+        ops::GL_GET_OBJECT_LABEL => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.count()?;
+            let p4 = body.count()?;
+            body.end()?;
+            to.gl_get_object_label(p0, p1, p2, p3, p4, reply)
+        }
+        ops::GL_GET_OBJECT_LABEL_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.count()?;
+            let p4 = body.count()?;
+            body.end()?;
+            to.gl_get_object_label_ext(p0, p1, p2, p3, p4, reply)
+        }
         ops::GL_GET_OBJECT_PARAMETERFV_ARB => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -2829,6 +2886,14 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p2 = body.count()?;
             body.end()?;
             to.gl_get_object_parameteriv_arb(p0, p1, p2, reply)
+        }
+        ops::GL_GET_OBJECT_PTR_LABEL => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.count()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_object_ptr_label(p0, p1, p2, p3, reply)
         }
         ops::GL_GET_PIXEL_MAPFV => {
             let p0 = body.u32()?;
@@ -3910,6 +3975,14 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_is_vertex_array(p0, reply)
         }
+        ops::GL_LABEL_OBJECT_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.array::<u8>()?;
+            body.end()?;
+            to.gl_label_object_ext(p0, p1, p2, p3)
+        }
         ops::GL_LIGHT_MODELF => {
             let p0 = body.u32()?;
             let p1 = body.f32()?;
@@ -4784,6 +4857,21 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_normal_pointer_ext(p0, p1, p2, p3)
         }
+        ops::GL_OBJECT_LABEL => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.array::<u8>()?;
+            body.end()?;
+            to.gl_object_label(p0, p1, p2, p3)
+        }
+        ops::GL_OBJECT_PTR_LABEL => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.array::<u8>()?;
+            body.end()?;
+            to.gl_object_ptr_label(p0, p1, p2)
+        }
         ops::GL_ORTHO => {
             let p0 = body.f64()?;
             let p1 = body.f64()?;
@@ -4952,6 +5040,10 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
         ops::GL_POP_ATTRIB => {
             body.end()?;
             to.gl_pop_attrib()
+        }
+        ops::GL_POP_DEBUG_GROUP => {
+            body.end()?;
+            to.gl_pop_debug_group()
         }
         ops::GL_POP_MATRIX => {
             body.end()?;
@@ -6012,6 +6104,14 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p0 = body.u32()?;
             body.end()?;
             to.gl_push_client_attrib_default_ext(p0)
+        }
+        ops::GL_PUSH_DEBUG_GROUP => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.array::<u8>()?;
+            body.end()?;
+            to.gl_push_debug_group(p0, p1, p2, p3)
         }
         ops::GL_PUSH_MATRIX => {
             body.end()?;

@@ -67,6 +67,14 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn mgn_debug_messages(&mut self, messages: u32) {
+        unsafe {
+            let p = self.room(8);
+            put(p, 0, u32::from(ops::MGN_DEBUG_MESSAGES) | 2 << 16);
+            put(p, 4, messages);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn mgn_destroy_context(&mut self, id: u32) {
         unsafe {
             let p = self.room(8);
@@ -2648,6 +2656,59 @@ impl Encoder {
             put(p, 4, mode);
         }
     }
+    #[inline(always)]
+    pub unsafe fn gl_debug_message_callback(&mut self, called: u8) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(8);
+            put(p, 0, u32::from(ops::GL_DEBUG_MESSAGE_CALLBACK) | 2 << 16);
+            put(p, 4, u32::from(called));
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_debug_message_control(
+        &mut self,
+        source: u32,
+        type_: u32,
+        severity: u32,
+        count: i32,
+        ids: (*const u32, usize),
+        enabled: u8,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_DEBUG_MESSAGE_CONTROL, 28 + crate::encoder::padded(ids.0 as usize, ids.1 * 4));
+            r.put(source);
+            r.put(type_);
+            r.put(severity);
+            r.put(count);
+            r.array(ids.0.cast(), ids.1 * 4);
+            r.put(u32::from(enabled));
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_debug_message_insert(
+        &mut self,
+        source: u32,
+        type_: u32,
+        id: u32,
+        severity: u32,
+        length: i32,
+        text: (*const u8, usize),
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_DEBUG_MESSAGE_INSERT, 28 + crate::encoder::padded(text.0 as usize, text.1 * 1));
+            r.put(source);
+            r.put(type_);
+            r.put(id);
+            r.put(severity);
+            r.put(length);
+            r.array(text.0.cast(), text.1 * 1);
+            r.finish(self);
+        }
+    }
     #[inline]
     pub unsafe fn gl_delete_buffers(&mut self, names: (*const u32, usize)) {
         self.fallible = true;
@@ -4355,6 +4416,18 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_get_debug_message_log(&mut self, count: u32, size: i32, texts: u8, messages: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_DEBUG_MESSAGE_LOG) | 5 << 16);
+            put(p, 4, count);
+            put(p, 8, size);
+            put(p, 12, u32::from(texts));
+            put(p, 16, messages);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_get_doublei_v(&mut self, target: u32, index: u32, data: u32) {
         self.fallible = true;
         unsafe {
@@ -4687,6 +4760,32 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_get_object_label(&mut self, identifier: u32, name: u32, size: i32, length: u32, label: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::GL_GET_OBJECT_LABEL) | 6 << 16);
+            put(p, 4, identifier);
+            put(p, 8, name);
+            put(p, 12, size);
+            put(p, 16, length);
+            put(p, 20, label);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_object_label_ext(&mut self, identifier: u32, name: u32, size: i32, length: u32, label: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::GL_GET_OBJECT_LABEL_EXT) | 6 << 16);
+            put(p, 4, identifier);
+            put(p, 8, name);
+            put(p, 12, size);
+            put(p, 16, length);
+            put(p, 20, label);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_get_object_parameterfv_arb(&mut self, obj: u32, pname: u32, params: u32) {
         self.fallible = true;
         unsafe {
@@ -4706,6 +4805,18 @@ impl Encoder {
             put(p, 4, obj);
             put(p, 8, pname);
             put(p, 12, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_object_ptr_label(&mut self, ptr: u32, size: i32, length: u32, label: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_OBJECT_PTR_LABEL) | 5 << 16);
+            put(p, 4, ptr);
+            put(p, 8, size);
+            put(p, 12, length);
+            put(p, 16, label);
         }
     }
     #[inline(always)]
@@ -6440,6 +6551,18 @@ impl Encoder {
             put(p, 4, array);
         }
     }
+    #[inline]
+    pub unsafe fn gl_label_object_ext(&mut self, identifier: u32, name: u32, length: i32, label: (*const u8, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_LABEL_OBJECT_EXT, 20 + crate::encoder::padded(label.0 as usize, label.1 * 1));
+            r.put(identifier);
+            r.put(name);
+            r.put(length);
+            r.array(label.0.cast(), label.1 * 1);
+            r.finish(self);
+        }
+    }
     #[inline(always)]
     pub unsafe fn gl_light_modelf(&mut self, pname: u32, param: f32) {
         self.fallible = true;
@@ -7775,6 +7898,29 @@ impl Encoder {
             put(p, 16, pointer);
         }
     }
+    #[inline]
+    pub unsafe fn gl_object_label(&mut self, identifier: u32, name: u32, length: i32, label: (*const u8, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_OBJECT_LABEL, 20 + crate::encoder::padded(label.0 as usize, label.1 * 1));
+            r.put(identifier);
+            r.put(name);
+            r.put(length);
+            r.array(label.0.cast(), label.1 * 1);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_object_ptr_label(&mut self, ptr: u32, length: i32, label: (*const u8, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_OBJECT_PTR_LABEL, 16 + crate::encoder::padded(label.0 as usize, label.1 * 1));
+            r.put(ptr);
+            r.put(length);
+            r.array(label.0.cast(), label.1 * 1);
+            r.finish(self);
+        }
+    }
     #[inline(always)]
     pub unsafe fn gl_ortho(&mut self, left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) {
         self.fallible = true;
@@ -8041,6 +8187,14 @@ impl Encoder {
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_POP_ATTRIB) | 1 << 16);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_pop_debug_group(&mut self) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(4);
+            put(p, 0, u32::from(ops::GL_POP_DEBUG_GROUP) | 1 << 16);
         }
     }
     #[inline(always)]
@@ -9712,6 +9866,18 @@ impl Encoder {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_PUSH_CLIENT_ATTRIB_DEFAULT_EXT) | 2 << 16);
             put(p, 4, mask);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_push_debug_group(&mut self, source: u32, id: u32, length: i32, text: (*const u8, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_PUSH_DEBUG_GROUP, 20 + crate::encoder::padded(text.0 as usize, text.1 * 1));
+            r.put(source);
+            r.put(id);
+            r.put(length);
+            r.array(text.0.cast(), text.1 * 1);
+            r.finish(self);
         }
     }
     #[inline(always)]

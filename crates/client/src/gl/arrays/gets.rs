@@ -103,6 +103,10 @@ pub unsafe extern "C" fn glGetPointerv(pname: u32, params: *mut *mut c_void) {
                 params.write(cx.gl.render_modes.pointer(pname));
                 return;
             }
+            gl::GL_DEBUG_CALLBACK_FUNCTION | gl::GL_DEBUG_CALLBACK_USER_PARAM => {
+                params.write(cx.gl.debug.pointer(pname));
+                return;
+            }
             _ => return cx.set_error(gl::GL_INVALID_ENUM),
         };
         params.write(cx.gl.arrays.pointer(slot));

@@ -88,7 +88,7 @@ pub unsafe extern "C" fn glCreateShaderProgramv(
 pub unsafe extern "C" fn glCreateShaderProgramvEXT(
     kind: u32,
     count: i32,
-    strings: *mut *const u8,
+    strings: *const *const u8,
 ) -> u32 {
     // SAFETY: the same command.
     unsafe { glCreateShaderProgramv(kind, count, strings) }
