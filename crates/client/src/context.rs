@@ -50,13 +50,29 @@ pub struct Request {
     pub api: u32,
     pub major: u32,
     pub minor: u32,
-    /// Bits of the ARB_create_context flags: 1 debug, 2 forward compatible, 4 robust.
+    /// Bits of the ARB_create_context flags: 1 debug, 2 forward compatible, 4 robust; and of [`flag`].
     pub flags: u32,
     /// `None` for contexts without a config.
     pub format: Option<Format>,
     /// `GLX_FBCONFIG_ID` or `EGL_CONFIG_ID`.
     pub config_id: u32,
     pub screen: i32,
+}
+
+/// Bits of `Request::flags`, and of `mgnCreateContext`, beside those that have bits in GLX and EGL.
+pub mod flag {
+    /// Not flushed when it stops being current.
+    pub const NO_FLUSH: u32 = 0x100;
+    /// Has no errors but that of too little memory.
+    pub const NO_ERROR: u32 = 0x200;
+    /// Lives on when its server is lost, and says so.
+    pub const LOSES: u32 = 0x400;
+}
+
+impl Request {
+    pub fn has(&self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
 }
 
 /// Why a window-system call about contexts fails.

@@ -1,7 +1,7 @@
 //! The process's contexts: their names, and the threads they belong to.
 
-use crate::context::{Context, Refused, Request};
-use crate::gl::{hand::highest, GlState};
+use crate::context::{flag, Context, Refused, Request};
+use crate::gl::{hand::highest, kinds, GlState};
 use crate::idle::idle_context;
 use crate::session::Session;
 use crate::surface::Surface;
@@ -67,6 +67,10 @@ impl Contexts {
             let _one = self.creating.lock().unwrap_or_else(|e| e.into_inner());
             create_on_server(session, id, &request, share_id)?
         };
+        let info = kinds::constants(info, &request);
+        if request.has(flag::LOSES) {
+            session.outlive();
+        }
         let shared = shared.map(|(s, _)| s).unwrap_or_default();
         let gl = GlState::new(&info, request.api, shared);
         let context = Box::into_raw(Context::new(Some(session), id, request, gl));

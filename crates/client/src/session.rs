@@ -33,6 +33,8 @@ pub struct Session {
     replies: Option<Replies>,
     next_id: AtomicU32,
     lost: AtomicBool,
+    /// The program looks after the loss itself.
+    outlived: AtomicBool,
     /// Contexts that hold memory of the transport.
     pub rooms: AtomicUsize,
 }
@@ -74,6 +76,7 @@ fn begin() -> Result<&'static Session, String> {
         sender,
         next_id: AtomicU32::new(1),
         lost: AtomicBool::new(false),
+        outlived: AtomicBool::new(false),
         rooms: AtomicUsize::new(0),
         options,
     }));
@@ -206,6 +209,11 @@ impl Session {
         self.lost.load(Ordering::Acquire)
     }
 
+    /// The program has a context that tells it of the loss, so it is to go on.
+    pub fn outlive(&self) {
+        self.outlived.store(true, Ordering::Relaxed);
+    }
+
     /// Whether questions are answered and frames completed.
     pub fn is_answered(&self) -> bool {
         self.replies.is_some()
@@ -335,7 +343,7 @@ impl Session {
         if self.lost.swap(true, Ordering::AcqRel) {
             return;
         }
-        if self.options.continue_on_loss {
+        if self.options.continue_on_loss || self.outlived.load(Ordering::Relaxed) {
             line(format_args!(
                 "the render server is lost: {why}; the program goes on without pictures"
             ));

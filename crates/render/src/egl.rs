@@ -33,6 +33,7 @@ pub(crate) mod attr {
     pub const CONTEXT_MAJOR_VERSION: i32 = 0x3098;
     pub const CONTEXT_MINOR_VERSION: i32 = 0x30FB;
     pub const CONTEXT_FLAGS: i32 = 0x30FC;
+    pub const CONTEXT_ROBUST_ACCESS_EXT: i32 = 0x30BF;
     pub const CONTEXT_PROFILE_MASK: i32 = 0x30FD;
     pub const PBUFFER_BIT: i32 = 1;
     pub const OPENGL_BIT: i32 = 8;

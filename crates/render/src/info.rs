@@ -31,7 +31,8 @@ impl Renderer {
     ) -> Result<egl::Context, EglError> {
         const PROFILE_CORE: i32 = 1;
         const PROFILE_COMPATIBILITY: i32 = 2;
-        const KNOWN_FLAGS: u32 = 7;
+        // OpenGL ES has an attribute in place of the flag.
+        const ROBUST: u32 = 4;
         let Request {
             api,
             mut major,
@@ -64,8 +65,12 @@ impl Renderer {
             };
             attributes.extend([attr::CONTEXT_PROFILE_MASK, profile]);
         }
-        if flags & KNOWN_FLAGS != 0 {
-            attributes.extend([attr::CONTEXT_FLAGS, (flags & KNOWN_FLAGS) as i32]);
+        let known = if api.is_desktop() { 7 } else { 3 };
+        if flags & known != 0 {
+            attributes.extend([attr::CONTEXT_FLAGS, (flags & known) as i32]);
+        }
+        if flags & ROBUST & !known != 0 {
+            attributes.extend([attr::CONTEXT_ROBUST_ACCESS_EXT, 1]);
         }
         let kind = if api.is_desktop() {
             ApiKind::OpenGl

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_tests::{Outcome, Running, Stage};
+use mgn_tests::{programs, Outcome, Running, Stage};
 use rustix::process::{kill_process, Pid, Signal};
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -163,6 +163,28 @@ fn a_program_may_go_on_without_its_server() {
     assert_eq!(outcome.status, Some(128 + 15), "{}", outcome.describe());
     says_one_line(&outcome);
     assert!(gone(program));
+}
+
+#[test]
+fn a_program_that_asked_for_it_is_told_of_the_loss() {
+    let stage = Stage::new();
+    let mut command = stage.mgn();
+    command
+        .env("CONFORM_LOST", "1")
+        .args(["run", "--"])
+        .arg(programs("tests/conformance").join("context_kinds"))
+        .args(["--scene", "lost", "--out"])
+        .arg(stage.folder());
+    let running = Running::start(&mut command);
+    let log = stage.folder().join("context_kinds.txt");
+    let read = || fs::read_to_string(&log).unwrap_or_default();
+    until("the program", || read().contains("waiting").then_some(()));
+    kill_workers(running.pid());
+    let outcome = running.finish(SOON);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    says_one_line(&outcome);
+    let told = "status: 8255\na command: 507, then 0\nresult available: 1\nsignaled: 9119\n";
+    assert!(read().ends_with(told), "{}", read());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! What is not advertised whoever has it, and why.
 
 /// Sorted.
-pub static WITHHELD: [(&str, &str); 37] = [
+pub static WITHHELD: [(&str, &str); 35] = [
 ("GL_AMD_gpu_shader_int64", "not carried: glGetUniformi64vNV, glGetUniformui64vNV"),
 ("GL_AMD_pinned_memory", "the server cannot read the program's memory"),
 ("GL_ANDROID_extension_pack_es31a", "some of what it contains is not carried"),
@@ -26,8 +26,6 @@ pub static WITHHELD: [(&str, &str); 37] = [
 ("GL_EXT_gpu_program_parameters", "assembly programs' names are not mapped"),
 ("GL_EXT_memory_object", "memory of other processes cannot be imported"),
 ("GL_EXT_memory_object_fd", "not carried: glImportMemoryFdEXT"),
-("GL_KHR_context_flush_control", "flushing at a context switch is not optional"),
-("GL_KHR_no_error", "errors are always exact"),
 ("GL_NV_ES1_1_compatibility", "fixed-point commands are not carried yet"),
 ("GL_NV_half_float", "not carried: glVertex2hNV, glVertex2hvNV, glVertex3hNV, glVertex3hvNV, glVertex4hNV, glVertex4hvNV, glNormal3hNV, glNormal3hvNV, glColor3hNV, glColor3hvNV, glColor4hNV, glColor4hvNV, glTexCoord1hNV, glTexCoord1hvNV, glTexCoord2hNV, glTexCoord2hvNV, glTexCoord3hNV, glTexCoord3hvNV, glTexCoord4hNV, glTexCoord4hvNV, glMultiTexCoord1hNV, glMultiTexCoord1hvNV, glMultiTexCoord2hNV, glMultiTexCoord2hvNV, glMultiTexCoord3hNV, glMultiTexCoord3hvNV, glMultiTexCoord4hNV, glMultiTexCoord4hvNV, glVertexAttrib1hNV, glVertexAttrib1hvNV, glVertexAttrib2hNV, glVertexAttrib2hvNV, glVertexAttrib3hNV, glVertexAttrib3hvNV, glVertexAttrib4hNV, glVertexAttrib4hvNV, glVertexAttribs1hvNV, glVertexAttribs2hvNV, glVertexAttribs3hvNV, glVertexAttribs4hvNV, glFogCoordhNV, glFogCoordhvNV, glSecondaryColor3hNV, glSecondaryColor3hvNV, glVertexWeighthNV, glVertexWeighthvNV"),
 ("GL_NV_primitive_restart", "client-state restart is not carried"),

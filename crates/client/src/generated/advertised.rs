@@ -3,7 +3,7 @@
 //! What may be advertised, if the server has it too.
 
 /// Sorted.
-pub static EXTENSIONS: [&str; 389] = [
+pub static EXTENSIONS: [&str; 391] = [
     "GL_3DFX_texture_compression_FXT1",
     "GL_AMD_conservative_depth",
     "GL_AMD_draw_buffers_blend",
@@ -297,7 +297,9 @@ pub static EXTENSIONS: [&str; 389] = [
     "GL_INTEL_shader_atomic_float_minmax",
     "GL_KHR_blend_equation_advanced",
     "GL_KHR_blend_equation_advanced_coherent",
+    "GL_KHR_context_flush_control",
     "GL_KHR_debug",
+    "GL_KHR_no_error",
     "GL_KHR_parallel_shader_compile",
     "GL_KHR_robust_buffer_access_behavior",
     "GL_KHR_robustness",

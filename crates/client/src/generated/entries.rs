@@ -2561,24 +2561,6 @@ pub unsafe extern "C" fn glGetFramebufferParameterivMESA(target: u32, pname: u32
         answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
-pub unsafe extern "C" fn glGetGraphicsResetStatus() -> u32 {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_graphics_reset_status();
-        let mut answer = cx.answer(ops::GL_GET_GRAPHICS_RESET_STATUS);
-        let value = answer.value::<u32>();
-        value
-    }
-}
-pub unsafe extern "C" fn glGetGraphicsResetStatusARB() -> u32 {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_graphics_reset_status_arb();
-        let mut answer = cx.answer(ops::GL_GET_GRAPHICS_RESET_STATUS_ARB);
-        let value = answer.value::<u32>();
-        value
-    }
-}
 pub unsafe extern "C" fn glGetHistogramParameterxvOES(target: u32, pname: u32, params: *mut i32) {
     refused("glGetHistogramParameterxvOES");
 }
@@ -3162,21 +3144,6 @@ pub unsafe extern "C" fn glGetSubroutineUniformLocation(program: u32, shadertype
         let mut answer = cx.answer(ops::GL_GET_SUBROUTINE_UNIFORM_LOCATION);
         let value = answer.value::<i32>();
         value
-    }
-}
-pub unsafe extern "C" fn glGetSynciv(sync: *mut c_void, pname: u32, count: i32, length: *mut i32, values: *mut i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_synciv(
-            crate::gl::sync_name(sync),
-            pname,
-            count,
-            if length.is_null() { 0 } else { (1) as u32 },
-            if values.is_null() { 0 } else { (lens::times(count as i64, 1)) as u32 },
-        );
-        let mut answer = cx.answer(ops::GL_GET_SYNCIV);
-        answer.array(length.cast::<i32>(), 1);
-        answer.array(values.cast::<i32>(), lens::times(count as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetTexEnvxv(target: u32, pname: u32, params: *mut i32) {

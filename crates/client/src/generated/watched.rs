@@ -1113,6 +1113,20 @@ pub unsafe extern "C" fn glGetFloatv(pname: u32, data: *mut f32) {
         value
     }
 }
+pub unsafe extern "C" fn glGetGraphicsResetStatus() -> u32 {
+    unsafe {
+        let value = hand::glGetGraphicsResetStatus();
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetGraphicsResetStatusARB() -> u32 {
+    unsafe {
+        let value = hand::glGetGraphicsResetStatusARB();
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glGetHandleARB(pname: u32) -> u32 {
     unsafe {
         let value = hand::glGetHandleARB(pname);
@@ -1312,6 +1326,13 @@ pub unsafe extern "C" fn glGetString(name: u32) -> *const u8 {
 pub unsafe extern "C" fn glGetStringi(name: u32, index: u32) -> *const u8 {
     unsafe {
         let value = hand::glGetStringi(name, index);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetSynciv(sync: *mut c_void, pname: u32, count: i32, length: *mut i32, values: *mut i32) {
+    unsafe {
+        let value = hand::glGetSynciv(sync, pname, count, length, values);
         context().done();
         value
     }

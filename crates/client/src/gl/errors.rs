@@ -62,6 +62,13 @@ pub unsafe extern "C" fn glGetError() -> u32 {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        if cx.is_lost() {
+            // Every command has this error, and each is reported once.
+            return match std::mem::take(&mut cx.enc.fallible) {
+                true => gl::GL_CONTEXT_LOST,
+                false => gl::GL_NO_ERROR,
+            };
+        }
         if cx.enc.fallible || cx.gl.errors.reported != 0 {
             cx.enc.mgn_get_error(1);
             let mut answer = cx.answer(ops::MGN_GET_ERROR);
@@ -69,7 +76,7 @@ pub unsafe extern "C" fn glGetError() -> u32 {
             answer.array(&raw mut code, 1);
             cx.gl.errors.reported = 0;
             cx.enc.fallible = false;
-            return code;
+            return cx.shown_error(code);
         }
         gl::GL_NO_ERROR
     }

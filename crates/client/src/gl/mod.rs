@@ -14,6 +14,7 @@ mod evaluators;
 mod gets;
 mod images;
 pub mod immediate;
+pub mod kinds;
 mod lists;
 mod names;
 mod objects;
@@ -49,6 +50,7 @@ pub mod hand {
     pub use super::gets::*;
     pub use super::images::*;
     pub use super::immediate::entries::*;
+    pub use super::kinds::{glGetGraphicsResetStatus, glGetGraphicsResetStatusARB, glGetSynciv};
     pub use super::lists::*;
     pub use super::objects::*;
     pub use super::render_modes::{glFeedbackBuffer, glRenderMode, glSelectBuffer};

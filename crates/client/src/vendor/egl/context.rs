@@ -6,7 +6,7 @@ use super::display::{with_display, EglSurface};
 use super::error::{call, EglError};
 use super::{OPENGL_API, OPENGL_ES_API};
 use crate::config::egl::{Config, ES2_BIT, ES3_BIT, ES_BIT, GL_BIT};
-use crate::context::{Refused, Request};
+use crate::context::{flag, Refused, Request};
 use crate::idle::current;
 use crate::process::process;
 use crate::surface::Surface;
@@ -64,7 +64,14 @@ fn requested(
     const FORWARD_COMPATIBLE: c_int = 0x31B1;
     const ROBUST_ACCESS: c_int = 0x31B2;
     const RESET_STRATEGY: c_int = 0x31BD;
+    const ROBUST_ACCESS_EXT: c_int = 0x30BF;
+    const RESET_STRATEGY_EXT: c_int = 0x3138;
     const NO_RESET_NOTIFICATION: i64 = 0x31BE;
+    const LOSE_CONTEXT_ON_RESET: i64 = 0x31BF;
+    const RELEASE_BEHAVIOR: c_int = 0x2097;
+    const RELEASE_FLUSH: i64 = 0x2098;
+    const NO_ERROR: c_int = 0x31B3;
+    const ROBUST_BIT: u32 = 4;
     const DEBUG_BIT: u32 = 1;
     const FORWARD_BIT: u32 = 2;
     let is_gl = client_api == OPENGL_API;
@@ -83,26 +90,40 @@ fn requested(
         match *name {
             MAJOR_VERSION => major = number?,
             MINOR_VERSION => minor = number?,
-            FLAGS if *value & !3 == 0 => flags = *value as u32,
-            // Robust access, which is not offered, or nothing that exists.
-            FLAGS if *value & !7 == 0 => return Err(EglError::BadMatch),
+            FLAGS if *value & !3 == 0 => flags = flags & !7 | *value as u32,
+            FLAGS if is_gl && *value & !7 == 0 => flags = flags & !7 | *value as u32,
             DEBUG => set(DEBUG_BIT),
             FORWARD_COMPATIBLE => {
                 only_gl?;
                 set(FORWARD_BIT);
             }
-            ROBUST_ACCESS if *value == 0 => {}
-            ROBUST_ACCESS => return Err(EglError::BadMatch),
+            ROBUST_ACCESS | ROBUST_ACCESS_EXT => set(ROBUST_BIT),
             PROFILE_MASK => {
                 only_gl?;
                 profile = *value;
             }
-            RESET_STRATEGY if *value == NO_RESET_NOTIFICATION => {}
-            RESET_STRATEGY => return Err(EglError::BadMatch),
+            RESET_STRATEGY_EXT if is_gl => return Err(EglError::BadAttribute),
+            RESET_STRATEGY | RESET_STRATEGY_EXT => match *value {
+                NO_RESET_NOTIFICATION => flags &= !flag::LOSES,
+                LOSE_CONTEXT_ON_RESET => flags |= flag::LOSES,
+                _ => return Err(EglError::BadAttribute),
+            },
+            RELEASE_BEHAVIOR => match *value {
+                0 => flags |= flag::NO_FLUSH,
+                RELEASE_FLUSH => flags &= !flag::NO_FLUSH,
+                _ => return Err(EglError::BadAttribute),
+            },
+            NO_ERROR => set(flag::NO_ERROR),
             _ => return Err(EglError::BadAttribute),
         }
     }
     let version = (major, minor);
+    if flags & flag::NO_ERROR != 0 && major < 2 {
+        return Err(EglError::BadAttribute);
+    }
+    if flags & flag::NO_ERROR != 0 && flags & (DEBUG_BIT | ROBUST_BIT) != 0 {
+        return Err(EglError::BadMatch);
+    }
     let forward = flags & FORWARD_BIT != 0;
     let (there, client, bit) = match client_api {
         OPENGL_ES_API => match version {
@@ -304,7 +325,19 @@ mod tests {
             Err(EglError::BadAttribute)
         );
         assert_eq!(ask(OPENGL_API, &[(0x1111, 1)]), Err(EglError::BadAttribute));
-        assert_eq!(ask(OPENGL_API, &[(0x31B2, 1)]), Err(EglError::BadMatch));
+        assert_eq!(
+            ask(OPENGL_ES_API, &[(0x3098, 3), (0x30FC, 4)]),
+            Err(EglError::BadAttribute)
+        );
+        let no_errors = (0x31B3, 1);
+        assert_eq!(
+            ask(OPENGL_API, &[(0x3098, 1), no_errors]),
+            Err(EglError::BadAttribute)
+        );
+        assert_eq!(
+            ask(OPENGL_API, &[(0x3098, 3), no_errors, (0x31B2, 1)]),
+            Err(EglError::BadMatch)
+        );
         assert_eq!(
             ask(OPENGL_API, &[(0x3098, 3), (0x30FB, 2), (0x30FD, 3)]),
             Err(EglError::BadMatch)

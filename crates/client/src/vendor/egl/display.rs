@@ -252,5 +252,6 @@ pub unsafe extern "C" fn query_string(display: Handle, name: c_int) -> *const c_
     })
 }
 
-const EXTENSIONS: &std::ffi::CStr = c"EGL_KHR_create_context EGL_KHR_fence_sync EGL_KHR_get_all_proc_addresses \
+const EXTENSIONS: &std::ffi::CStr = c"EGL_EXT_create_context_robustness EGL_KHR_context_flush_control EGL_KHR_create_context \
+EGL_KHR_create_context_no_error EGL_KHR_fence_sync EGL_KHR_get_all_proc_addresses \
 EGL_KHR_no_config_context EGL_KHR_surfaceless_context EGL_KHR_wait_sync EGL_MESA_configless_context";

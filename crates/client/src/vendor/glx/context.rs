@@ -4,7 +4,7 @@ use super::abi::{ConfigHandle, ContextHandle};
 use super::config::{pairs, view};
 use super::drawable;
 use crate::config::FbConfig;
-use crate::context::{Context, Refused, Request};
+use crate::context::{flag, Context, Refused, Request};
 use crate::idle::current;
 use crate::process::process;
 use crate::session::session;
@@ -102,11 +102,16 @@ fn requested(config: &FbConfig, attributes: &[(c_int, c_int)]) -> Result<Request
     const MINOR_VERSION: c_int = 0x2092;
     const LAYER_PLANE: c_int = 0x2093;
     const FLAGS: c_int = 0x2094;
+    const RELEASE_BEHAVIOR: c_int = 0x2097;
+    const RELEASE_FLUSH: c_int = 0x2098;
+    const NO_ERROR: c_int = 0x31B3;
     const RENDER_TYPE: c_int = 0x8011;
     const PROFILE_MASK: c_int = 0x9126;
+    const DEBUG: u32 = 1;
     const FORWARD_COMPATIBLE: u32 = 2;
     let mut request = of_version(config, 1, 0);
     let (mut profile, mut named_profile) = (1, false);
+    let mut extra = 0;
     for (name, value) in attributes {
         let number = u32::try_from(*value).map_err(|_| GlxError::Match);
         match *name {
@@ -117,6 +122,10 @@ fn requested(config: &FbConfig, attributes: &[(c_int, c_int)]) -> Result<Request
             RENDER_TYPE if *value == RGBA_TYPE => {}
             RENDER_TYPE | LAYER_PLANE => return Err(GlxError::Match),
             PROFILE_MASK => (profile, named_profile) = (*value, true),
+            RELEASE_BEHAVIOR if *value == 0 => extra |= flag::NO_FLUSH,
+            RELEASE_BEHAVIOR if *value == RELEASE_FLUSH => extra &= !flag::NO_FLUSH,
+            NO_ERROR if *value == 0 => extra &= !flag::NO_ERROR,
+            NO_ERROR => extra |= flag::NO_ERROR,
             _ => return Err(GlxError::Value),
         }
     }
@@ -124,6 +133,10 @@ fn requested(config: &FbConfig, attributes: &[(c_int, c_int)]) -> Result<Request
     if request.flags & !3 != 0 {
         return Err(GlxError::Value);
     }
+    if extra & flag::NO_ERROR != 0 && request.flags & DEBUG != 0 {
+        return Err(GlxError::BadFbConfig);
+    }
+    request.flags |= extra;
     if named_profile && profile == 4 {
         request.api = match version.0 {
             1 => api::ES1,

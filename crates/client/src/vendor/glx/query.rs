@@ -4,7 +4,7 @@ use crate::x11::xlib::Display;
 use std::ffi::{c_char, c_int, CStr};
 
 /// Every extension here works; `glXGetProcAddress` answers for any name, so this list is the contract.
-const EXTENSIONS: &CStr = c"GLX_ARB_create_context GLX_ARB_create_context_profile GLX_ARB_get_proc_address GLX_ARB_multisample \
+const EXTENSIONS: &CStr = c"GLX_ARB_context_flush_control GLX_ARB_create_context GLX_ARB_create_context_no_error GLX_ARB_create_context_profile GLX_ARB_get_proc_address GLX_ARB_multisample \
 GLX_EXT_create_context_es2_profile GLX_EXT_create_context_es_profile GLX_EXT_swap_control GLX_EXT_visual_info GLX_EXT_visual_rating \
 GLX_MESA_swap_control GLX_SGI_swap_control";
 

@@ -1,0 +1,131 @@
+//! Kinds of contexts: what a program asked of one beside its version shows in some constants, in its errors, and in what becomes of it when the server
+//! is lost.
+
+use crate::context::{flag, Context, Request};
+use crate::gl::{context, sync_name};
+use core::ffi::c_void;
+use mgn_wire::gl::*;
+use mgn_wire::hello::ContextInfo;
+use mgn_wire::{lens, ops};
+
+/// A context's constants. The server's context is always one that has errors and is flushed.
+pub fn constants(mut info: ContextInfo, request: &Request) -> ContextInfo {
+    let mut change = |pname: u32, change: &dyn Fn(i64) -> i64| {
+        for (_, values) in info.integers.iter_mut().filter(|(p, _)| *p == pname) {
+            values.iter_mut().for_each(|value| *value = change(*value));
+        }
+    };
+    if request.has(flag::NO_ERROR) {
+        change(GL_CONTEXT_FLAGS, &|flags| {
+            flags | i64::from(GL_CONTEXT_FLAG_NO_ERROR_BIT)
+        });
+    }
+    if request.has(flag::NO_FLUSH) {
+        change(GL_CONTEXT_RELEASE_BEHAVIOR, &|_| GL_NONE.into());
+    }
+    if request.has(flag::LOSES) {
+        change(GL_RESET_NOTIFICATION_STRATEGY, &|_| {
+            GL_LOSE_CONTEXT_ON_RESET.into()
+        });
+    }
+    info
+}
+
+impl Context {
+    /// Whether the server is gone and the program wants to be told.
+    pub fn is_lost(&self) -> bool {
+        self.request.has(flag::LOSES) && self.session.is_some_and(|session| session.is_lost())
+    }
+
+    /// An error as the program gets to see it.
+    pub fn shown_error(&self, code: u32) -> u32 {
+        if self.is_lost() {
+            return GL_CONTEXT_LOST;
+        }
+        if self.request.has(flag::NO_ERROR) && code != GL_OUT_OF_MEMORY {
+            return GL_NO_ERROR;
+        }
+        code
+    }
+
+    fn reset_status(&mut self, op: u16) -> u32 {
+        let status = self.answer(op).value();
+        if self.is_lost() {
+            // Nobody knows whose fault it was.
+            return GL_UNKNOWN_CONTEXT_RESET;
+        }
+        status
+    }
+}
+
+pub unsafe extern "C" fn glGetGraphicsResetStatus() -> u32 {
+    // SAFETY: the only reference in use, to the thread's own context.
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_graphics_reset_status();
+        cx.reset_status(ops::GL_GET_GRAPHICS_RESET_STATUS)
+    }
+}
+
+pub unsafe extern "C" fn glGetGraphicsResetStatusARB() -> u32 {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_graphics_reset_status_arb();
+        cx.reset_status(ops::GL_GET_GRAPHICS_RESET_STATUS_ARB)
+    }
+}
+
+pub unsafe extern "C" fn glGetSynciv(
+    sync: *mut c_void,
+    pname: u32,
+    count: i32,
+    length: *mut i32,
+    values: *mut i32,
+) {
+    // SAFETY: as above; the program has room for the length and `count` values where the pointers are not null.
+    unsafe {
+        let cx = context();
+        let most = lens::times(count.into(), 1);
+        let room = if values.is_null() { 0 } else { most };
+        cx.enc
+            .gl_get_synciv(sync_name(sync), pname, count, 1, room as u32);
+        let mut answer = cx.answer(ops::GL_GET_SYNCIV);
+        answer.array(length, 1);
+        answer.array(values, most);
+        if cx.is_lost() && pname == GL_SYNC_STATUS && room > 0 {
+            // A program that waits for the fence is not to wait for ever.
+            values.write(GL_SIGNALED as i32);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mgn_wire::hello::api;
+
+    #[test]
+    fn what_was_asked_for_shows() {
+        let request = |flags| Request {
+            api: api::CORE,
+            major: 4,
+            minor: 5,
+            flags,
+            format: None,
+            config_id: 0,
+            screen: 0,
+        };
+        let info = ContextInfo {
+            integers: vec![
+                (GL_CONTEXT_FLAGS, vec![2]),
+                (GL_CONTEXT_RELEASE_BEHAVIOR, vec![0x82FC]),
+            ],
+            ..ContextInfo::default()
+        };
+        let shown = |flags| constants(info.clone(), &request(flags)).integers;
+        assert_eq!(shown(1), info.integers);
+        assert_eq!(shown(flag::NO_ERROR)[0].1, [2 | 8]);
+        assert_eq!(shown(flag::NO_FLUSH)[1].1, [0]);
+    }
+}

@@ -1,0 +1,213 @@
+/* Contexts without errors, without a flush at their end, robust ones and those that can be lost; and commands for which there is no memory. */
+#include "conform.h"
+#include "egl.h"
+#include <time.h>
+
+static struct window window;
+
+static GLXContext start(const int *attributes, const char *what)
+{
+    if (!display)
+        display = XOpenDisplay(NULL);
+    if (!display)
+        fail("cannot open the X display");
+    if (!window.id)
+        window = open_window(default_config(), 0, 64, 64);
+    no_picture();
+    begin_x_errors();
+    GLXContext context = create_context(window.config, NULL, attributes);
+    end_x_errors(what);
+    note("%s: %s", what, context ? "made" : "refused");
+    if (context)
+        glXMakeCurrent(display, window.id, context);
+    return context;
+}
+
+static void stop(GLXContext context)
+{
+    glXMakeCurrent(display, None, NULL);
+    if (context)
+        glXDestroyContext(display, context);
+}
+
+static void show_kind(void)
+{
+    GLint flags = 0, release = 0, strategy = 0;
+    glGetIntegerv(GL_CONTEXT_FLAGS, &flags);
+    note("flags: %d", flags);
+    if (has_extension("GL_KHR_context_flush_control")) {
+        glGetIntegerv(GL_CONTEXT_RELEASE_BEHAVIOR, &release);
+        note("release behaviour: %x", release);
+    }
+    if (has_extension("GL_KHR_robustness")) {
+        glGetIntegerv(GL_RESET_NOTIFICATION_STRATEGY, &strategy);
+        note("reset strategy: %x", strategy);
+        note("reset status: %x", glGetGraphicsResetStatus());
+    }
+    GLuint buffer;
+    glGenBuffers(1, &buffer);
+    glBindBuffer(GL_ARRAY_BUFFER, buffer);
+    glClear(GL_COLOR_BUFFER_BIT);
+    note("error: %s", error_name(glGetError()));
+}
+
+static void glx(void)
+{
+    static const struct {
+        const char *name;
+        int list[9];
+    } kinds[] = {
+        {"plain", {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, GLX_CONTEXT_MINOR_VERSION_ARB, 3, None}},
+        {"debug", {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, GLX_CONTEXT_FLAGS_ARB, GLX_CONTEXT_DEBUG_BIT_ARB, None}},
+        {"no errors", {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, 0x31B3, True, None}},
+        {"errors", {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, 0x31B3, False, None}},
+        {"no errors and debug", {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, 0x31B3, True, GLX_CONTEXT_FLAGS_ARB, GLX_CONTEXT_DEBUG_BIT_ARB, None}},
+        {"no flush", {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, 0x2097, 0, None}},
+        {"a flush", {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, 0x2097, 0x2098, None}},
+        {"something else", {GLX_CONTEXT_MAJOR_VERSION_ARB, 3, 0x2097, 0x1234, None}},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        GLXContext context = start(kinds[i].list, kinds[i].name);
+        if (context)
+            show_kind();
+        stop(context);
+    }
+    /* A frame drawn in a context that is not flushed is there when it is current again. */
+    GLXContext context = start((const int[]){0x2097, 0, None}, "no flush");
+    if (context) {
+        glClearColor(0, 0, 1, 1);
+        glClear(GL_COLOR_BUFFER_BIT);
+        glXMakeCurrent(display, None, NULL);
+        glXMakeCurrent(display, window.id, context);
+        GLubyte pixel[4];
+        glReadPixels(3, 3, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
+        note("pixel: %d %d %d", pixel[0], pixel[1], pixel[2]);
+    }
+    stop(context);
+}
+
+static void egl_kind(EGLDisplay egl, EGLConfig config, EGLSurface surface, EGLenum api, const char *name, const EGLint *list)
+{
+    eglBindAPI(api);
+    EGLContext context = eglCreateContext(egl, config, EGL_NO_CONTEXT, list);
+    note("%s: %s", name, context ? "made" : "refused");
+    egl_errors(name);
+    if (!context)
+        return;
+    eglMakeCurrent(egl, surface, surface, context);
+    show_kind();
+    eglMakeCurrent(egl, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    eglDestroyContext(egl, context);
+}
+
+static void egl(void)
+{
+    static const struct {
+        const char *name;
+        EGLint list[9];
+    } kinds[] = {
+        {"plain", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_NONE}},
+        {"debug", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_OPENGL_DEBUG, EGL_TRUE, EGL_NONE}},
+        {"no errors", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_OPENGL_NO_ERROR_KHR, EGL_TRUE, EGL_NONE}},
+        {"errors", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_OPENGL_NO_ERROR_KHR, EGL_FALSE, EGL_NONE}},
+        {"no errors before 2.0", {EGL_CONTEXT_MAJOR_VERSION, 1, EGL_CONTEXT_OPENGL_NO_ERROR_KHR, EGL_TRUE, EGL_NONE}},
+        {"no errors and debug", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_OPENGL_NO_ERROR_KHR, EGL_TRUE, EGL_CONTEXT_OPENGL_DEBUG, EGL_TRUE, EGL_NONE}},
+        {"no flush", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_RELEASE_BEHAVIOR_KHR, EGL_CONTEXT_RELEASE_BEHAVIOR_NONE_KHR, EGL_NONE}},
+        {"a flush", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_RELEASE_BEHAVIOR_KHR, EGL_CONTEXT_RELEASE_BEHAVIOR_FLUSH_KHR, EGL_NONE}},
+        {"something else", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_RELEASE_BEHAVIOR_KHR, 0x1234, EGL_NONE}},
+        {"robust", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_OPENGL_ROBUST_ACCESS, EGL_TRUE, EGL_NONE}},
+        {"robust by a flag", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_FLAGS_KHR, EGL_CONTEXT_OPENGL_ROBUST_ACCESS_BIT_KHR, EGL_NONE}},
+        {"robust by extension", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_OPENGL_ROBUST_ACCESS_EXT, EGL_TRUE, EGL_NONE}},
+        {"can be lost", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET, EGL_NONE}},
+        {"cannot be lost", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_NO_RESET_NOTIFICATION, EGL_NONE}},
+        {"can be lost, by extension", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT, EGL_LOSE_CONTEXT_ON_RESET, EGL_NONE}},
+        {"something else about loss", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, 0x1234, EGL_NONE}},
+        {"robust and can be lost", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_OPENGL_ROBUST_ACCESS, EGL_TRUE,
+                                    EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET, EGL_NONE}},
+        {"robust without errors", {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_OPENGL_ROBUST_ACCESS, EGL_TRUE, EGL_CONTEXT_OPENGL_NO_ERROR_KHR, EGL_TRUE, EGL_NONE}},
+    };
+    no_picture();
+    EGLDisplay egl = open_egl_on_x11();
+    if (egl == EGL_NO_DISPLAY)
+        return;
+    EGLConfig config = egl_config(egl, EGL_PBUFFER_BIT, EGL_OPENGL_BIT | EGL_OPENGL_ES2_BIT);
+    EGLSurface surface = eglCreatePbufferSurface(egl, config, (const EGLint[]){EGL_WIDTH, 32, EGL_HEIGHT, 32, EGL_NONE});
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        note("-- OpenGL");
+        egl_kind(egl, config, surface, EGL_OPENGL_API, kinds[i].name, kinds[i].list);
+        note("-- OpenGL ES");
+        egl_kind(egl, config, surface, EGL_OPENGL_ES_API, kinds[i].name, kinds[i].list);
+    }
+    eglDestroySurface(egl, surface);
+}
+
+static void too_large(void)
+{
+    GLXContext context = start((const int[]){None}, "plain");
+    if (!context)
+        return;
+    GLuint buffer, texture;
+    GLint size = 0;
+    glGenBuffers(1, &buffer);
+    glBindBuffer(GL_ARRAY_BUFFER, buffer);
+    glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)1 << 46, NULL, GL_STATIC_DRAW);
+    errors("a buffer");
+    glGetBufferParameteriv(GL_ARRAY_BUFFER, GL_BUFFER_SIZE, &size);
+    note("its size: %d", size);
+    glBufferSubData(GL_ARRAY_BUFFER, 0, 4, "abc");
+    errors("what is in it");
+    glGenTextures(1, &texture);
+    glBindTexture(GL_TEXTURE_3D, texture);
+    glTexImage3D(GL_TEXTURE_3D, 0, GL_RGBA32F, 2048, 2048, 2048, 0, GL_RGBA, GL_FLOAT, NULL);
+    errors("a texture");
+    glGetTexLevelParameteriv(GL_TEXTURE_3D, 0, GL_TEXTURE_WIDTH, &size);
+    note("its width: %d", size);
+    glClear(GL_COLOR_BUFFER_BIT);
+    errors("and on");
+    stop(context);
+}
+
+/* Whoever sets CONFORM_LOST takes the renderer away while this waits for it. */
+static void lost(void)
+{
+    no_picture();
+    if (!getenv("CONFORM_LOST")) {
+        skip("a renderer that goes away");
+        return;
+    }
+    EGLDisplay egl = open_egl_on_x11();
+    if (egl == EGL_NO_DISPLAY)
+        return;
+    EGLConfig config = egl_config(egl, EGL_PBUFFER_BIT, EGL_OPENGL_BIT);
+    EGLSurface surface = eglCreatePbufferSurface(egl, config, (const EGLint[]){EGL_WIDTH, 32, EGL_HEIGHT, 32, EGL_NONE});
+    eglBindAPI(EGL_OPENGL_API);
+    static const EGLint list[] = {EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET, EGL_NONE};
+    EGLContext context = eglCreateContext(egl, config, EGL_NO_CONTEXT, list);
+    eglMakeCurrent(egl, surface, surface, context);
+    GLuint query;
+    glGenQueries(1, &query);
+    glBeginQuery(GL_SAMPLES_PASSED, query);
+    glEndQuery(GL_SAMPLES_PASSED);
+    GLsync sync = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    note("waiting");
+    fflush(NULL);
+    GLenum status = GL_NO_ERROR;
+    for (int i = 0; i < 10000 && status == GL_NO_ERROR; i++) {
+        glClear(GL_COLOR_BUFFER_BIT);
+        status = glGetGraphicsResetStatus();
+        struct timespec pause = {0, 1000000};
+        nanosleep(&pause, NULL);
+    }
+    note("status: %x", status);
+    glClear(GL_COLOR_BUFFER_BIT);
+    GLenum first = glGetError(), second = glGetError();
+    note("a command: %x, then %x", first, second);
+    GLuint available = 0;
+    glGetQueryObjectuiv(query, GL_QUERY_RESULT_AVAILABLE, &available);
+    note("result available: %u", available);
+    GLint signaled = 0;
+    glGetSynciv(sync, GL_SYNC_STATUS, 1, NULL, &signaled);
+    note("signaled: %x", signaled);
+}
+
+CONFORM("context_kinds", NONE, {"glx", glx}, {"egl", egl}, {"too_large", too_large}, {"lost", lost})
