@@ -208,6 +208,74 @@ static void nowhere(void)
     with_accumulation(draw_nowhere);
 }
 
+/* In display lists, which call each other, are compiled anew and executed while they are. */
+static void draw_lists(void)
+{
+    GLuint lists = glGenLists(6);
+    scene(0);
+    glNewList(lists, GL_COMPILE);
+    glColor3f(1, 0, 0);
+    square(0.3f);
+    glAccum(GL_LOAD, 0.5f);
+    glColor3f(0, 1, 0);
+    square(0.2f);
+    glAccum(GL_ACCUM, 0.5f);
+    glEndList();
+    glNewList(lists + 1, GL_COMPILE);
+    glPushMatrix();
+    glTranslatef(0.2f, 0, 0);
+    glCallList(lists);
+    glPopMatrix();
+    glEndList();
+    glNewList(lists + 2, GL_COMPILE_AND_EXECUTE);
+    glCallList(lists + 1);
+    glAccum(GL_RETURN, 1);
+    glColor3f(0, 0, 1);
+    square(0.1f);
+    glEndList();
+    picture("executed");
+    glClearAccum(0.5f, 0.25f, 0.125f, 1);
+    glNewList(lists + 3, GL_COMPILE);
+    glScissor(0, 0, 128, 128);
+    glEnable(GL_SCISSOR_TEST);
+    glClear(GL_ACCUM_BUFFER_BIT);
+    glAccum(GL_RETURN, 1);
+    glDisable(GL_SCISSOR_TEST);
+    glAccum(GL_COLOR, 1);
+    glEndList();
+    errors("compiled");
+    glCallList(lists + 3);
+    errors("called");
+    picture("cleared");
+    glListBase(lists);
+    glCallLists(3, GL_UNSIGNED_BYTE, (const GLubyte[]){1, 3, 2});
+    errors("called together");
+    picture("together");
+    glNewList(lists + 4, GL_COMPILE);
+    glCallLists(2, GL_UNSIGNED_SHORT, (const GLushort[]){0, 2});
+    glEndList();
+    glCallList(lists + 4);
+    picture("from_list");
+    /* Another list of the name. */
+    glNewList(lists, GL_COMPILE);
+    glColor3f(1, 1, 0);
+    square(0.6f);
+    glEndList();
+    glCallList(lists + 1);
+    picture("anew");
+    glDeleteLists(lists + 1, 1);
+    glCallList(lists + 4);
+    INTS(GL_LIST_INDEX, 1);
+    errors("lists");
+    glDeleteLists(lists, 6);
+    glCallList(lists + 3);
+}
+
+static void lists(void)
+{
+    with_accumulation(draw_lists);
+}
+
 static void blur(void)
 {
     with_accumulation(draw_blur);
@@ -235,4 +303,4 @@ static void without(void)
 }
 
 CONFORM("accumulation", NONE, {"blur", blur}, {"operations", operations}, {"without", without}, {"values", values}, {"without_alpha", without_alpha},
-        {"nowhere", nowhere})
+        {"nowhere", nowhere}, {"lists", lists})

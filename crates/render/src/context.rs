@@ -5,6 +5,7 @@ use crate::egl;
 use crate::hand::arrays::OwnArrays;
 use crate::hand::pixel_store::PixelStore;
 use crate::hand::render_modes::Words;
+use crate::hand::split_lists::Compiling;
 use crate::hand::vertex_arrays::VertexArrays;
 use crate::names::{Own, Shared};
 use crate::surface::SharedSurface;
@@ -60,6 +61,7 @@ pub(crate) struct Context {
     pub read_buffer: u32,
     /// Whether a display list is being compiled without being executed.
     pub only_compiles: bool,
+    pub compiling: Option<Compiling>,
     /// Framebuffer objects bound by the program, by its names for them.
     pub draw_framebuffer: u32,
     pub read_framebuffer: u32,
@@ -106,6 +108,7 @@ impl Context {
             draw_buffer: mgn_wire::gl::GL_BACK,
             read_buffer: mgn_wire::gl::GL_BACK,
             only_compiles: false,
+            compiling: None,
             draw_framebuffer: 0,
             read_framebuffer: 0,
             vertex_array: 0,

@@ -3,6 +3,7 @@
 //! A context sees two sets: what its share group has in common, and what is its own. Both are moved in when the context becomes current and out when
 //! it no longer is, so a look-up is an index into a vector.
 
+use crate::hand::split_lists::SplitLists;
 use std::collections::HashMap;
 use std::ffi::c_void;
 
@@ -106,6 +107,7 @@ pub struct Shared {
     tables: [Table; SHARED],
     /// Whether a display list was compiled that changes what is drawn to or read.
     pub lists_switch_buffers: bool,
+    pub split_lists: SplitLists,
     /// Fences by the client's name of them.
     pub syncs: HashMap<u32, Sync>,
 }

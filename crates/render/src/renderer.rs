@@ -38,6 +38,8 @@ pub struct Renderer {
     pub(crate) contexts: HashMap<u32, Box<Context>>,
     pub(crate) groups: HashMap<u32, Group>,
     pub(crate) surfaces: HashMap<u32, SharedSurface>,
+    /// Whether there has been a surface with an accumulation buffer.
+    pub(crate) has_accumulation: bool,
     /// A context of the renderer's own, for work that must not touch a program's state.
     pub(crate) keeper: Keeper,
     pub(crate) pictures: Box<dyn Pictures>,
@@ -82,6 +84,7 @@ impl Renderer {
             contexts: HashMap::new(),
             groups: HashMap::new(),
             surfaces: HashMap::new(),
+            has_accumulation: false,
             keeper,
             pictures,
             errors,

@@ -167,6 +167,7 @@ impl Renderer {
         let single = kind & SINGLE_BUFFERED != 0;
         let mut surface = self.new_surface(id, choice, single, width, height)?;
         surface.accumulation = (kind & ACCUMULATES != 0).then(Accumulation::default);
+        self.has_accumulation |= surface.accumulation.is_some();
         self.surfaces.insert(id, Rc::new(RefCell::new(surface)));
         self.bind()
     }

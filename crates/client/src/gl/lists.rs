@@ -2,7 +2,7 @@
 
 use super::context;
 use mgn_wire::gl;
-use mgn_wire::sizes::image::call_lists_bytes;
+use mgn_wire::sizes::image::{call_lists_bytes, list_offsets};
 use std::collections::HashMap;
 
 /// The list under compilation.
@@ -193,24 +193,7 @@ impl crate::context::Context {
             .get(gl::GL_LIST_BASE)
             .values()
             .map_or(0, |v| v.int64(0) as u32);
-        let size = call_lists_bytes(1, kind).unwrap_or(1);
-        for name in names.chunks_exact(size) {
-            let big_endian = || {
-                name.iter()
-                    .fold(0u32, |all, byte| all << 8 | u32::from(*byte))
-            };
-            let offset = match kind {
-                gl::GL_BYTE => i32::from(name[0] as i8) as u32,
-                gl::GL_SHORT => i32::from(i16::from_ne_bytes([name[0], name[1]])) as u32,
-                gl::GL_UNSIGNED_SHORT => u16::from_ne_bytes([name[0], name[1]]).into(),
-                gl::GL_INT | gl::GL_UNSIGNED_INT => {
-                    u32::from_ne_bytes([name[0], name[1], name[2], name[3]])
-                }
-                gl::GL_FLOAT => {
-                    f32::from_ne_bytes([name[0], name[1], name[2], name[3]]) as i32 as u32
-                }
-                _ => big_endian(),
-            };
+        for offset in list_offsets(kind, names) {
             self.follow_list(base.wrapping_add(offset));
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::context::Api;
 use crate::egl;
+use crate::hand::split_lists::Step;
 use crate::renderer::Renderer;
 use crate::srgb;
 use crate::surface::{fault, SharedSurface, Surface};
@@ -119,9 +120,12 @@ impl Channel {
 impl Renderer {
     pub(crate) fn hand_gl_accum(&mut self, op: u32, value: f32) -> Result<(), Fault> {
         self.needs_context()?;
+        if self.splits_for_accumulation() {
+            return self.split(Step::Accum(op, value));
+        }
         let known = matches!(op, GL_ACCUM | GL_LOAD | GL_ADD | GL_MULT | GL_RETURN);
         let Some(surface) = self.accumulates(true).filter(|_| known) else {
-            // The driver says what is wrong, or puts it into a list.
+            // The driver says what is wrong.
             // SAFETY: the context is current.
             unsafe { (self.gl.glAccum)(op, value) };
             return Ok(());
@@ -156,6 +160,9 @@ impl Renderer {
             unsafe { (self.gl.glClear)(mask) };
             return Ok(());
         }
+        if self.splits_for_accumulation() {
+            return self.split(Step::Clear(mask));
+        }
         self.error();
         // SAFETY: as above.
         unsafe { (self.gl.glClear)(mask) };
@@ -177,14 +184,14 @@ impl Renderer {
         Ok(())
     }
 
-    /// The surface whose accumulation buffer a command is about; none if there is none, or the command goes into a list.
+    /// The surface whose accumulation buffer a command is about, if there is one.
     fn accumulates(&self, reads: bool) -> Option<SharedSurface> {
         let cx = self.cx.as_deref()?;
         let surface = cx.draw.clone()?;
         let same = cx.read.as_ref().is_some_and(|r| Rc::ptr_eq(r, &surface));
         let is_default = cx.draw_framebuffer == 0 && (!reads || same && cx.read_framebuffer == 0);
         let has = cx.api == Api::Compat && surface.borrow().accumulation.is_some();
-        (has && is_default && !cx.only_compiles).then_some(surface)
+        (has && is_default).then_some(surface)
     }
 
     /// Whether pixels are written now. Between glBegin and glEnd the question is an error, as the command is.

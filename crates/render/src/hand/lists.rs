@@ -1,5 +1,6 @@
 //! Display lists, evaluators, pixel maps.
 
+use crate::hand::split_lists::{Compiling, Step};
 use crate::renderer::{out, Renderer};
 use mgn_wire::sizes::gets::pixel_map_counted_by;
 use mgn_wire::sizes::image::{call_lists_bytes, map_components};
@@ -25,6 +26,9 @@ impl Renderer {
         }
         // SAFETY: the context is current.
         unsafe { (self.gl.glDeleteLists)(first, left) };
+        if range > 0 {
+            self.forget_parts(|name| name.wrapping_sub(list) < range as u32);
+        }
         Ok(())
     }
 
@@ -33,7 +37,11 @@ impl Renderer {
         // SAFETY: the context is current.
         unsafe { (self.gl.glNewList)(list, mode) };
         let mode = self.driver_integer(GL_LIST_MODE) as u32;
-        self.cx()?.only_compiles = mode == GL_COMPILE;
+        let cx = self.cx()?;
+        cx.only_compiles = mode == GL_COMPILE;
+        if mode != 0 && cx.compiling.is_none() {
+            cx.compiling = Some(Compiling::new(list, mode));
+        }
         Ok(())
     }
 
@@ -41,14 +49,17 @@ impl Renderer {
         self.needs_context()?;
         // SAFETY: the context is current.
         unsafe { (self.gl.glEndList)() };
-        self.cx()?.only_compiles = false;
+        let cx = self.cx()?;
+        cx.only_compiles = false;
+        if let Some(compiling) = cx.compiling.take() {
+            self.list_ended(compiling);
+        }
         Ok(())
     }
 
     pub(crate) fn hand_gl_call_list(&mut self, list: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        // SAFETY: the context is current.
-        unsafe { (self.gl.glCallList)(list) };
+        self.call(Step::Call(list))?;
         self.lists_called()
     }
 
@@ -71,9 +82,28 @@ impl Renderer {
         if call_lists_bytes(n, type_).is_some_and(|bytes| bytes > lists.len()) {
             return Err(Fault::ShortArray);
         }
-        // SAFETY: the array holds `n` names; the driver refuses types without a size.
-        unsafe { (self.gl.glCallLists)(n, type_, lists.as_ptr().cast()) };
+        if self.has_split_lists() && n > 0 && call_lists_bytes(n, type_).is_some() {
+            self.call(Step::Calls(type_, lists))?;
+        } else {
+            // SAFETY: the array holds `n` names; the driver refuses types without a size.
+            unsafe { (self.gl.glCallLists)(n, type_, lists.as_ptr().cast()) };
+        }
         self.lists_called()
+    }
+
+    /// Calls lists, or has the list that is being compiled call them.
+    fn call(&mut self, step: Step) -> Result<(), Fault> {
+        match step {
+            // The driver calls a list that it has whole, or compiles the call of it.
+            Step::Call(list) if !self.has_split_lists() => {
+                // SAFETY: the context is current.
+                unsafe { (self.gl.glCallList)(list) };
+                Ok(())
+            }
+            step if self.cx()?.compiling.is_some() => self.split(step),
+            Step::Call(list) => self.call_split(list, 0),
+            step => self.take_step(&step, 0),
+        }
     }
 
     /// The length of a pixel map's values, checked, and prepared for the driver.

@@ -16,4 +16,5 @@ mod readback;
 pub(crate) mod render_modes;
 mod runs;
 mod shaders;
+pub(crate) mod split_lists;
 pub(crate) mod vertex_arrays;

@@ -145,6 +145,23 @@ pub fn draw_indices_bytes(n: i32, type_: u32) -> Option<usize> {
         .checked_mul(draw_index_bytes(type_)?)
 }
 
+/// The names of glCallLists, from their bytes, before the list base is added.
+pub fn list_offsets(kind: u32, names: &[u8]) -> impl Iterator<Item = u32> + '_ {
+    let size = call_lists_bytes(1, kind).unwrap_or(1).max(1);
+    names.chunks_exact(size).map(move |name| {
+        let word = || [name[0], name[1], name[2], name[3]];
+        match kind {
+            GL_BYTE => i32::from(name[0] as i8) as u32,
+            GL_SHORT => i32::from(i16::from_ne_bytes([name[0], name[1]])) as u32,
+            GL_UNSIGNED_SHORT => u16::from_ne_bytes([name[0], name[1]]).into(),
+            GL_INT | GL_UNSIGNED_INT => u32::from_ne_bytes(word()),
+            GL_FLOAT => f32::from_ne_bytes(word()) as i32 as u32,
+            // Bytes, most significant first.
+            _ => name.iter().fold(0, |all, byte| all << 8 | u32::from(*byte)),
+        }
+    })
+}
+
 /// Bytes that `glCallLists` reads for `n` names; a negative `n` makes none.
 pub fn call_lists_bytes(n: i32, type_: u32) -> Option<usize> {
     let each = match type_ {

@@ -1,0 +1,156 @@
+//! Display lists with commands that the driver cannot execute: those about accumulation buffers, which are the renderer's.
+//!
+//! Such a list is compiled in parts, each a list of the driver's, and the renderer goes from one to the next and does itself what lies between them.
+//! The first part has the list's own name; the names of the others are high ones, which programs do not use.
+
+use crate::renderer::Renderer;
+use mgn_wire::sizes::image::list_offsets;
+use mgn_wire::{gl::*, Fault};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Lists that call others deeper than this stop there, as in Mesa.
+const DEEPEST: usize = 64;
+
+/// The first name of a part.
+const FIRST_PART: u32 = 0xf000_0000;
+
+/// What is done between the parts of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Step {
+    /// A part, by the driver's name.
+    Part(u32),
+    Accum(u32, f32),
+    Clear(u32),
+    Call(u32),
+    /// glCallLists: a type, and the bytes of its names.
+    Calls(u32, Vec<u8>),
+}
+
+/// The lists of a share group that have parts.
+#[derive(Debug, Default)]
+pub(crate) struct SplitLists {
+    lists: HashMap<u32, Rc<Vec<Step>>>,
+    parts: u32,
+}
+
+/// The list under compilation.
+#[derive(Debug)]
+pub(crate) struct Compiling {
+    list: u32,
+    mode: u32,
+    /// The part under compilation.
+    part: u32,
+    steps: Vec<Step>,
+}
+
+impl Compiling {
+    pub fn new(list: u32, mode: u32) -> Compiling {
+        Compiling {
+            list,
+            mode,
+            part: list,
+            steps: Vec::new(),
+        }
+    }
+}
+
+impl Renderer {
+    /// Whether a list is being compiled that a command about accumulation buffers has to go into by way of us.
+    pub(crate) fn splits_for_accumulation(&self) -> bool {
+        self.has_accumulation && self.cx.as_ref().is_some_and(|cx| cx.compiling.is_some())
+    }
+
+    /// Puts a step into the list that is being compiled, and takes it now if commands are executed as well.
+    pub(crate) fn split(&mut self, step: Step) -> Result<(), Fault> {
+        let Some(mut compiling) = self.cx()?.compiling.take() else {
+            return Ok(());
+        };
+        let lists = &mut self.names.shared.split_lists;
+        let next = FIRST_PART | lists.parts;
+        lists.parts = (lists.parts + 1) & !FIRST_PART;
+        // SAFETY: the context is current, and the driver is compiling a list.
+        unsafe { (self.gl.glEndList)() };
+        let part = std::mem::replace(&mut compiling.part, next);
+        let mode = compiling.mode;
+        compiling.steps.extend([Step::Part(part), step.clone()]);
+        let taken = if mode == GL_COMPILE_AND_EXECUTE {
+            self.take_step(&step, 0)
+        } else {
+            Ok(())
+        };
+        // SAFETY: as above; it is compiling none now.
+        unsafe { (self.gl.glNewList)(next, mode) };
+        self.cx()?.compiling = Some(compiling);
+        taken
+    }
+
+    /// The list that was being compiled is complete.
+    pub(crate) fn list_ended(&mut self, mut compiling: Compiling) {
+        self.forget_parts(|list| list == compiling.list);
+        if !compiling.steps.is_empty() {
+            compiling.steps.push(Step::Part(compiling.part));
+            let lists = &mut self.names.shared.split_lists.lists;
+            lists.insert(compiling.list, Rc::new(compiling.steps));
+        }
+    }
+
+    /// Lists are deleted, or compiled anew.
+    pub(crate) fn forget_parts(&mut self, which: impl Fn(u32) -> bool) {
+        let lists = &mut self.names.shared.split_lists.lists;
+        if lists.is_empty() {
+            return;
+        }
+        let gone: Vec<u32> = lists.keys().copied().filter(|list| which(*list)).collect();
+        for list in gone {
+            let steps = self.names.shared.split_lists.lists.remove(&list);
+            for step in steps.iter().flat_map(|steps| steps.iter()) {
+                match step {
+                    // SAFETY: the context is current.
+                    Step::Part(part) if *part != list => unsafe {
+                        (self.gl.glDeleteLists)(*part, 1)
+                    },
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Whether a call of lists may not be left to the driver.
+    pub(crate) fn has_split_lists(&self) -> bool {
+        !self.names.shared.split_lists.lists.is_empty()
+    }
+
+    /// Calls a list, of parts or not.
+    pub(crate) fn call_split(&mut self, list: u32, depth: usize) -> Result<(), Fault> {
+        if depth >= DEEPEST {
+            return Ok(());
+        }
+        let Some(steps) = self.names.shared.split_lists.lists.get(&list).cloned() else {
+            // SAFETY: the context is current.
+            unsafe { (self.gl.glCallList)(list) };
+            return Ok(());
+        };
+        steps
+            .iter()
+            .try_for_each(|step| self.take_step(step, depth))
+    }
+
+    pub(crate) fn take_step(&mut self, step: &Step, depth: usize) -> Result<(), Fault> {
+        match step {
+            Step::Part(part) => {
+                // SAFETY: the context is current.
+                unsafe { (self.gl.glCallList)(*part) };
+                Ok(())
+            }
+            Step::Accum(op, value) => self.hand_gl_accum(*op, *value),
+            Step::Clear(mask) => self.hand_gl_clear(*mask),
+            Step::Call(list) => self.call_split(*list, depth + 1),
+            Step::Calls(kind, names) => {
+                let base = self.driver_integer(GL_LIST_BASE) as u32;
+                list_offsets(*kind, names)
+                    .try_for_each(|offset| self.call_split(base.wrapping_add(offset), depth + 1))
+            }
+        }
+    }
+}
