@@ -104,6 +104,22 @@ uint32_t random_bits(void);
 float random_float(void); /* in [0, 1) */
 /* Compiles and links; logs and returns 0 on failure. */
 GLuint build_program(const char *vertex, const char *fragment);
+/* The stages of a program, those it has not null; and what it captures by transform feedback. */
+struct stages {
+    const char *vertex, *control, *evaluation, *geometry, *fragment, *compute;
+    const char *const *captured;
+    int captured_count;
+    GLenum capture_mode;
+    bool separable;
+};
+/* Compiles and links; logs failures. STAGES(.vertex = "...", .fragment = "...") */
+GLuint build_stages(const struct stages *stages);
+#define STAGES(...) build_stages(&(struct stages){__VA_ARGS__})
+/* A buffer object bound to `target`. */
+GLuint make_buffer(GLenum target, GLsizeiptr size, const void *data);
+/* Log what lies at the beginning of the buffer bound to `target`: at most 256 values. */
+void note_buffer_ints(const char *what, GLenum target, int count);
+void note_buffer_floats(const char *what, GLenum target, int count);
 /* An 8-bit RGBA texture image of a coloured checkerboard, as glTexImage2D takes it. */
 void checkerboard(unsigned char *rgba, int width, int height, int square_size);
 

@@ -82,6 +82,69 @@ GLuint build_program(const char *vertex, const char *fragment)
     return 0;
 }
 
+GLuint build_stages(const struct stages *stages)
+{
+    static const GLenum types[] = {GL_VERTEX_SHADER,   GL_TESS_CONTROL_SHADER, GL_TESS_EVALUATION_SHADER,
+                                   GL_GEOMETRY_SHADER, GL_FRAGMENT_SHADER,     GL_COMPUTE_SHADER};
+    const char *sources[] = {stages->vertex, stages->control, stages->evaluation, stages->geometry, stages->fragment, stages->compute};
+    GLuint program = glCreateProgram();
+    GLint done = 0;
+    for (int i = 0; i < 6; i++) {
+        if (!sources[i])
+            continue;
+        GLuint shader = compile(types[i], sources[i]);
+        glAttachShader(program, shader);
+        glDeleteShader(shader);
+    }
+    if (stages->captured)
+        glTransformFeedbackVaryings(program, stages->captured_count, stages->captured, stages->capture_mode);
+    if (stages->separable)
+        glProgramParameteri(program, GL_PROGRAM_SEPARABLE, GL_TRUE);
+    glLinkProgram(program);
+    glGetProgramiv(program, GL_LINK_STATUS, &done);
+    if (!done) {
+        char text[1024] = "";
+        glGetProgramInfoLog(program, sizeof text, NULL, text);
+        note("program does not link: %s", text);
+    }
+    return program;
+}
+
+GLuint make_buffer(GLenum target, GLsizeiptr size, const void *data)
+{
+    GLuint buffer;
+    glGenBuffers(1, &buffer);
+    glBindBuffer(target, buffer);
+    glBufferData(target, size, data, GL_DYNAMIC_COPY);
+    return buffer;
+}
+
+/* By a mapping, which OpenGL ES has too. */
+static void read_buffer(GLenum target, void *to, int words)
+{
+    GLsizeiptr size = (GLsizeiptr)words * 4;
+    const void *from = glMapBufferRange(target, 0, size, GL_MAP_READ_BIT);
+    if (from)
+        memcpy(to, from, (size_t)size);
+    else
+        note("not mapped");
+    glUnmapBuffer(target);
+}
+
+void note_buffer_ints(const char *what, GLenum target, int count)
+{
+    int values[256] = {0};
+    read_buffer(target, values, count);
+    note_ints(what, values, count);
+}
+
+void note_buffer_floats(const char *what, GLenum target, int count)
+{
+    float values[256] = {0};
+    read_buffer(target, values, count);
+    note_floats(what, values, count);
+}
+
 void checkerboard(unsigned char *rgba, int width, int height, int square_size)
 {
     for (int y = 0; y < height; y++) {
