@@ -3,10 +3,11 @@
 //! What may be advertised, if the server has it too.
 
 /// Sorted.
-pub static EXTENSIONS: [&str; 391] = [
+pub static EXTENSIONS: [&str; 394] = [
     "GL_3DFX_texture_compression_FXT1",
     "GL_AMD_conservative_depth",
     "GL_AMD_draw_buffers_blend",
+    "GL_AMD_gpu_shader_int64",
     "GL_AMD_multi_draw_indirect",
     "GL_AMD_query_buffer_object",
     "GL_AMD_seamless_cubemap_per_texture",
@@ -60,6 +61,7 @@ pub static EXTENSIONS: [&str; 391] = [
     "GL_ARB_get_program_binary",
     "GL_ARB_gpu_shader5",
     "GL_ARB_gpu_shader_fp64",
+    "GL_ARB_gpu_shader_int64",
     "GL_ARB_half_float_pixel",
     "GL_ARB_half_float_vertex",
     "GL_ARB_indirect_parameters",
@@ -86,6 +88,7 @@ pub static EXTENSIONS: [&str; 391] = [
     "GL_ARB_provoking_vertex",
     "GL_ARB_query_buffer_object",
     "GL_ARB_robust_buffer_access_behavior",
+    "GL_ARB_robustness",
     "GL_ARB_sample_shading",
     "GL_ARB_sampler_objects",
     "GL_ARB_seamless_cube_map",

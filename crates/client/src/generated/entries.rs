@@ -2246,19 +2246,6 @@ pub unsafe extern "C" fn glGenerateTextureMipmapEXT(texture: u32, target: u32) {
         cx.done();
     }
 }
-pub unsafe extern "C" fn glGetActiveAtomicCounterBufferiv(program: u32, buffer_index: u32, pname: u32, params: *mut i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_active_atomic_counter_bufferiv(
-            program,
-            buffer_index,
-            pname,
-            if params.is_null() { 0 } else { (lens::values(pname)) as u32 },
-        );
-        let mut answer = cx.answer(ops::GL_GET_ACTIVE_ATOMIC_COUNTER_BUFFERIV);
-        answer.array(params.cast::<i32>(), lens::values(pname));
-    }
-}
 pub unsafe extern "C" fn glGetActiveAttrib(
     program: u32,
     index: u32,
@@ -2330,20 +2317,6 @@ pub unsafe extern "C" fn glGetActiveSubroutineUniformName(
         let mut answer = cx.answer(ops::GL_GET_ACTIVE_SUBROUTINE_UNIFORM_NAME);
         answer.array(length.cast::<i32>(), 1);
         answer.array(name.cast::<u8>(), lens::times(buf_size as i64, 1));
-    }
-}
-pub unsafe extern "C" fn glGetActiveSubroutineUniformiv(program: u32, shadertype: u32, index: u32, pname: u32, values: *mut i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_active_subroutine_uniformiv(
-            program,
-            shadertype,
-            index,
-            pname,
-            if values.is_null() { 0 } else { (lens::values(pname)) as u32 },
-        );
-        let mut answer = cx.answer(ops::GL_GET_ACTIVE_SUBROUTINE_UNIFORMIV);
-        answer.array(values.cast::<i32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetActiveUniform(
@@ -3355,10 +3328,12 @@ pub unsafe extern "C" fn glGetUniformfv(program: u32, location: i32, params: *mu
     }
 }
 pub unsafe extern "C" fn glGetUniformi64vARB(program: u32, location: i32, params: *mut i64) {
-    refused("glGetUniformi64vARB");
-}
-pub unsafe extern "C" fn glGetUniformi64vNV(program: u32, location: i32, params: *mut i64) {
-    refused("glGetUniformi64vNV");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_uniformi64v_arb(program, location, if params.is_null() { 0 } else { (16) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_UNIFORMI64V_ARB);
+        answer.array(params.cast::<i64>(), 16);
+    }
 }
 pub unsafe extern "C" fn glGetUniformiv(program: u32, location: i32, params: *mut i32) {
     unsafe {
@@ -3369,10 +3344,12 @@ pub unsafe extern "C" fn glGetUniformiv(program: u32, location: i32, params: *mu
     }
 }
 pub unsafe extern "C" fn glGetUniformui64vARB(program: u32, location: i32, params: *mut u64) {
-    refused("glGetUniformui64vARB");
-}
-pub unsafe extern "C" fn glGetUniformui64vNV(program: u32, location: i32, params: *mut u64) {
-    refused("glGetUniformui64vNV");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_uniformui64v_arb(program, location, if params.is_null() { 0 } else { (16) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_UNIFORMUI64V_ARB);
+        answer.array(params.cast::<u64>(), 16);
+    }
 }
 pub unsafe extern "C" fn glGetUniformuiv(program: u32, location: i32, params: *mut u32) {
     unsafe {
@@ -3450,22 +3427,6 @@ pub unsafe extern "C" fn glGetnColorTableARB(target: u32, format: u32, type_: u3
         answer.array(table.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
-pub unsafe extern "C" fn glGetnCompressedTexImage(target: u32, lod: i32, buf_size: i32, pixels: *mut c_void) {
-    refused("glGetnCompressedTexImage");
-}
-pub unsafe extern "C" fn glGetnCompressedTexImageARB(target: u32, lod: i32, buf_size: i32, img: *mut c_void) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_getn_compressed_tex_image_arb(
-            target,
-            lod,
-            buf_size,
-            if img.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
-        );
-        let mut answer = cx.answer(ops::GL_GETN_COMPRESSED_TEX_IMAGE_ARB);
-        answer.array(img.cast::<u8>(), lens::times(buf_size as i64, 1));
-    }
-}
 pub unsafe extern "C" fn glGetnConvolutionFilter(target: u32, format: u32, type_: u32, buf_size: i32, image: *mut c_void) {
     unsafe {
         let cx = context();
@@ -3524,34 +3485,6 @@ pub unsafe extern "C" fn glGetnHistogramARB(target: u32, reset: u8, format: u32,
         answer.array(values.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
-pub unsafe extern "C" fn glGetnMapdv(target: u32, query: u32, buf_size: i32, v: *mut f64) {
-    refused("glGetnMapdv");
-}
-pub unsafe extern "C" fn glGetnMapdvARB(target: u32, query: u32, buf_size: i32, v: *mut f64) {
-    refused("glGetnMapdvARB");
-}
-pub unsafe extern "C" fn glGetnMapfv(target: u32, query: u32, buf_size: i32, v: *mut f32) {
-    refused("glGetnMapfv");
-}
-pub unsafe extern "C" fn glGetnMapfvARB(target: u32, query: u32, buf_size: i32, v: *mut f32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_getn_mapfv_arb(target, query, buf_size, if v.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 });
-        let mut answer = cx.answer(ops::GL_GETN_MAPFV_ARB);
-        answer.array(v.cast::<f32>(), lens::times(buf_size as i64, 1));
-    }
-}
-pub unsafe extern "C" fn glGetnMapiv(target: u32, query: u32, buf_size: i32, v: *mut i32) {
-    refused("glGetnMapiv");
-}
-pub unsafe extern "C" fn glGetnMapivARB(target: u32, query: u32, buf_size: i32, v: *mut i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_getn_mapiv_arb(target, query, buf_size, if v.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 });
-        let mut answer = cx.answer(ops::GL_GETN_MAPIV_ARB);
-        answer.array(v.cast::<i32>(), lens::times(buf_size as i64, 1));
-    }
-}
 pub unsafe extern "C" fn glGetnMinmax(target: u32, reset: u8, format: u32, type_: u32, buf_size: i32, values: *mut c_void) {
     unsafe {
         let cx = context();
@@ -3580,50 +3513,6 @@ pub unsafe extern "C" fn glGetnMinmaxARB(target: u32, reset: u8, format: u32, ty
         );
         let mut answer = cx.answer(ops::GL_GETN_MINMAX_ARB);
         answer.array(values.cast::<u8>(), lens::times(buf_size as i64, 1));
-    }
-}
-pub unsafe extern "C" fn glGetnPixelMapfv(map: u32, buf_size: i32, values: *mut f32) {
-    refused("glGetnPixelMapfv");
-}
-pub unsafe extern "C" fn glGetnPixelMapfvARB(map: u32, buf_size: i32, values: *mut f32) {
-    refused("glGetnPixelMapfvARB");
-}
-pub unsafe extern "C" fn glGetnPixelMapuiv(map: u32, buf_size: i32, values: *mut u32) {
-    refused("glGetnPixelMapuiv");
-}
-pub unsafe extern "C" fn glGetnPixelMapuivARB(map: u32, buf_size: i32, values: *mut u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_getn_pixel_mapuiv_arb(map, buf_size, if values.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 });
-        let mut answer = cx.answer(ops::GL_GETN_PIXEL_MAPUIV_ARB);
-        answer.array(values.cast::<u32>(), lens::times(buf_size as i64, 1));
-    }
-}
-pub unsafe extern "C" fn glGetnPixelMapusv(map: u32, buf_size: i32, values: *mut u16) {
-    refused("glGetnPixelMapusv");
-}
-pub unsafe extern "C" fn glGetnPixelMapusvARB(map: u32, buf_size: i32, values: *mut u16) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_getn_pixel_mapusv_arb(map, buf_size, if values.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 });
-        let mut answer = cx.answer(ops::GL_GETN_PIXEL_MAPUSV_ARB);
-        answer.array(values.cast::<u16>(), lens::times(buf_size as i64, 1));
-    }
-}
-pub unsafe extern "C" fn glGetnPolygonStipple(buf_size: i32, pattern: *mut u8) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_getn_polygon_stipple(buf_size, if pattern.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 });
-        let mut answer = cx.answer(ops::GL_GETN_POLYGON_STIPPLE);
-        answer.array(pattern.cast::<u8>(), lens::times(buf_size as i64, 1));
-    }
-}
-pub unsafe extern "C" fn glGetnPolygonStippleARB(buf_size: i32, pattern: *mut u8) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_getn_polygon_stipple_arb(buf_size, if pattern.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 });
-        let mut answer = cx.answer(ops::GL_GETN_POLYGON_STIPPLE_ARB);
-        answer.array(pattern.cast::<u8>(), lens::times(buf_size as i64, 1));
     }
 }
 pub unsafe extern "C" fn glGetnSeparableFilter(
@@ -3682,24 +3571,6 @@ pub unsafe extern "C" fn glGetnSeparableFilterARB(
         answer.array(span.cast::<u8>(), 0);
     }
 }
-pub unsafe extern "C" fn glGetnTexImage(target: u32, level: i32, format: u32, type_: u32, buf_size: i32, pixels: *mut c_void) {
-    refused("glGetnTexImage");
-}
-pub unsafe extern "C" fn glGetnTexImageARB(target: u32, level: i32, format: u32, type_: u32, buf_size: i32, img: *mut c_void) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_getn_tex_image_arb(
-            target,
-            level,
-            format,
-            type_,
-            buf_size,
-            if img.is_null() { 0 } else { (lens::times(buf_size as i64, 1)) as u32 },
-        );
-        let mut answer = cx.answer(ops::GL_GETN_TEX_IMAGE_ARB);
-        answer.array(img.cast::<u8>(), lens::times(buf_size as i64, 1));
-    }
-}
 pub unsafe extern "C" fn glGetnUniformdv(program: u32, location: i32, buf_size: i32, params: *mut f64) {
     unsafe {
         let cx = context();
@@ -3708,27 +3579,11 @@ pub unsafe extern "C" fn glGetnUniformdv(program: u32, location: i32, buf_size: 
         answer.array(params.cast::<f64>(), 16);
     }
 }
-pub unsafe extern "C" fn glGetnUniformdvARB(program: u32, location: i32, buf_size: i32, params: *mut f64) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_getn_uniformdv_arb(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
-        let mut answer = cx.answer(ops::GL_GETN_UNIFORMDV_ARB);
-        answer.array(params.cast::<f64>(), 16);
-    }
-}
 pub unsafe extern "C" fn glGetnUniformfv(program: u32, location: i32, buf_size: i32, params: *mut f32) {
     unsafe {
         let cx = context();
         cx.enc.gl_getn_uniformfv(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_UNIFORMFV);
-        answer.array(params.cast::<f32>(), 16);
-    }
-}
-pub unsafe extern "C" fn glGetnUniformfvARB(program: u32, location: i32, buf_size: i32, params: *mut f32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_getn_uniformfv_arb(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
-        let mut answer = cx.answer(ops::GL_GETN_UNIFORMFV_ARB);
         answer.array(params.cast::<f32>(), 16);
     }
 }
@@ -3748,14 +3603,6 @@ pub unsafe extern "C" fn glGetnUniformiv(program: u32, location: i32, buf_size: 
         answer.array(params.cast::<i32>(), 16);
     }
 }
-pub unsafe extern "C" fn glGetnUniformivARB(program: u32, location: i32, buf_size: i32, params: *mut i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_getn_uniformiv_arb(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
-        let mut answer = cx.answer(ops::GL_GETN_UNIFORMIV_ARB);
-        answer.array(params.cast::<i32>(), 16);
-    }
-}
 pub unsafe extern "C" fn glGetnUniformui64vARB(program: u32, location: i32, buf_size: i32, params: *mut u64) {
     unsafe {
         let cx = context();
@@ -3769,14 +3616,6 @@ pub unsafe extern "C" fn glGetnUniformuiv(program: u32, location: i32, buf_size:
         let cx = context();
         cx.enc.gl_getn_uniformuiv(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
         let mut answer = cx.answer(ops::GL_GETN_UNIFORMUIV);
-        answer.array(params.cast::<u32>(), 16);
-    }
-}
-pub unsafe extern "C" fn glGetnUniformuivARB(program: u32, location: i32, buf_size: i32, params: *mut u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_getn_uniformuiv_arb(program, location, buf_size, if params.is_null() { 0 } else { (16) as u32 });
-        let mut answer = cx.answer(ops::GL_GETN_UNIFORMUIV_ARB);
         answer.array(params.cast::<u32>(), 16);
     }
 }

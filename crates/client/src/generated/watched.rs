@@ -985,6 +985,20 @@ pub unsafe extern "C" fn glGenVertexArrays(n: i32, arrays: *mut u32) {
         value
     }
 }
+pub unsafe extern "C" fn glGetActiveAtomicCounterBufferiv(program: u32, buffer_index: u32, pname: u32, params: *mut i32) {
+    unsafe {
+        let value = hand::glGetActiveAtomicCounterBufferiv(program, buffer_index, pname, params);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetActiveSubroutineUniformiv(program: u32, shadertype: u32, index: u32, pname: u32, values: *mut i32) {
+    unsafe {
+        let value = hand::glGetActiveSubroutineUniformiv(program, shadertype, index, pname, values);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glGetActiveUniformBlockiv(program: u32, uniform_block_index: u32, pname: u32, params: *mut i32) {
     unsafe {
         let value = hand::glGetActiveUniformBlockiv(program, uniform_block_index, pname, params);
@@ -1407,6 +1421,20 @@ pub unsafe extern "C" fn glGetUniformLocation(program: u32, name: *const u8) -> 
         value
     }
 }
+pub unsafe extern "C" fn glGetUniformi64vNV(program: u32, location: i32, params: *mut i64) {
+    unsafe {
+        let value = hand::glGetUniformi64vNV(program, location, params);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetUniformui64vNV(program: u32, location: i32, params: *mut u64) {
+    unsafe {
+        let value = hand::glGetUniformui64vNV(program, location, params);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glGetVertexAttribIiv(index: u32, pname: u32, params: *mut i32) {
     unsafe {
         let value = hand::glGetVertexAttribIiv(index, pname, params);
@@ -1445,6 +1473,160 @@ pub unsafe extern "C" fn glGetVertexAttribfv(index: u32, pname: u32, params: *mu
 pub unsafe extern "C" fn glGetVertexAttribiv(index: u32, pname: u32, params: *mut i32) {
     unsafe {
         let value = hand::glGetVertexAttribiv(index, pname, params);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetnCompressedTexImage(target: u32, lod: i32, buf_size: i32, pixels: *mut c_void) {
+    unsafe {
+        let value = hand::glGetnCompressedTexImage(target, lod, buf_size, pixels);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetnCompressedTexImageARB(target: u32, lod: i32, buf_size: i32, img: *mut c_void) {
+    unsafe {
+        let value = hand::glGetnCompressedTexImageARB(target, lod, buf_size, img);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetnMapdv(target: u32, query: u32, buf_size: i32, v: *mut f64) {
+    unsafe {
+        let value = hand::glGetnMapdv(target, query, buf_size, v);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetnMapdvARB(target: u32, query: u32, buf_size: i32, v: *mut f64) {
+    unsafe {
+        let value = hand::glGetnMapdvARB(target, query, buf_size, v);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetnMapfv(target: u32, query: u32, buf_size: i32, v: *mut f32) {
+    unsafe {
+        let value = hand::glGetnMapfv(target, query, buf_size, v);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetnMapfvARB(target: u32, query: u32, buf_size: i32, v: *mut f32) {
+    unsafe {
+        let value = hand::glGetnMapfvARB(target, query, buf_size, v);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetnMapiv(target: u32, query: u32, buf_size: i32, v: *mut i32) {
+    unsafe {
+        let value = hand::glGetnMapiv(target, query, buf_size, v);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetnMapivARB(target: u32, query: u32, buf_size: i32, v: *mut i32) {
+    unsafe {
+        let value = hand::glGetnMapivARB(target, query, buf_size, v);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetnPixelMapfv(map: u32, buf_size: i32, values: *mut f32) {
+    unsafe {
+        let value = hand::glGetnPixelMapfv(map, buf_size, values);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetnPixelMapfvARB(map: u32, buf_size: i32, values: *mut f32) {
+    unsafe {
+        let value = hand::glGetnPixelMapfvARB(map, buf_size, values);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetnPixelMapuiv(map: u32, buf_size: i32, values: *mut u32) {
+    unsafe {
+        let value = hand::glGetnPixelMapuiv(map, buf_size, values);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetnPixelMapuivARB(map: u32, buf_size: i32, values: *mut u32) {
+    unsafe {
+        let value = hand::glGetnPixelMapuivARB(map, buf_size, values);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetnPixelMapusv(map: u32, buf_size: i32, values: *mut u16) {
+    unsafe {
+        let value = hand::glGetnPixelMapusv(map, buf_size, values);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetnPixelMapusvARB(map: u32, buf_size: i32, values: *mut u16) {
+    unsafe {
+        let value = hand::glGetnPixelMapusvARB(map, buf_size, values);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetnPolygonStipple(buf_size: i32, pattern: *mut u8) {
+    unsafe {
+        let value = hand::glGetnPolygonStipple(buf_size, pattern);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetnPolygonStippleARB(buf_size: i32, pattern: *mut u8) {
+    unsafe {
+        let value = hand::glGetnPolygonStippleARB(buf_size, pattern);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetnTexImage(target: u32, level: i32, format: u32, type_: u32, buf_size: i32, pixels: *mut c_void) {
+    unsafe {
+        let value = hand::glGetnTexImage(target, level, format, type_, buf_size, pixels);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetnTexImageARB(target: u32, level: i32, format: u32, type_: u32, buf_size: i32, img: *mut c_void) {
+    unsafe {
+        let value = hand::glGetnTexImageARB(target, level, format, type_, buf_size, img);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetnUniformdvARB(program: u32, location: i32, buf_size: i32, params: *mut f64) {
+    unsafe {
+        let value = hand::glGetnUniformdvARB(program, location, buf_size, params);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetnUniformfvARB(program: u32, location: i32, buf_size: i32, params: *mut f32) {
+    unsafe {
+        let value = hand::glGetnUniformfvARB(program, location, buf_size, params);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetnUniformivARB(program: u32, location: i32, buf_size: i32, params: *mut i32) {
+    unsafe {
+        let value = hand::glGetnUniformivARB(program, location, buf_size, params);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetnUniformuivARB(program: u32, location: i32, buf_size: i32, params: *mut u32) {
+    unsafe {
+        let value = hand::glGetnUniformuivARB(program, location, buf_size, params);
         context().done();
         value
     }

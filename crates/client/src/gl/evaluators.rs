@@ -34,7 +34,7 @@ fn values_of(cx: &mut Context, target: u32, query: u32) -> u32 {
 }
 
 macro_rules! map_queries {
-    ($($name:ident: $ty:ty, $send:ident, $op:ident;)*) => {
+    ($($name:ident $sized:ident $sized_arb:ident: $ty:ty, $send:ident, $op:ident;)*) => {
         $(pub unsafe extern "C" fn $name(target: u32, query: u32, v: *mut $ty) {
             // SAFETY: the program gives room for the values; the only reference in use, to the thread's own context.
             unsafe {
@@ -46,12 +46,35 @@ macro_rules! map_queries {
                 cx.enc.$send(target, query, count);
                 cx.answer(ops::$op).array(v, count as usize);
             }
+        }
+
+        pub unsafe extern "C" fn $sized(target: u32, query: u32, size: i32, v: *mut $ty) {
+            // SAFETY: the program gives room for `size` bytes; the only reference in use.
+            unsafe {
+                let cx = context();
+                if cx.gl.in_begin() {
+                    return cx.illegal_in_begin();
+                }
+                let count = values_of(cx, target, query);
+                cx.enc.$send(target, query, count);
+                let mut answer = cx.answer(ops::$op);
+                let values = answer.next_array(size_of::<$ty>());
+                // Mistakes are answered with nothing, whatever the size.
+                if !values.is_empty() {
+                    cx.give_sized(values, size.max(0), v.cast());
+                }
+            }
+        }
+
+        pub unsafe extern "C" fn $sized_arb(target: u32, query: u32, size: i32, v: *mut $ty) {
+            // SAFETY: the same command.
+            unsafe { $sized(target, query, size, v) }
         })*
     };
 }
 
 map_queries! {
-    glGetMapdv: f64, gl_get_mapdv, GL_GET_MAPDV;
-    glGetMapfv: f32, gl_get_mapfv, GL_GET_MAPFV;
-    glGetMapiv: i32, gl_get_mapiv, GL_GET_MAPIV;
+    glGetMapdv glGetnMapdv glGetnMapdvARB: f64, gl_get_mapdv, GL_GET_MAPDV;
+    glGetMapfv glGetnMapfv glGetnMapfvARB: f32, gl_get_mapfv, GL_GET_MAPFV;
+    glGetMapiv glGetnMapiv glGetnMapivARB: i32, gl_get_mapiv, GL_GET_MAPIV;
 }

@@ -20,6 +20,7 @@ mod names;
 mod objects;
 pub mod pixels;
 mod render_modes;
+mod robust;
 mod strings;
 mod tracked;
 
@@ -54,6 +55,7 @@ pub mod hand {
     pub use super::lists::*;
     pub use super::objects::*;
     pub use super::render_modes::{glFeedbackBuffer, glRenderMode, glSelectBuffer};
+    pub use super::robust::*;
     pub use super::strings::*;
 }
 

@@ -457,7 +457,11 @@ pub struct Gl {
     pub glGetUniformSubroutineuiv: unsafe extern "C" fn(u32, i32, *mut u32),
     pub glGetUniformdv: unsafe extern "C" fn(u32, i32, *mut f64),
     pub glGetUniformfv: unsafe extern "C" fn(u32, i32, *mut f32),
+    pub glGetUniformi64vARB: unsafe extern "C" fn(u32, i32, *mut i64),
+    pub glGetUniformi64vNV: unsafe extern "C" fn(u32, i32, *mut i64),
     pub glGetUniformiv: unsafe extern "C" fn(u32, i32, *mut i32),
+    pub glGetUniformui64vARB: unsafe extern "C" fn(u32, i32, *mut u64),
+    pub glGetUniformui64vNV: unsafe extern "C" fn(u32, i32, *mut u64),
     pub glGetUniformuiv: unsafe extern "C" fn(u32, i32, *mut u32),
     pub glGetUnsignedBytevEXT: unsafe extern "C" fn(u32, *mut u8),
     pub glGetVertexAttribIiv: unsafe extern "C" fn(u32, u32, *mut i32),
@@ -469,21 +473,31 @@ pub struct Gl {
     pub glGetVertexAttribiv: unsafe extern "C" fn(u32, u32, *mut i32),
     pub glGetnColorTable: unsafe extern "C" fn(u32, u32, u32, i32, *mut c_void),
     pub glGetnColorTableARB: unsafe extern "C" fn(u32, u32, u32, i32, *mut c_void),
+    pub glGetnCompressedTexImage: unsafe extern "C" fn(u32, i32, i32, *mut c_void),
     pub glGetnCompressedTexImageARB: unsafe extern "C" fn(u32, i32, i32, *mut c_void),
     pub glGetnConvolutionFilter: unsafe extern "C" fn(u32, u32, u32, i32, *mut c_void),
     pub glGetnConvolutionFilterARB: unsafe extern "C" fn(u32, u32, u32, i32, *mut c_void),
     pub glGetnHistogram: unsafe extern "C" fn(u32, u8, u32, u32, i32, *mut c_void),
     pub glGetnHistogramARB: unsafe extern "C" fn(u32, u8, u32, u32, i32, *mut c_void),
+    pub glGetnMapdv: unsafe extern "C" fn(u32, u32, i32, *mut f64),
+    pub glGetnMapdvARB: unsafe extern "C" fn(u32, u32, i32, *mut f64),
+    pub glGetnMapfv: unsafe extern "C" fn(u32, u32, i32, *mut f32),
     pub glGetnMapfvARB: unsafe extern "C" fn(u32, u32, i32, *mut f32),
+    pub glGetnMapiv: unsafe extern "C" fn(u32, u32, i32, *mut i32),
     pub glGetnMapivARB: unsafe extern "C" fn(u32, u32, i32, *mut i32),
     pub glGetnMinmax: unsafe extern "C" fn(u32, u8, u32, u32, i32, *mut c_void),
     pub glGetnMinmaxARB: unsafe extern "C" fn(u32, u8, u32, u32, i32, *mut c_void),
+    pub glGetnPixelMapfv: unsafe extern "C" fn(u32, i32, *mut f32),
+    pub glGetnPixelMapfvARB: unsafe extern "C" fn(u32, i32, *mut f32),
+    pub glGetnPixelMapuiv: unsafe extern "C" fn(u32, i32, *mut u32),
     pub glGetnPixelMapuivARB: unsafe extern "C" fn(u32, i32, *mut u32),
+    pub glGetnPixelMapusv: unsafe extern "C" fn(u32, i32, *mut u16),
     pub glGetnPixelMapusvARB: unsafe extern "C" fn(u32, i32, *mut u16),
     pub glGetnPolygonStipple: unsafe extern "C" fn(i32, *mut u8),
     pub glGetnPolygonStippleARB: unsafe extern "C" fn(i32, *mut u8),
     pub glGetnSeparableFilter: unsafe extern "C" fn(u32, u32, u32, i32, *mut c_void, i32, *mut c_void, *mut c_void),
     pub glGetnSeparableFilterARB: unsafe extern "C" fn(u32, u32, u32, i32, *mut c_void, i32, *mut c_void, *mut c_void),
+    pub glGetnTexImage: unsafe extern "C" fn(u32, i32, u32, u32, i32, *mut c_void),
     pub glGetnTexImageARB: unsafe extern "C" fn(u32, i32, u32, u32, i32, *mut c_void),
     pub glGetnUniformdv: unsafe extern "C" fn(u32, i32, i32, *mut f64),
     pub glGetnUniformdvARB: unsafe extern "C" fn(u32, i32, i32, *mut f64),
@@ -2347,7 +2361,19 @@ impl Gl {
             },
             glGetUniformdv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *mut f64)>(load("glGetUniformdv")) },
             glGetUniformfv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *mut f32)>(load("glGetUniformfv")) },
+            glGetUniformi64vARB: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *mut i64)>(load("glGetUniformi64vARB"))
+            },
+            glGetUniformi64vNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *mut i64)>(load("glGetUniformi64vNV"))
+            },
             glGetUniformiv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *mut i32)>(load("glGetUniformiv")) },
+            glGetUniformui64vARB: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *mut u64)>(load("glGetUniformui64vARB"))
+            },
+            glGetUniformui64vNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *mut u64)>(load("glGetUniformui64vNV"))
+            },
             glGetUniformuiv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *mut u32)>(load("glGetUniformuiv"))
             },
@@ -2381,6 +2407,9 @@ impl Gl {
             glGetnColorTableARB: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32, *mut c_void)>(load("glGetnColorTableARB"))
             },
+            glGetnCompressedTexImage: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, *mut c_void)>(load("glGetnCompressedTexImage"))
+            },
             glGetnCompressedTexImageARB: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, *mut c_void)>(load("glGetnCompressedTexImageARB"))
             },
@@ -2396,9 +2425,15 @@ impl Gl {
             glGetnHistogramARB: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u8, u32, u32, i32, *mut c_void)>(load("glGetnHistogramARB"))
             },
+            glGetnMapdv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, *mut f64)>(load("glGetnMapdv")) },
+            glGetnMapdvARB: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, *mut f64)>(load("glGetnMapdvARB"))
+            },
+            glGetnMapfv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, *mut f32)>(load("glGetnMapfv")) },
             glGetnMapfvARB: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, *mut f32)>(load("glGetnMapfvARB"))
             },
+            glGetnMapiv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, *mut i32)>(load("glGetnMapiv")) },
             glGetnMapivARB: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, *mut i32)>(load("glGetnMapivARB"))
             },
@@ -2408,8 +2443,20 @@ impl Gl {
             glGetnMinmaxARB: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u8, u32, u32, i32, *mut c_void)>(load("glGetnMinmaxARB"))
             },
+            glGetnPixelMapfv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *mut f32)>(load("glGetnPixelMapfv"))
+            },
+            glGetnPixelMapfvARB: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *mut f32)>(load("glGetnPixelMapfvARB"))
+            },
+            glGetnPixelMapuiv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *mut u32)>(load("glGetnPixelMapuiv"))
+            },
             glGetnPixelMapuivARB: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *mut u32)>(load("glGetnPixelMapuivARB"))
+            },
+            glGetnPixelMapusv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *mut u16)>(load("glGetnPixelMapusv"))
             },
             glGetnPixelMapusvARB: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *mut u16)>(load("glGetnPixelMapusvARB"))
@@ -2429,6 +2476,9 @@ impl Gl {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32, *mut c_void, i32, *mut c_void, *mut c_void)>(
                     load("glGetnSeparableFilterARB"),
                 )
+            },
+            glGetnTexImage: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, u32, u32, i32, *mut c_void)>(load("glGetnTexImage"))
             },
             glGetnTexImageARB: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, u32, u32, i32, *mut c_void)>(load("glGetnTexImageARB"))

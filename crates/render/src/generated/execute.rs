@@ -3582,8 +3582,14 @@ impl Commands for Renderer {
     fn gl_get_uniformfv(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_gl_get_uniformfv(program, location, params_count, reply)
     }
+    fn gl_get_uniformi64v_arb(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.hand_gl_get_uniformi64v_arb(program, location, params_count, reply)
+    }
     fn gl_get_uniformiv(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_gl_get_uniformiv(program, location, params_count, reply)
+    }
+    fn gl_get_uniformui64v_arb(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.hand_gl_get_uniformui64v_arb(program, location, params_count, reply)
     }
     fn gl_get_uniformuiv(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_gl_get_uniformuiv(program, location, params_count, reply)
@@ -3685,22 +3691,6 @@ impl Commands for Renderer {
         reply.array(&table, if failed { 0 } else { table_count });
         Ok(())
     }
-    fn gl_getn_compressed_tex_image_arb(
-        &mut self,
-        target: u32,
-        lod: i32,
-        buf_size: i32,
-        img_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut img = crate::renderer::out::<u8>(img_count, lens::times(buf_size as i64, 1))?;
-        self.error();
-        unsafe { (self.gl.glGetnCompressedTexImageARB)(target, lod, buf_size, img.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&img, if failed { 0 } else { img_count });
-        Ok(())
-    }
     fn gl_getn_convolution_filter(
         &mut self,
         target: u32,
@@ -3771,24 +3761,6 @@ impl Commands for Renderer {
         reply.array(&values, if failed { 0 } else { values_count });
         Ok(())
     }
-    fn gl_getn_mapfv_arb(&mut self, target: u32, query: u32, buf_size: i32, v_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut v = crate::renderer::out::<f32>(v_count, lens::times(buf_size as i64, 1))?;
-        self.error();
-        unsafe { (self.gl.glGetnMapfvARB)(target, query, buf_size, v.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&v, if failed { 0 } else { v_count });
-        Ok(())
-    }
-    fn gl_getn_mapiv_arb(&mut self, target: u32, query: u32, buf_size: i32, v_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut v = crate::renderer::out::<i32>(v_count, lens::times(buf_size as i64, 1))?;
-        self.error();
-        unsafe { (self.gl.glGetnMapivARB)(target, query, buf_size, v.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&v, if failed { 0 } else { v_count });
-        Ok(())
-    }
     fn gl_getn_minmax(
         &mut self,
         target: u32,
@@ -3823,42 +3795,6 @@ impl Commands for Renderer {
         unsafe { (self.gl.glGetnMinmaxARB)(target, reset, format, type_, buf_size, values.as_mut_ptr().cast()) };
         let failed = self.failed();
         reply.array(&values, if failed { 0 } else { values_count });
-        Ok(())
-    }
-    fn gl_getn_pixel_mapuiv_arb(&mut self, map: u32, buf_size: i32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut values = crate::renderer::out::<u32>(values_count, lens::times(buf_size as i64, 1))?;
-        self.error();
-        unsafe { (self.gl.glGetnPixelMapuivARB)(map, buf_size, values.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&values, if failed { 0 } else { values_count });
-        Ok(())
-    }
-    fn gl_getn_pixel_mapusv_arb(&mut self, map: u32, buf_size: i32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut values = crate::renderer::out::<u16>(values_count, lens::times(buf_size as i64, 1))?;
-        self.error();
-        unsafe { (self.gl.glGetnPixelMapusvARB)(map, buf_size, values.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&values, if failed { 0 } else { values_count });
-        Ok(())
-    }
-    fn gl_getn_polygon_stipple(&mut self, buf_size: i32, pattern_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut pattern = crate::renderer::out::<u8>(pattern_count, lens::times(buf_size as i64, 1))?;
-        self.error();
-        unsafe { (self.gl.glGetnPolygonStipple)(buf_size, pattern.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&pattern, if failed { 0 } else { pattern_count });
-        Ok(())
-    }
-    fn gl_getn_polygon_stipple_arb(&mut self, buf_size: i32, pattern_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut pattern = crate::renderer::out::<u8>(pattern_count, lens::times(buf_size as i64, 1))?;
-        self.error();
-        unsafe { (self.gl.glGetnPolygonStippleARB)(buf_size, pattern.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&pattern, if failed { 0 } else { pattern_count });
         Ok(())
     }
     fn gl_getn_separable_filter(
@@ -3931,63 +3867,11 @@ impl Commands for Renderer {
         reply.array(&span, if failed { 0 } else { span_count });
         Ok(())
     }
-    fn gl_getn_tex_image_arb(
-        &mut self,
-        target: u32,
-        level: i32,
-        format: u32,
-        type_: u32,
-        buf_size: i32,
-        img_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut img = crate::renderer::out::<u8>(img_count, lens::times(buf_size as i64, 1))?;
-        self.error();
-        unsafe { (self.gl.glGetnTexImageARB)(target, level, format, type_, buf_size, img.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&img, if failed { 0 } else { img_count });
-        Ok(())
-    }
     fn gl_getn_uniformdv(&mut self, program: u32, location: i32, buf_size: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_gl_getn_uniformdv(program, location, buf_size, params_count, reply)
     }
-    fn gl_getn_uniformdv_arb(
-        &mut self,
-        program: u32,
-        location: i32,
-        buf_size: i32,
-        params_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let program = self.name(Class::Program, program);
-        let mut params = crate::renderer::out::<f64>(params_count, 16)?;
-        self.error();
-        unsafe { (self.gl.glGetnUniformdvARB)(program, location, buf_size, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
-    }
     fn gl_getn_uniformfv(&mut self, program: u32, location: i32, buf_size: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_gl_getn_uniformfv(program, location, buf_size, params_count, reply)
-    }
-    fn gl_getn_uniformfv_arb(
-        &mut self,
-        program: u32,
-        location: i32,
-        buf_size: i32,
-        params_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let program = self.name(Class::Program, program);
-        let mut params = crate::renderer::out::<f32>(params_count, 16)?;
-        self.error();
-        unsafe { (self.gl.glGetnUniformfvARB)(program, location, buf_size, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
     }
     fn gl_getn_uniformi64v_arb(
         &mut self,
@@ -3997,34 +3881,10 @@ impl Commands for Renderer {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let program = self.name(Class::Program, program);
-        let mut params = crate::renderer::out::<i64>(params_count, 16)?;
-        self.error();
-        unsafe { (self.gl.glGetnUniformi64vARB)(program, location, buf_size, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
+        self.hand_gl_getn_uniformi64v_arb(program, location, buf_size, params_count, reply)
     }
     fn gl_getn_uniformiv(&mut self, program: u32, location: i32, buf_size: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_gl_getn_uniformiv(program, location, buf_size, params_count, reply)
-    }
-    fn gl_getn_uniformiv_arb(
-        &mut self,
-        program: u32,
-        location: i32,
-        buf_size: i32,
-        params_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let program = self.name(Class::Program, program);
-        let mut params = crate::renderer::out::<i32>(params_count, 16)?;
-        self.error();
-        unsafe { (self.gl.glGetnUniformivARB)(program, location, buf_size, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
     }
     fn gl_getn_uniformui64v_arb(
         &mut self,
@@ -4034,14 +3894,7 @@ impl Commands for Renderer {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let program = self.name(Class::Program, program);
-        let mut params = crate::renderer::out::<u64>(params_count, 16)?;
-        self.error();
-        unsafe { (self.gl.glGetnUniformui64vARB)(program, location, buf_size, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
+        self.hand_gl_getn_uniformui64v_arb(program, location, buf_size, params_count, reply)
     }
     fn gl_getn_uniformuiv(
         &mut self,
@@ -4052,23 +3905,6 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.hand_gl_getn_uniformuiv(program, location, buf_size, params_count, reply)
-    }
-    fn gl_getn_uniformuiv_arb(
-        &mut self,
-        program: u32,
-        location: i32,
-        buf_size: i32,
-        params_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let program = self.name(Class::Program, program);
-        let mut params = crate::renderer::out::<u32>(params_count, 16)?;
-        self.error();
-        unsafe { (self.gl.glGetnUniformuivARB)(program, location, buf_size, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
     }
     fn gl_hint(&mut self, target: u32, mode: u32) -> Result<(), Fault> {
         self.needs_context()?;

@@ -85,7 +85,7 @@ impl Renderer {
             target,
             level,
             reply,
-            |_, [w, h, d]| tight_image_bytes(w, h, d, format, type_),
+            |_, [w, h, d]| Ok(tight_image_bytes(w, h, d, format, type_)),
             |r, to| {
                 // SAFETY: there is room for the tight image, and the driver packs tightly.
                 unsafe { (r.gl.glGetTexImage)(target, level, format, type_, to) };
@@ -114,8 +114,13 @@ impl Renderer {
         _extent_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        let size = |r: &Renderer, _| {
-            usize::try_from(r.level_parameter(target, level, GL_TEXTURE_COMPRESSED_IMAGE_SIZE)).ok()
+        let size = |r: &Renderer, [width, _, _]: [i32; 3]| {
+            if width == 0 {
+                // No image, which asking for its size would call one that is not compressed.
+                return Err(GL_INVALID_VALUE);
+            }
+            let bytes = r.level_parameter(target, level, GL_TEXTURE_COMPRESSED_IMAGE_SIZE);
+            Ok(usize::try_from(bytes).ok())
         };
         self.level_answer_image(target, level, reply, size, |r, to| {
             // SAFETY: there is room for the image, whose size the driver has told.
@@ -208,7 +213,7 @@ impl Renderer {
         target: u32,
         level: i32,
         reply: &mut Reply,
-        size: impl FnOnce(&Renderer, [i32; 3]) -> Option<usize>,
+        size: impl FnOnce(&Renderer, [i32; 3]) -> Result<Option<usize>, u32>,
         fetch: impl FnOnce(&mut Renderer, *mut c_void),
     ) -> Result<(), Fault> {
         self.needs_context()?;
@@ -220,11 +225,15 @@ impl Renderer {
         });
         // SAFETY: no arguments. Asking about a bad target, level or kind of image is an error, as fetching it is.
         let error = unsafe { (self.gl.glGetError)() };
-        if error != GL_NO_ERROR {
-            self.set_error(error);
-            nothing(reply, true);
-            return Ok(());
-        }
+        let bytes = match bytes {
+            Ok(bytes) if error == GL_NO_ERROR => bytes,
+            bytes => {
+                let asking = Some(error).filter(|e| *e != GL_NO_ERROR);
+                self.set_error(asking.or(bytes.err()).unwrap_or(GL_INVALID_OPERATION));
+                nothing(reply, true);
+                return Ok(());
+            }
+        };
         self.answer_image(Some(extent), bytes, reply, |r, to| {
             fetch(r, to);
             Ok(())

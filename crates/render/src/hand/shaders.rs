@@ -222,7 +222,7 @@ macro_rules! uniform_values {
                 let driver = self.name(Class::Program, program);
                 // SAFETY: as above.
                 let values = written::<$ty>($fillings, |to| unsafe { (self.gl.$gl)(driver, location, to) });
-                if usize::try_from(size).is_ok_and(|size| size < size_of_val(&values[..])) {
+                if !values.is_empty() && usize::try_from(size).unwrap_or(0) < size_of_val(&values[..]) {
                     self.set_error(GL_INVALID_OPERATION);
                     reply.array::<$ty>(&[], 0);
                 } else {
@@ -239,6 +239,8 @@ uniform_values! {
     f64, [1.0e-307, -3.25e307] => hand_gl_get_uniformdv = glGetUniformdv, hand_gl_getn_uniformdv;
     i32, [0x5a17_c3e9, -0x1234_5677] => hand_gl_get_uniformiv = glGetUniformiv, hand_gl_getn_uniformiv;
     u32, [0x5a17_c3e9, 0xedcb_a989] => hand_gl_get_uniformuiv = glGetUniformuiv, hand_gl_getn_uniformuiv;
+    i64, [0x5a17_c3e9_0b2d_4f68, -0x1234_5677_89ab_cdef] => hand_gl_get_uniformi64v_arb = glGetUniformi64vARB, hand_gl_getn_uniformi64v_arb;
+    u64, [0x5a17_c3e9_0b2d_4f68, 0x1234_5677_89ab_cdef] => hand_gl_get_uniformui64v_arb = glGetUniformui64vARB, hand_gl_getn_uniformui64v_arb;
 }
 
 /// `count` strings, each ended by NUL (the last one may lack it).

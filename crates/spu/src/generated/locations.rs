@@ -27,9 +27,17 @@ impl Commands for Locations<'_> {
         let location = self.real(location);
         self.next.gl_get_uniformfv(program, location, params_count, reply)
     }
+    fn gl_get_uniformi64v_arb(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        let location = self.real(location);
+        self.next.gl_get_uniformi64v_arb(program, location, params_count, reply)
+    }
     fn gl_get_uniformiv(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         let location = self.real(location);
         self.next.gl_get_uniformiv(program, location, params_count, reply)
+    }
+    fn gl_get_uniformui64v_arb(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        let location = self.real(location);
+        self.next.gl_get_uniformui64v_arb(program, location, params_count, reply)
     }
     fn gl_get_uniformuiv(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         let location = self.real(location);
@@ -39,31 +47,9 @@ impl Commands for Locations<'_> {
         let location = self.real(location);
         self.next.gl_getn_uniformdv(program, location, buf_size, params_count, reply)
     }
-    fn gl_getn_uniformdv_arb(
-        &mut self,
-        program: u32,
-        location: i32,
-        buf_size: i32,
-        params_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        let location = self.real(location);
-        self.next.gl_getn_uniformdv_arb(program, location, buf_size, params_count, reply)
-    }
     fn gl_getn_uniformfv(&mut self, program: u32, location: i32, buf_size: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         let location = self.real(location);
         self.next.gl_getn_uniformfv(program, location, buf_size, params_count, reply)
-    }
-    fn gl_getn_uniformfv_arb(
-        &mut self,
-        program: u32,
-        location: i32,
-        buf_size: i32,
-        params_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        let location = self.real(location);
-        self.next.gl_getn_uniformfv_arb(program, location, buf_size, params_count, reply)
     }
     fn gl_getn_uniformi64v_arb(
         &mut self,
@@ -79,17 +65,6 @@ impl Commands for Locations<'_> {
     fn gl_getn_uniformiv(&mut self, program: u32, location: i32, buf_size: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         let location = self.real(location);
         self.next.gl_getn_uniformiv(program, location, buf_size, params_count, reply)
-    }
-    fn gl_getn_uniformiv_arb(
-        &mut self,
-        program: u32,
-        location: i32,
-        buf_size: i32,
-        params_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        let location = self.real(location);
-        self.next.gl_getn_uniformiv_arb(program, location, buf_size, params_count, reply)
     }
     fn gl_getn_uniformui64v_arb(
         &mut self,
@@ -112,17 +87,6 @@ impl Commands for Locations<'_> {
     ) -> Result<(), Fault> {
         let location = self.real(location);
         self.next.gl_getn_uniformuiv(program, location, buf_size, params_count, reply)
-    }
-    fn gl_getn_uniformuiv_arb(
-        &mut self,
-        program: u32,
-        location: i32,
-        buf_size: i32,
-        params_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        let location = self.real(location);
-        self.next.gl_getn_uniformuiv_arb(program, location, buf_size, params_count, reply)
     }
     fn gl_program_uniform1d(&mut self, program: u32, location: i32, v0: f64) -> Result<(), Fault> {
         let location = self.real(location);

@@ -2864,7 +2864,17 @@ impl Commands for Nop {
         reply.empty();
         Ok(())
     }
+    fn gl_get_uniformi64v_arb(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
     fn gl_get_uniformiv(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_uniformui64v_arb(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
         Ok(())
@@ -2935,18 +2945,6 @@ impl Commands for Nop {
         reply.empty();
         Ok(())
     }
-    fn gl_getn_compressed_tex_image_arb(
-        &mut self,
-        target: u32,
-        lod: i32,
-        buf_size: i32,
-        img_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.commands += 1;
-        reply.empty();
-        Ok(())
-    }
     fn gl_getn_convolution_filter(
         &mut self,
         target: u32,
@@ -3001,16 +2999,6 @@ impl Commands for Nop {
         reply.empty();
         Ok(())
     }
-    fn gl_getn_mapfv_arb(&mut self, target: u32, query: u32, buf_size: i32, v_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.commands += 1;
-        reply.empty();
-        Ok(())
-    }
-    fn gl_getn_mapiv_arb(&mut self, target: u32, query: u32, buf_size: i32, v_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.commands += 1;
-        reply.empty();
-        Ok(())
-    }
     fn gl_getn_minmax(
         &mut self,
         target: u32,
@@ -3035,26 +3023,6 @@ impl Commands for Nop {
         values_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.commands += 1;
-        reply.empty();
-        Ok(())
-    }
-    fn gl_getn_pixel_mapuiv_arb(&mut self, map: u32, buf_size: i32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.commands += 1;
-        reply.empty();
-        Ok(())
-    }
-    fn gl_getn_pixel_mapusv_arb(&mut self, map: u32, buf_size: i32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.commands += 1;
-        reply.empty();
-        Ok(())
-    }
-    fn gl_getn_polygon_stipple(&mut self, buf_size: i32, pattern_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.commands += 1;
-        reply.empty();
-        Ok(())
-    }
-    fn gl_getn_polygon_stipple_arb(&mut self, buf_size: i32, pattern_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
         Ok(())
@@ -3091,50 +3059,12 @@ impl Commands for Nop {
         reply.empty();
         Ok(())
     }
-    fn gl_getn_tex_image_arb(
-        &mut self,
-        target: u32,
-        level: i32,
-        format: u32,
-        type_: u32,
-        buf_size: i32,
-        img_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.commands += 1;
-        reply.empty();
-        Ok(())
-    }
     fn gl_getn_uniformdv(&mut self, program: u32, location: i32, buf_size: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
         Ok(())
     }
-    fn gl_getn_uniformdv_arb(
-        &mut self,
-        program: u32,
-        location: i32,
-        buf_size: i32,
-        params_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.commands += 1;
-        reply.empty();
-        Ok(())
-    }
     fn gl_getn_uniformfv(&mut self, program: u32, location: i32, buf_size: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.commands += 1;
-        reply.empty();
-        Ok(())
-    }
-    fn gl_getn_uniformfv_arb(
-        &mut self,
-        program: u32,
-        location: i32,
-        buf_size: i32,
-        params_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
         Ok(())
@@ -3156,18 +3086,6 @@ impl Commands for Nop {
         reply.empty();
         Ok(())
     }
-    fn gl_getn_uniformiv_arb(
-        &mut self,
-        program: u32,
-        location: i32,
-        buf_size: i32,
-        params_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.commands += 1;
-        reply.empty();
-        Ok(())
-    }
     fn gl_getn_uniformui64v_arb(
         &mut self,
         program: u32,
@@ -3181,18 +3099,6 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_getn_uniformuiv(
-        &mut self,
-        program: u32,
-        location: i32,
-        buf_size: i32,
-        params_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.commands += 1;
-        reply.empty();
-        Ok(())
-    }
-    fn gl_getn_uniformuiv_arb(
         &mut self,
         program: u32,
         location: i32,

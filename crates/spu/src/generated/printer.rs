@@ -3720,9 +3720,17 @@ impl<W: Write> Commands for Print<W> {
         self.line("glGetUniformfv", &[Show::from(i64::from(program)), Show::from(location as i64), Show::Out(params_count)]);
         self.next.gl_get_uniformfv(program, location, params_count, reply)
     }
+    fn gl_get_uniformi64v_arb(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetUniformi64vARB", &[Show::from(i64::from(program)), Show::from(location as i64), Show::Out(params_count)]);
+        self.next.gl_get_uniformi64v_arb(program, location, params_count, reply)
+    }
     fn gl_get_uniformiv(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glGetUniformiv", &[Show::from(i64::from(program)), Show::from(location as i64), Show::Out(params_count)]);
         self.next.gl_get_uniformiv(program, location, params_count, reply)
+    }
+    fn gl_get_uniformui64v_arb(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetUniformui64vARB", &[Show::from(i64::from(program)), Show::from(location as i64), Show::Out(params_count)]);
+        self.next.gl_get_uniformui64v_arb(program, location, params_count, reply)
     }
     fn gl_get_uniformuiv(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glGetUniformuiv", &[Show::from(i64::from(program)), Show::from(location as i64), Show::Out(params_count)]);
@@ -3785,20 +3793,6 @@ impl<W: Write> Commands for Print<W> {
             &[Show::Enum(target), Show::Enum(format), Show::Enum(type_), Show::from(buf_size as i64), Show::Out(table_count)],
         );
         self.next.gl_getn_color_table_arb(target, format, type_, buf_size, table_count, reply)
-    }
-    fn gl_getn_compressed_tex_image_arb(
-        &mut self,
-        target: u32,
-        lod: i32,
-        buf_size: i32,
-        img_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.line(
-            "glGetnCompressedTexImageARB",
-            &[Show::Enum(target), Show::from(lod as i64), Show::from(buf_size as i64), Show::Out(img_count)],
-        );
-        self.next.gl_getn_compressed_tex_image_arb(target, lod, buf_size, img_count, reply)
     }
     fn gl_getn_convolution_filter(
         &mut self,
@@ -3876,14 +3870,6 @@ impl<W: Write> Commands for Print<W> {
         );
         self.next.gl_getn_histogram_arb(target, reset, format, type_, buf_size, values_count, reply)
     }
-    fn gl_getn_mapfv_arb(&mut self, target: u32, query: u32, buf_size: i32, v_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.line("glGetnMapfvARB", &[Show::Enum(target), Show::Enum(query), Show::from(buf_size as i64), Show::Out(v_count)]);
-        self.next.gl_getn_mapfv_arb(target, query, buf_size, v_count, reply)
-    }
-    fn gl_getn_mapiv_arb(&mut self, target: u32, query: u32, buf_size: i32, v_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.line("glGetnMapivARB", &[Show::Enum(target), Show::Enum(query), Show::from(buf_size as i64), Show::Out(v_count)]);
-        self.next.gl_getn_mapiv_arb(target, query, buf_size, v_count, reply)
-    }
     fn gl_getn_minmax(
         &mut self,
         target: u32,
@@ -3929,22 +3915,6 @@ impl<W: Write> Commands for Print<W> {
             ],
         );
         self.next.gl_getn_minmax_arb(target, reset, format, type_, buf_size, values_count, reply)
-    }
-    fn gl_getn_pixel_mapuiv_arb(&mut self, map: u32, buf_size: i32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.line("glGetnPixelMapuivARB", &[Show::Enum(map), Show::from(buf_size as i64), Show::Out(values_count)]);
-        self.next.gl_getn_pixel_mapuiv_arb(map, buf_size, values_count, reply)
-    }
-    fn gl_getn_pixel_mapusv_arb(&mut self, map: u32, buf_size: i32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.line("glGetnPixelMapusvARB", &[Show::Enum(map), Show::from(buf_size as i64), Show::Out(values_count)]);
-        self.next.gl_getn_pixel_mapusv_arb(map, buf_size, values_count, reply)
-    }
-    fn gl_getn_polygon_stipple(&mut self, buf_size: i32, pattern_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.line("glGetnPolygonStipple", &[Show::from(buf_size as i64), Show::Out(pattern_count)]);
-        self.next.gl_getn_polygon_stipple(buf_size, pattern_count, reply)
-    }
-    fn gl_getn_polygon_stipple_arb(&mut self, buf_size: i32, pattern_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.line("glGetnPolygonStippleARB", &[Show::from(buf_size as i64), Show::Out(pattern_count)]);
-        self.next.gl_getn_polygon_stipple_arb(buf_size, pattern_count, reply)
     }
     fn gl_getn_separable_filter(
         &mut self,
@@ -4010,29 +3980,6 @@ impl<W: Write> Commands for Print<W> {
             reply,
         )
     }
-    fn gl_getn_tex_image_arb(
-        &mut self,
-        target: u32,
-        level: i32,
-        format: u32,
-        type_: u32,
-        buf_size: i32,
-        img_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.line(
-            "glGetnTexImageARB",
-            &[
-                Show::Enum(target),
-                Show::from(level as i64),
-                Show::Enum(format),
-                Show::Enum(type_),
-                Show::from(buf_size as i64),
-                Show::Out(img_count),
-            ],
-        );
-        self.next.gl_getn_tex_image_arb(target, level, format, type_, buf_size, img_count, reply)
-    }
     fn gl_getn_uniformdv(&mut self, program: u32, location: i32, buf_size: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line(
             "glGetnUniformdv",
@@ -4040,40 +3987,12 @@ impl<W: Write> Commands for Print<W> {
         );
         self.next.gl_getn_uniformdv(program, location, buf_size, params_count, reply)
     }
-    fn gl_getn_uniformdv_arb(
-        &mut self,
-        program: u32,
-        location: i32,
-        buf_size: i32,
-        params_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.line(
-            "glGetnUniformdvARB",
-            &[Show::from(i64::from(program)), Show::from(location as i64), Show::from(buf_size as i64), Show::Out(params_count)],
-        );
-        self.next.gl_getn_uniformdv_arb(program, location, buf_size, params_count, reply)
-    }
     fn gl_getn_uniformfv(&mut self, program: u32, location: i32, buf_size: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line(
             "glGetnUniformfv",
             &[Show::from(i64::from(program)), Show::from(location as i64), Show::from(buf_size as i64), Show::Out(params_count)],
         );
         self.next.gl_getn_uniformfv(program, location, buf_size, params_count, reply)
-    }
-    fn gl_getn_uniformfv_arb(
-        &mut self,
-        program: u32,
-        location: i32,
-        buf_size: i32,
-        params_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.line(
-            "glGetnUniformfvARB",
-            &[Show::from(i64::from(program)), Show::from(location as i64), Show::from(buf_size as i64), Show::Out(params_count)],
-        );
-        self.next.gl_getn_uniformfv_arb(program, location, buf_size, params_count, reply)
     }
     fn gl_getn_uniformi64v_arb(
         &mut self,
@@ -4095,20 +4014,6 @@ impl<W: Write> Commands for Print<W> {
             &[Show::from(i64::from(program)), Show::from(location as i64), Show::from(buf_size as i64), Show::Out(params_count)],
         );
         self.next.gl_getn_uniformiv(program, location, buf_size, params_count, reply)
-    }
-    fn gl_getn_uniformiv_arb(
-        &mut self,
-        program: u32,
-        location: i32,
-        buf_size: i32,
-        params_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.line(
-            "glGetnUniformivARB",
-            &[Show::from(i64::from(program)), Show::from(location as i64), Show::from(buf_size as i64), Show::Out(params_count)],
-        );
-        self.next.gl_getn_uniformiv_arb(program, location, buf_size, params_count, reply)
     }
     fn gl_getn_uniformui64v_arb(
         &mut self,
@@ -4137,20 +4042,6 @@ impl<W: Write> Commands for Print<W> {
             &[Show::from(i64::from(program)), Show::from(location as i64), Show::from(buf_size as i64), Show::Out(params_count)],
         );
         self.next.gl_getn_uniformuiv(program, location, buf_size, params_count, reply)
-    }
-    fn gl_getn_uniformuiv_arb(
-        &mut self,
-        program: u32,
-        location: i32,
-        buf_size: i32,
-        params_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.line(
-            "glGetnUniformuivARB",
-            &[Show::from(i64::from(program)), Show::from(location as i64), Show::from(buf_size as i64), Show::Out(params_count)],
-        );
-        self.next.gl_getn_uniformuiv_arb(program, location, buf_size, params_count, reply)
     }
     fn gl_hint(&mut self, target: u32, mode: u32) -> Result<(), Fault> {
         self.line("glHint", &[Show::Enum(target), Show::Enum(mode)]);

@@ -2307,8 +2307,14 @@ pub trait Commands {
     fn gl_get_uniformfv(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_uniformfv(program, location, params_count, reply)
     }
+    fn gl_get_uniformi64v_arb(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_get_uniformi64v_arb(program, location, params_count, reply)
+    }
     fn gl_get_uniformiv(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_uniformiv(program, location, params_count, reply)
+    }
+    fn gl_get_uniformui64v_arb(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_get_uniformui64v_arb(program, location, params_count, reply)
     }
     fn gl_get_uniformuiv(&mut self, program: u32, location: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_uniformuiv(program, location, params_count, reply)
@@ -2356,16 +2362,6 @@ pub trait Commands {
     ) -> Result<(), Fault> {
         self.next().gl_getn_color_table_arb(target, format, type_, buf_size, table_count, reply)
     }
-    fn gl_getn_compressed_tex_image_arb(
-        &mut self,
-        target: u32,
-        lod: i32,
-        buf_size: i32,
-        img_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.next().gl_getn_compressed_tex_image_arb(target, lod, buf_size, img_count, reply)
-    }
     fn gl_getn_convolution_filter(
         &mut self,
         target: u32,
@@ -2412,12 +2408,6 @@ pub trait Commands {
     ) -> Result<(), Fault> {
         self.next().gl_getn_histogram_arb(target, reset, format, type_, buf_size, values_count, reply)
     }
-    fn gl_getn_mapfv_arb(&mut self, target: u32, query: u32, buf_size: i32, v_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.next().gl_getn_mapfv_arb(target, query, buf_size, v_count, reply)
-    }
-    fn gl_getn_mapiv_arb(&mut self, target: u32, query: u32, buf_size: i32, v_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.next().gl_getn_mapiv_arb(target, query, buf_size, v_count, reply)
-    }
     fn gl_getn_minmax(
         &mut self,
         target: u32,
@@ -2441,18 +2431,6 @@ pub trait Commands {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.next().gl_getn_minmax_arb(target, reset, format, type_, buf_size, values_count, reply)
-    }
-    fn gl_getn_pixel_mapuiv_arb(&mut self, map: u32, buf_size: i32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.next().gl_getn_pixel_mapuiv_arb(map, buf_size, values_count, reply)
-    }
-    fn gl_getn_pixel_mapusv_arb(&mut self, map: u32, buf_size: i32, values_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.next().gl_getn_pixel_mapusv_arb(map, buf_size, values_count, reply)
-    }
-    fn gl_getn_polygon_stipple(&mut self, buf_size: i32, pattern_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.next().gl_getn_polygon_stipple(buf_size, pattern_count, reply)
-    }
-    fn gl_getn_polygon_stipple_arb(&mut self, buf_size: i32, pattern_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.next().gl_getn_polygon_stipple_arb(buf_size, pattern_count, reply)
     }
     fn gl_getn_separable_filter(
         &mut self,
@@ -2502,43 +2480,11 @@ pub trait Commands {
             reply,
         )
     }
-    fn gl_getn_tex_image_arb(
-        &mut self,
-        target: u32,
-        level: i32,
-        format: u32,
-        type_: u32,
-        buf_size: i32,
-        img_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.next().gl_getn_tex_image_arb(target, level, format, type_, buf_size, img_count, reply)
-    }
     fn gl_getn_uniformdv(&mut self, program: u32, location: i32, buf_size: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_getn_uniformdv(program, location, buf_size, params_count, reply)
     }
-    fn gl_getn_uniformdv_arb(
-        &mut self,
-        program: u32,
-        location: i32,
-        buf_size: i32,
-        params_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.next().gl_getn_uniformdv_arb(program, location, buf_size, params_count, reply)
-    }
     fn gl_getn_uniformfv(&mut self, program: u32, location: i32, buf_size: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_getn_uniformfv(program, location, buf_size, params_count, reply)
-    }
-    fn gl_getn_uniformfv_arb(
-        &mut self,
-        program: u32,
-        location: i32,
-        buf_size: i32,
-        params_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.next().gl_getn_uniformfv_arb(program, location, buf_size, params_count, reply)
     }
     fn gl_getn_uniformi64v_arb(
         &mut self,
@@ -2552,16 +2498,6 @@ pub trait Commands {
     }
     fn gl_getn_uniformiv(&mut self, program: u32, location: i32, buf_size: i32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_getn_uniformiv(program, location, buf_size, params_count, reply)
-    }
-    fn gl_getn_uniformiv_arb(
-        &mut self,
-        program: u32,
-        location: i32,
-        buf_size: i32,
-        params_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.next().gl_getn_uniformiv_arb(program, location, buf_size, params_count, reply)
     }
     fn gl_getn_uniformui64v_arb(
         &mut self,
@@ -2582,16 +2518,6 @@ pub trait Commands {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.next().gl_getn_uniformuiv(program, location, buf_size, params_count, reply)
-    }
-    fn gl_getn_uniformuiv_arb(
-        &mut self,
-        program: u32,
-        location: i32,
-        buf_size: i32,
-        params_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.next().gl_getn_uniformuiv_arb(program, location, buf_size, params_count, reply)
     }
     fn gl_hint(&mut self, target: u32, mode: u32) -> Result<(), Fault> {
         self.next().gl_hint(target, mode)

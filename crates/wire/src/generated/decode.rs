@@ -3437,12 +3437,26 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_get_uniformfv(p0, p1, p2, reply)
         }
+        ops::GL_GET_UNIFORMI64V_ARB => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.gl_get_uniformi64v_arb(p0, p1, p2, reply)
+        }
         ops::GL_GET_UNIFORMIV => {
             let p0 = body.u32()?;
             let p1 = body.i32()?;
             let p2 = body.count()?;
             body.end()?;
             to.gl_get_uniformiv(p0, p1, p2, reply)
+        }
+        ops::GL_GET_UNIFORMUI64V_ARB => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.gl_get_uniformui64v_arb(p0, p1, p2, reply)
         }
         ops::GL_GET_UNIFORMUIV => {
             let p0 = body.u32()?;
@@ -3517,14 +3531,6 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_getn_color_table_arb(p0, p1, p2, p3, p4, reply)
         }
-        ops::GL_GETN_COMPRESSED_TEX_IMAGE_ARB => {
-            let p0 = body.u32()?;
-            let p1 = body.i32()?;
-            let p2 = body.i32()?;
-            let p3 = body.count()?;
-            body.end()?;
-            to.gl_getn_compressed_tex_image_arb(p0, p1, p2, p3, reply)
-        }
         ops::GL_GETN_CONVOLUTION_FILTER => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -3563,22 +3569,6 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_getn_histogram_arb(p0, p1, p2, p3, p4, p5, reply)
         }
-        ops::GL_GETN_MAPFV_ARB => {
-            let p0 = body.u32()?;
-            let p1 = body.u32()?;
-            let p2 = body.i32()?;
-            let p3 = body.count()?;
-            body.end()?;
-            to.gl_getn_mapfv_arb(p0, p1, p2, p3, reply)
-        }
-        ops::GL_GETN_MAPIV_ARB => {
-            let p0 = body.u32()?;
-            let p1 = body.u32()?;
-            let p2 = body.i32()?;
-            let p3 = body.count()?;
-            body.end()?;
-            to.gl_getn_mapiv_arb(p0, p1, p2, p3, reply)
-        }
         ops::GL_GETN_MINMAX => {
             let p0 = body.u32()?;
             let p1 = body.u32()? as u8;
@@ -3598,32 +3588,6 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p5 = body.count()?;
             body.end()?;
             to.gl_getn_minmax_arb(p0, p1, p2, p3, p4, p5, reply)
-        }
-        ops::GL_GETN_PIXEL_MAPUIV_ARB => {
-            let p0 = body.u32()?;
-            let p1 = body.i32()?;
-            let p2 = body.count()?;
-            body.end()?;
-            to.gl_getn_pixel_mapuiv_arb(p0, p1, p2, reply)
-        }
-        ops::GL_GETN_PIXEL_MAPUSV_ARB => {
-            let p0 = body.u32()?;
-            let p1 = body.i32()?;
-            let p2 = body.count()?;
-            body.end()?;
-            to.gl_getn_pixel_mapusv_arb(p0, p1, p2, reply)
-        }
-        ops::GL_GETN_POLYGON_STIPPLE => {
-            let p0 = body.i32()?;
-            let p1 = body.count()?;
-            body.end()?;
-            to.gl_getn_polygon_stipple(p0, p1, reply)
-        }
-        ops::GL_GETN_POLYGON_STIPPLE_ARB => {
-            let p0 = body.i32()?;
-            let p1 = body.count()?;
-            body.end()?;
-            to.gl_getn_polygon_stipple_arb(p0, p1, reply)
         }
         ops::GL_GETN_SEPARABLE_FILTER => {
             let p0 = body.u32()?;
@@ -3649,16 +3613,6 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_getn_separable_filter_arb(p0, p1, p2, p3, p4, p5, p6, p7, reply)
         }
-        ops::GL_GETN_TEX_IMAGE_ARB => {
-            let p0 = body.u32()?;
-            let p1 = body.i32()?;
-            let p2 = body.u32()?;
-            let p3 = body.u32()?;
-            let p4 = body.i32()?;
-            let p5 = body.count()?;
-            body.end()?;
-            to.gl_getn_tex_image_arb(p0, p1, p2, p3, p4, p5, reply)
-        }
         ops::GL_GETN_UNIFORMDV => {
             let p0 = body.u32()?;
             let p1 = body.i32()?;
@@ -3667,14 +3621,6 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_getn_uniformdv(p0, p1, p2, p3, reply)
         }
-        ops::GL_GETN_UNIFORMDV_ARB => {
-            let p0 = body.u32()?;
-            let p1 = body.i32()?;
-            let p2 = body.i32()?;
-            let p3 = body.count()?;
-            body.end()?;
-            to.gl_getn_uniformdv_arb(p0, p1, p2, p3, reply)
-        }
         ops::GL_GETN_UNIFORMFV => {
             let p0 = body.u32()?;
             let p1 = body.i32()?;
@@ -3682,14 +3628,6 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p3 = body.count()?;
             body.end()?;
             to.gl_getn_uniformfv(p0, p1, p2, p3, reply)
-        }
-        ops::GL_GETN_UNIFORMFV_ARB => {
-            let p0 = body.u32()?;
-            let p1 = body.i32()?;
-            let p2 = body.i32()?;
-            let p3 = body.count()?;
-            body.end()?;
-            to.gl_getn_uniformfv_arb(p0, p1, p2, p3, reply)
         }
         ops::GL_GETN_UNIFORMI64V_ARB => {
             let p0 = body.u32()?;
@@ -3707,14 +3645,6 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_getn_uniformiv(p0, p1, p2, p3, reply)
         }
-        ops::GL_GETN_UNIFORMIV_ARB => {
-            let p0 = body.u32()?;
-            let p1 = body.i32()?;
-            let p2 = body.i32()?;
-            let p3 = body.count()?;
-            body.end()?;
-            to.gl_getn_uniformiv_arb(p0, p1, p2, p3, reply)
-        }
         ops::GL_GETN_UNIFORMUI64V_ARB => {
             let p0 = body.u32()?;
             let p1 = body.i32()?;
@@ -3730,14 +3660,6 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p3 = body.count()?;
             body.end()?;
             to.gl_getn_uniformuiv(p0, p1, p2, p3, reply)
-        }
-        ops::GL_GETN_UNIFORMUIV_ARB => {
-            let p0 = body.u32()?;
-            let p1 = body.i32()?;
-            let p2 = body.i32()?;
-            let p3 = body.count()?;
-            body.end()?;
-            to.gl_getn_uniformuiv_arb(p0, p1, p2, p3, reply)
         }
         ops::GL_HINT => {
             let p0 = body.u32()?;

@@ -5681,11 +5681,33 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_get_uniformi64v_arb(&mut self, program: u32, location: i32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_GET_UNIFORMI64V_ARB) | 4 << 16);
+            put(p, 4, program);
+            put(p, 8, location);
+            put(p, 12, params);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_get_uniformiv(&mut self, program: u32, location: i32, params: u32) {
         self.fallible = true;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_UNIFORMIV) | 4 << 16);
+            put(p, 4, program);
+            put(p, 8, location);
+            put(p, 12, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_uniformui64v_arb(&mut self, program: u32, location: i32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_GET_UNIFORMUI64V_ARB) | 4 << 16);
             put(p, 4, program);
             put(p, 8, location);
             put(p, 12, params);
@@ -5805,18 +5827,6 @@ impl Encoder {
         }
     }
     #[inline(always)]
-    pub unsafe fn gl_getn_compressed_tex_image_arb(&mut self, target: u32, lod: i32, buf_size: i32, img: u32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(20);
-            put(p, 0, u32::from(ops::GL_GETN_COMPRESSED_TEX_IMAGE_ARB) | 5 << 16);
-            put(p, 4, target);
-            put(p, 8, lod);
-            put(p, 12, buf_size);
-            put(p, 16, img);
-        }
-    }
-    #[inline(always)]
     pub unsafe fn gl_getn_convolution_filter(&mut self, target: u32, format: u32, type_: u32, buf_size: i32, image: u32) {
         self.fallible = true;
         unsafe {
@@ -5871,30 +5881,6 @@ impl Encoder {
         }
     }
     #[inline(always)]
-    pub unsafe fn gl_getn_mapfv_arb(&mut self, target: u32, query: u32, buf_size: i32, v: u32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(20);
-            put(p, 0, u32::from(ops::GL_GETN_MAPFV_ARB) | 5 << 16);
-            put(p, 4, target);
-            put(p, 8, query);
-            put(p, 12, buf_size);
-            put(p, 16, v);
-        }
-    }
-    #[inline(always)]
-    pub unsafe fn gl_getn_mapiv_arb(&mut self, target: u32, query: u32, buf_size: i32, v: u32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(20);
-            put(p, 0, u32::from(ops::GL_GETN_MAPIV_ARB) | 5 << 16);
-            put(p, 4, target);
-            put(p, 8, query);
-            put(p, 12, buf_size);
-            put(p, 16, v);
-        }
-    }
-    #[inline(always)]
     pub unsafe fn gl_getn_minmax(&mut self, target: u32, reset: u8, format: u32, type_: u32, buf_size: i32, values: u32) {
         self.fallible = true;
         unsafe {
@@ -5920,48 +5906,6 @@ impl Encoder {
             put(p, 16, type_);
             put(p, 20, buf_size);
             put(p, 24, values);
-        }
-    }
-    #[inline(always)]
-    pub unsafe fn gl_getn_pixel_mapuiv_arb(&mut self, map: u32, buf_size: i32, values: u32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(16);
-            put(p, 0, u32::from(ops::GL_GETN_PIXEL_MAPUIV_ARB) | 4 << 16);
-            put(p, 4, map);
-            put(p, 8, buf_size);
-            put(p, 12, values);
-        }
-    }
-    #[inline(always)]
-    pub unsafe fn gl_getn_pixel_mapusv_arb(&mut self, map: u32, buf_size: i32, values: u32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(16);
-            put(p, 0, u32::from(ops::GL_GETN_PIXEL_MAPUSV_ARB) | 4 << 16);
-            put(p, 4, map);
-            put(p, 8, buf_size);
-            put(p, 12, values);
-        }
-    }
-    #[inline(always)]
-    pub unsafe fn gl_getn_polygon_stipple(&mut self, buf_size: i32, pattern: u32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(12);
-            put(p, 0, u32::from(ops::GL_GETN_POLYGON_STIPPLE) | 3 << 16);
-            put(p, 4, buf_size);
-            put(p, 8, pattern);
-        }
-    }
-    #[inline(always)]
-    pub unsafe fn gl_getn_polygon_stipple_arb(&mut self, buf_size: i32, pattern: u32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(12);
-            put(p, 0, u32::from(ops::GL_GETN_POLYGON_STIPPLE_ARB) | 3 << 16);
-            put(p, 4, buf_size);
-            put(p, 8, pattern);
         }
     }
     #[inline(always)]
@@ -6017,20 +5961,6 @@ impl Encoder {
         }
     }
     #[inline(always)]
-    pub unsafe fn gl_getn_tex_image_arb(&mut self, target: u32, level: i32, format: u32, type_: u32, buf_size: i32, img: u32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(28);
-            put(p, 0, u32::from(ops::GL_GETN_TEX_IMAGE_ARB) | 7 << 16);
-            put(p, 4, target);
-            put(p, 8, level);
-            put(p, 12, format);
-            put(p, 16, type_);
-            put(p, 20, buf_size);
-            put(p, 24, img);
-        }
-    }
-    #[inline(always)]
     pub unsafe fn gl_getn_uniformdv(&mut self, program: u32, location: i32, buf_size: i32, params: u32) {
         self.fallible = true;
         unsafe {
@@ -6043,35 +5973,11 @@ impl Encoder {
         }
     }
     #[inline(always)]
-    pub unsafe fn gl_getn_uniformdv_arb(&mut self, program: u32, location: i32, buf_size: i32, params: u32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(20);
-            put(p, 0, u32::from(ops::GL_GETN_UNIFORMDV_ARB) | 5 << 16);
-            put(p, 4, program);
-            put(p, 8, location);
-            put(p, 12, buf_size);
-            put(p, 16, params);
-        }
-    }
-    #[inline(always)]
     pub unsafe fn gl_getn_uniformfv(&mut self, program: u32, location: i32, buf_size: i32, params: u32) {
         self.fallible = true;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GETN_UNIFORMFV) | 5 << 16);
-            put(p, 4, program);
-            put(p, 8, location);
-            put(p, 12, buf_size);
-            put(p, 16, params);
-        }
-    }
-    #[inline(always)]
-    pub unsafe fn gl_getn_uniformfv_arb(&mut self, program: u32, location: i32, buf_size: i32, params: u32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(20);
-            put(p, 0, u32::from(ops::GL_GETN_UNIFORMFV_ARB) | 5 << 16);
             put(p, 4, program);
             put(p, 8, location);
             put(p, 12, buf_size);
@@ -6103,18 +6009,6 @@ impl Encoder {
         }
     }
     #[inline(always)]
-    pub unsafe fn gl_getn_uniformiv_arb(&mut self, program: u32, location: i32, buf_size: i32, params: u32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(20);
-            put(p, 0, u32::from(ops::GL_GETN_UNIFORMIV_ARB) | 5 << 16);
-            put(p, 4, program);
-            put(p, 8, location);
-            put(p, 12, buf_size);
-            put(p, 16, params);
-        }
-    }
-    #[inline(always)]
     pub unsafe fn gl_getn_uniformui64v_arb(&mut self, program: u32, location: i32, buf_size: i32, params: u32) {
         self.fallible = true;
         unsafe {
@@ -6132,18 +6026,6 @@ impl Encoder {
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GETN_UNIFORMUIV) | 5 << 16);
-            put(p, 4, program);
-            put(p, 8, location);
-            put(p, 12, buf_size);
-            put(p, 16, params);
-        }
-    }
-    #[inline(always)]
-    pub unsafe fn gl_getn_uniformuiv_arb(&mut self, program: u32, location: i32, buf_size: i32, params: u32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(20);
-            put(p, 0, u32::from(ops::GL_GETN_UNIFORMUIV_ARB) | 5 << 16);
             put(p, 4, program);
             put(p, 8, location);
             put(p, 12, buf_size);

@@ -36,7 +36,7 @@ unsafe fn values<T>(cx: &mut Context, size: i32, values: *const T) -> Option<Dat
 }
 
 macro_rules! pixel_maps {
-    ($($set:ident $send:ident $get:ident $ask:ident $op:ident: $type:ty, $gl_type:ident;)*) => {$(
+    ($($set:ident $send:ident $get:ident $sized:ident $sized_arb:ident $ask:ident $op:ident: $type:ty, $gl_type:ident;)*) => {$(
         pub unsafe extern "C" fn $set(map: u32, size: i32, data: *const $type) {
             // SAFETY: the only reference in use, to the thread's own context, and the program's values.
             unsafe {
@@ -51,7 +51,12 @@ macro_rules! pixel_maps {
         }
 
         pub unsafe extern "C" fn $get(map: u32, data: *mut $type) {
-            // SAFETY: as above; the program's memory holds as many values as the map has.
+            // SAFETY: the same command, and the program's memory holds as many values as the map has.
+            unsafe { $sized(map, i32::MAX, data) }
+        }
+
+        pub unsafe extern "C" fn $sized(map: u32, size: i32, data: *mut $type) {
+            // SAFETY: as above; the program's memory holds `size` bytes.
             unsafe {
                 let cx = context();
                 if cx.gl.in_begin() {
@@ -62,17 +67,19 @@ macro_rules! pixel_maps {
                 }
                 cx.enc.$ask(map, MAP_MAX as u32);
                 let mut answer = cx.answer(ops::$op);
-                if !data.is_null() {
-                    let values = answer.next_array(size_of::<$type>());
-                    data.cast::<u8>().copy_from_nonoverlapping(values.as_ptr(), values.len());
-                }
+                cx.give_sized(answer.next_array(size_of::<$type>()), size, data.cast());
             }
+        }
+
+        pub unsafe extern "C" fn $sized_arb(map: u32, size: i32, data: *mut $type) {
+            // SAFETY: the same command.
+            unsafe { $sized(map, size, data) }
         }
     )*};
 }
 
 pixel_maps! {
-    glPixelMapfv gl_pixel_mapfv glGetPixelMapfv gl_get_pixel_mapfv GL_GET_PIXEL_MAPFV: f32, GL_FLOAT;
-    glPixelMapuiv gl_pixel_mapuiv glGetPixelMapuiv gl_get_pixel_mapuiv GL_GET_PIXEL_MAPUIV: u32, GL_UNSIGNED_INT;
-    glPixelMapusv gl_pixel_mapusv glGetPixelMapusv gl_get_pixel_mapusv GL_GET_PIXEL_MAPUSV: u16, GL_UNSIGNED_SHORT;
+    glPixelMapfv gl_pixel_mapfv glGetPixelMapfv glGetnPixelMapfv glGetnPixelMapfvARB gl_get_pixel_mapfv GL_GET_PIXEL_MAPFV: f32, GL_FLOAT;
+    glPixelMapuiv gl_pixel_mapuiv glGetPixelMapuiv glGetnPixelMapuiv glGetnPixelMapuivARB gl_get_pixel_mapuiv GL_GET_PIXEL_MAPUIV: u32, GL_UNSIGNED_INT;
+    glPixelMapusv gl_pixel_mapusv glGetPixelMapusv glGetnPixelMapusv glGetnPixelMapusvARB gl_get_pixel_mapusv GL_GET_PIXEL_MAPUSV: u16, GL_UNSIGNED_SHORT;
 }

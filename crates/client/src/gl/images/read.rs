@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::gl::context;
 use crate::gl::pixels::{Extent, Layout};
+use crate::gl::robust::fits;
 use core::ffi::c_void;
 use mgn_wire::gl::*;
 use mgn_wire::ops;
@@ -35,7 +36,7 @@ impl Region {
         );
         // Without a layout the driver refuses, and answers nothing.
         let layout = layout.unwrap_or(Layout::EMPTY);
-        let fits = most.map(|most| usize::try_from(most).is_ok_and(|most| layout.end() <= most));
+        let fits = most.map(|most| fits(layout.end(), most));
         let rows = layout.total_rows();
         let band = (BAND / layout.tight_row_bytes().max(1)).max(1);
         let mut first = 0;
@@ -188,12 +189,13 @@ pub unsafe extern "C" fn glReadnPixels(
 /// Takes the answer of a read of a texture: the level's extent, then its image.
 ///
 /// # Safety
-/// `pixels` is null or has room for the image as `layout` places it.
+/// `pixels` is null or has room for the image as `layout` places it, or for `most` bytes.
 unsafe fn take_level(
     cx: &mut Context,
     op: u16,
     target: u32,
     layout: impl Fn(&Context, Extent, usize) -> Option<Layout>,
+    most: i32,
     pixels: *mut c_void,
 ) {
     let mut answer = cx.answer(op);
@@ -212,7 +214,12 @@ unsafe fn take_level(
     let Some(layout) = layout(cx, extent, image.len()) else {
         return;
     };
-    if layout.tight_bytes() == image.len() && !pixels.is_null() {
+    if layout.tight_bytes() != image.len() {
+        return;
+    }
+    if !fits(layout.end(), most) {
+        cx.set_error(GL_INVALID_OPERATION);
+    } else if !pixels.is_null() {
         // SAFETY: the image is as long as the layout says, and the caller's promise.
         unsafe { layout.scatter(image.as_ptr(), pixels.cast()) };
     }
@@ -223,6 +230,18 @@ pub unsafe extern "C" fn glGetTexImage(
     level: i32,
     format: u32,
     type_: u32,
+    pixels: *mut c_void,
+) {
+    // SAFETY: the same command, and the program has room for the image.
+    unsafe { glGetnTexImage(target, level, format, type_, i32::MAX, pixels) }
+}
+
+pub unsafe extern "C" fn glGetnTexImage(
+    target: u32,
+    level: i32,
+    format: u32,
+    type_: u32,
+    size: i32,
     pixels: *mut c_void,
 ) {
     // SAFETY: the only reference in use, to the thread's own context, and the program's memory.
@@ -238,11 +257,21 @@ pub unsafe extern "C" fn glGetTexImage(
         cx.enc.gl_get_tex_image(target, level, format, type_, 3);
         let layout =
             |cx: &Context, extent, _| Layout::new(&cx.gl.pixels.pack, extent, format, type_);
-        take_level(cx, ops::GL_GET_TEX_IMAGE, target, layout, pixels);
+        take_level(cx, ops::GL_GET_TEX_IMAGE, target, layout, size, pixels);
     }
 }
 
 pub unsafe extern "C" fn glGetCompressedTexImage(target: u32, level: i32, pixels: *mut c_void) {
+    // SAFETY: the same command, and the program has room for the image.
+    unsafe { glGetnCompressedTexImage(target, level, i32::MAX, pixels) }
+}
+
+pub unsafe extern "C" fn glGetnCompressedTexImage(
+    target: u32,
+    level: i32,
+    size: i32,
+    pixels: *mut c_void,
+) {
     // SAFETY: as above.
     unsafe {
         let cx = context();
@@ -256,11 +285,23 @@ pub unsafe extern "C" fn glGetCompressedTexImage(target: u32, level: i32, pixels
         cx.enc.gl_get_compressed_tex_image(target, level, 3);
         let layout =
             |cx: &Context, extent, bytes| Layout::compressed(&cx.gl.pixels.pack, extent, bytes);
-        take_level(cx, ops::GL_GET_COMPRESSED_TEX_IMAGE, target, layout, pixels);
+        take_level(
+            cx,
+            ops::GL_GET_COMPRESSED_TEX_IMAGE,
+            target,
+            layout,
+            size,
+            pixels,
+        );
     }
 }
 
 pub unsafe extern "C" fn glGetPolygonStipple(mask: *mut u8) {
+    // SAFETY: the same command, and the program has room for the pattern.
+    unsafe { glGetnPolygonStipple(i32::MAX, mask) }
+}
+
+pub unsafe extern "C" fn glGetnPolygonStipple(size: i32, mask: *mut u8) {
     // SAFETY: as above.
     unsafe {
         let cx = context();
@@ -279,7 +320,12 @@ pub unsafe extern "C" fn glGetPolygonStipple(mask: *mut u8) {
             GL_COLOR_INDEX,
             GL_BITMAP,
         );
-        if let Some(layout) = layout.filter(|l| l.tight_bytes() == image.len() && !mask.is_null()) {
+        let Some(layout) = layout.filter(|l| l.tight_bytes() == image.len()) else {
+            return;
+        };
+        if !fits(layout.end(), size) {
+            cx.set_error(GL_INVALID_OPERATION);
+        } else if !mask.is_null() {
             layout.scatter(image.as_ptr(), mask);
         }
     }

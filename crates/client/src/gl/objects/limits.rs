@@ -102,6 +102,11 @@ impl Limits {
             }
     }
 
+    /// How many buffers transform feedback writes to.
+    pub fn feedback_buffers(&self) -> u32 {
+        self.feedback_buffers
+    }
+
     /// What the offset of a range bound to `target` is a multiple of.
     pub fn alignment(&self, target: u32) -> i64 {
         match target {

@@ -184,31 +184,82 @@ pub unsafe extern "C" fn glGetActiveUniformBlockiv(
     pname: u32,
     params: *mut i32,
 ) {
+    let list = (
+        GL_UNIFORM_BLOCK_ACTIVE_UNIFORM_INDICES,
+        GL_UNIFORM_BLOCK_ACTIVE_UNIFORMS,
+    );
     // SAFETY: the program gives room for the values; the only reference in use.
     unsafe {
-        let cx = context();
-        if cx.gl.in_begin() {
-            return cx.illegal_in_begin();
-        }
-        let mut count = u32::from(!params.is_null());
-        if pname == GL_UNIFORM_BLOCK_ACTIVE_UNIFORM_INDICES && count > 0 {
-            // A list, which the program has made room for after it had asked how long it is.
-            let mut members = 0i32;
-            cx.enc.gl_get_active_uniform_blockiv(
-                program,
-                block,
-                GL_UNIFORM_BLOCK_ACTIVE_UNIFORMS,
-                1,
-            );
+        member_values(context(), pname, list, params, |cx, pname, to, room| {
+            cx.enc
+                .gl_get_active_uniform_blockiv(program, block, pname, room as u32);
             cx.answer(ops::GL_GET_ACTIVE_UNIFORM_BLOCKIV)
-                .array(&raw mut members, 1);
-            count = u32::try_from(members).unwrap_or(0);
-        }
-        cx.enc
-            .gl_get_active_uniform_blockiv(program, block, pname, count);
-        cx.answer(ops::GL_GET_ACTIVE_UNIFORM_BLOCKIV)
-            .array(params, count as usize);
+                .array(to, room);
+        })
     }
+}
+
+pub unsafe extern "C" fn glGetActiveAtomicCounterBufferiv(
+    program: u32,
+    index: u32,
+    pname: u32,
+    params: *mut i32,
+) {
+    let list = (
+        GL_ATOMIC_COUNTER_BUFFER_ACTIVE_ATOMIC_COUNTER_INDICES,
+        GL_ATOMIC_COUNTER_BUFFER_ACTIVE_ATOMIC_COUNTERS,
+    );
+    // SAFETY: as above.
+    unsafe {
+        member_values(context(), pname, list, params, |cx, pname, to, room| {
+            cx.enc
+                .gl_get_active_atomic_counter_bufferiv(program, index, pname, room as u32);
+            cx.answer(ops::GL_GET_ACTIVE_ATOMIC_COUNTER_BUFFERIV)
+                .array(to, room);
+        })
+    }
+}
+
+pub unsafe extern "C" fn glGetActiveSubroutineUniformiv(
+    program: u32,
+    stage: u32,
+    index: u32,
+    pname: u32,
+    values: *mut i32,
+) {
+    let list = (GL_COMPATIBLE_SUBROUTINES, GL_NUM_COMPATIBLE_SUBROUTINES);
+    // SAFETY: as above.
+    unsafe {
+        member_values(context(), pname, list, values, |cx, pname, to, room| {
+            cx.enc
+                .gl_get_active_subroutine_uniformiv(program, stage, index, pname, room as u32);
+            cx.answer(ops::GL_GET_ACTIVE_SUBROUTINE_UNIFORMIV)
+                .array(to, room);
+        })
+    }
+}
+
+/// What `ask(pname, to, room)` answers: one value, or the list of members, which the program has made room for after it had asked how long it is.
+///
+/// # Safety
+/// `to` is null or has room for the values.
+unsafe fn member_values(
+    cx: &mut Context,
+    pname: u32,
+    (list, counted_by): (u32, u32),
+    to: *mut i32,
+    ask: impl Fn(&mut Context, u32, *mut i32, usize),
+) {
+    if cx.gl.in_begin() {
+        return cx.illegal_in_begin();
+    }
+    let mut room = usize::from(!to.is_null());
+    if pname == list && room > 0 {
+        let mut members = 0;
+        ask(cx, counted_by, &raw mut members, 1);
+        room = lens::times(members.into(), 1);
+    }
+    ask(cx, pname, to, room);
 }
 
 pub unsafe extern "C" fn glGetAttachedShaders(

@@ -305,7 +305,15 @@ pub unsafe extern "C" fn glTransformFeedbackVaryings(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let names = terminated(values(varyings, lens::times(count.into(), 1)));
+        // The names are looked at where none of this is wrong.
+        let most = cx.gl.objects.limits.feedback_buffers();
+        match buffer_mode {
+            GL_INTERLEAVED_ATTRIBS if count >= 0 => {}
+            GL_SEPARATE_ATTRIBS if u32::try_from(count).is_ok_and(|n| n <= most) => {}
+            GL_INTERLEAVED_ATTRIBS | GL_SEPARATE_ATTRIBS => return cx.set_error(GL_INVALID_VALUE),
+            _ => return cx.set_error(GL_INVALID_ENUM),
+        }
+        let names = terminated(values(varyings, count as usize));
         cx.enc.gl_transform_feedback_varyings(
             program,
             count,
