@@ -8905,9 +8905,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_viewport_arrayv(&mut self, first: u32, count: i32, v: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glViewportArrayv)(first, count, v.as_ptr().cast()) };
-        Ok(())
+        self.hand_gl_viewport_arrayv(first, count, v)
     }
     fn gl_viewport_indexedf(&mut self, index: u32, x: f32, y: f32, w: f32, h: f32) -> Result<(), Fault> {
         self.needs_context()?;

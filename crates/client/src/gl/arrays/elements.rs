@@ -197,7 +197,7 @@ unsafe fn bounds(
 }
 
 /// The calling thread's context, unless it is between glBegin and glEnd.
-fn drawing<'a>() -> Option<&'a mut Context> {
+pub(super) fn drawing<'a>() -> Option<&'a mut Context> {
     // SAFETY: the only reference in use.
     let cx = unsafe { context() };
     if cx.gl.in_begin() {
@@ -419,132 +419,6 @@ unsafe fn multi_draw(
             }
         }
     }
-}
-
-/// Indirect draws read their arguments from a buffer object, or in a compatibility context from the program's memory.
-fn indirect_in_memory(cx: &Context) -> bool {
-    cx.gl.is_compat() && buffers::bound(cx, gl::GL_DRAW_INDIRECT_BUFFER) == Ok(0)
-}
-
-pub unsafe extern "C" fn glDrawArraysIndirect(mode: u32, indirect: Pointer) {
-    let Some(cx) = drawing() else { return };
-    // SAFETY: in memory, the program gives four words.
-    unsafe {
-        if indirect_in_memory(cx) {
-            let [count, instances, first, base] = indirect.cast::<[u32; 4]>().read_unaligned();
-            return glDrawArraysInstancedBaseInstance(
-                mode,
-                first as i32,
-                count as i32,
-                instances as i32,
-                base,
-            );
-        }
-        cx.enc.gl_draw_arrays_indirect(mode, indirect as u64);
-    }
-}
-
-pub unsafe extern "C" fn glDrawElementsIndirect(mode: u32, type_: u32, indirect: Pointer) {
-    let Some(cx) = drawing() else { return };
-    // SAFETY: in memory, the program gives five words.
-    unsafe {
-        if indirect_in_memory(cx) {
-            let [count, instances, first, vertex, instance] =
-                indirect.cast::<[u32; 5]>().read_unaligned();
-            let offset = first as usize * draw_index_bytes(type_).unwrap_or(0);
-            return glDrawElementsInstancedBaseVertexBaseInstance(
-                mode,
-                count as i32,
-                type_,
-                offset as Pointer,
-                instances as i32,
-                vertex as i32,
-                instance,
-            );
-        }
-        cx.enc
-            .gl_draw_elements_indirect(mode, type_, indirect as u64);
-    }
-}
-
-pub unsafe extern "C" fn glMultiDrawArraysIndirect(
-    mode: u32,
-    indirect: Pointer,
-    draws: i32,
-    stride: i32,
-) {
-    let Some(cx) = drawing() else { return };
-    // SAFETY: in memory, the program gives four words for each draw.
-    unsafe {
-        if indirect_in_memory(cx) {
-            let stride = if stride == 0 { 16 } else { stride as usize };
-            for i in 0..usize::try_from(draws).unwrap_or(0) {
-                glDrawArraysIndirect(mode, indirect.wrapping_byte_add(i * stride));
-            }
-            return;
-        }
-        cx.enc
-            .gl_multi_draw_arrays_indirect(mode, indirect as u64, draws, stride);
-    }
-}
-
-pub unsafe extern "C" fn glMultiDrawElementsIndirect(
-    mode: u32,
-    type_: u32,
-    indirect: Pointer,
-    draws: i32,
-    stride: i32,
-) {
-    let Some(cx) = drawing() else { return };
-    // SAFETY: in memory, the program gives five words for each draw.
-    unsafe {
-        if indirect_in_memory(cx) {
-            let stride = if stride == 0 { 20 } else { stride as usize };
-            for i in 0..usize::try_from(draws).unwrap_or(0) {
-                glDrawElementsIndirect(mode, type_, indirect.wrapping_byte_add(i * stride));
-            }
-            return;
-        }
-        cx.enc
-            .gl_multi_draw_elements_indirect(mode, type_, indirect as u64, draws, stride);
-    }
-}
-
-pub unsafe extern "C" fn glMultiDrawArraysIndirectCount(
-    mode: u32,
-    indirect: Pointer,
-    count: i64,
-    most: i32,
-    stride: i32,
-) {
-    let Some(cx) = drawing() else { return };
-    // SAFETY: the context's own encoder.
-    unsafe {
-        cx.enc
-            .gl_multi_draw_arrays_indirect_count(mode, indirect as u64, count, most, stride)
-    };
-}
-
-pub unsafe extern "C" fn glMultiDrawElementsIndirectCount(
-    mode: u32,
-    type_: u32,
-    indirect: Pointer,
-    count: i64,
-    most: i32,
-    stride: i32,
-) {
-    let Some(cx) = drawing() else { return };
-    // SAFETY: the context's own encoder.
-    unsafe {
-        cx.enc.gl_multi_draw_elements_indirect_count(
-            mode,
-            type_,
-            indirect as u64,
-            count,
-            most,
-            stride,
-        )
-    };
 }
 
 /// The mode of draw `i` where modes lie `stride` bytes apart.

@@ -11,6 +11,7 @@ use mgn_wire::gl;
 pub use super::elements::*;
 pub use super::fetch::*;
 pub use super::gets::*;
+pub use super::indirect::*;
 pub use super::objects::*;
 pub use super::push::*;
 

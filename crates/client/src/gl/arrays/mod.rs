@@ -7,6 +7,7 @@ pub mod entries;
 mod fetch;
 mod formats;
 mod gets;
+mod indirect;
 mod objects;
 mod push;
 
