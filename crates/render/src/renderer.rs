@@ -208,12 +208,17 @@ impl Renderer {
         }
     }
 
-    pub(crate) fn name_array(&mut self, class: Class, names: Slice<'_, u32>) -> Option<Vec<u32>> {
+    pub(crate) fn name_array(&self, class: Class, names: Slice<'_, u32>) -> Option<Vec<u32>> {
         let mut names = names.copied()?;
         for name in &mut names {
-            *name = self.name(class, *name);
+            *name = self.object(class, *name);
         }
         Some(names)
+    }
+
+    /// The driver's name of an object; where there is none, one that the driver refuses.
+    pub(crate) fn object(&self, class: Class, name: u32) -> u32 {
+        self.names.find(class, name).unwrap_or(UNKNOWN)
     }
 
     /// A name that was never generated: outside the core profile that makes an object of some classes; elsewhere the driver is to refuse it.

@@ -73,7 +73,12 @@ fn body(c: &Command) -> String {
                 n.clone()
             }
             WireType::Name(class) => {
-                prepare += &format!("let {n} = self.name(Class::{class:?}, {n});\n");
+                let find = if makes_by_use(&c.name) {
+                    "name"
+                } else {
+                    "object"
+                };
+                prepare += &format!("let {n} = self.{find}(Class::{class:?}, {n});\n");
                 n.clone()
             }
             WireType::Offset => format!("{n} as usize as *const core::ffi::c_void"),
@@ -129,6 +134,14 @@ fn body(c: &Command) -> String {
         return format!("{prepare}let value = {call};\nreply.value(value);\n{after}Ok(())\n");
     }
     format!("{prepare}{call};\n{after}Ok(())\n")
+}
+
+/// Whether a name that was never generated becomes an object's where the context allows that.
+fn makes_by_use(command: &str) -> bool {
+    ["glBind", "glBeginQuery", "glQueryCounter"]
+        .iter()
+        .any(|start| command.starts_with(start))
+        || command.ends_with("EXT")
 }
 
 fn has_data(c: &Command) -> bool {

@@ -135,8 +135,8 @@ impl Commands for Renderer {
     }
     fn gl_active_shader_program(&mut self, pipeline: u32, program: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let pipeline = self.name(Class::Pipeline, pipeline);
-        let program = self.name(Class::Program, program);
+        let pipeline = self.object(Class::Pipeline, pipeline);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glActiveShaderProgram)(pipeline, program) };
         Ok(())
     }
@@ -253,8 +253,8 @@ impl Commands for Renderer {
     }
     fn gl_attach_shader(&mut self, program: u32, shader: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
-        let shader = self.name(Class::Program, shader);
+        let program = self.object(Class::Program, program);
+        let shader = self.object(Class::Program, shader);
         unsafe { (self.gl.glAttachShader)(program, shader) };
         Ok(())
     }
@@ -265,6 +265,7 @@ impl Commands for Renderer {
     }
     fn gl_begin_conditional_render(&mut self, id: u32, mode: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        let id = self.object(Class::Query, id);
         unsafe { (self.gl.glBeginConditionalRender)(id, mode) };
         Ok(())
     }
@@ -992,7 +993,7 @@ impl Commands for Renderer {
     }
     fn gl_compile_shader(&mut self, shader: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let shader = self.name(Class::Program, shader);
+        let shader = self.object(Class::Program, shader);
         unsafe { (self.gl.glCompileShader)(shader) };
         Ok(())
     }
@@ -1137,14 +1138,10 @@ impl Commands for Renderer {
         src_height: i32,
         src_depth: i32,
     ) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe {
-            (self.gl.glCopyImageSubData)(
-                src_name, src_target, src_level, src_x, src_y, src_z, dst_name, dst_target, dst_level, dst_x, dst_y, dst_z, src_width,
-                src_height, src_depth,
-            )
-        };
-        Ok(())
+        self.hand_gl_copy_image_sub_data(
+            src_name, src_target, src_level, src_x, src_y, src_z, dst_name, dst_target, dst_level, dst_x, dst_y, dst_z, src_width,
+            src_height, src_depth,
+        )
     }
     fn gl_copy_image_sub_data_nv(
         &mut self,
@@ -1164,14 +1161,10 @@ impl Commands for Renderer {
         height: i32,
         depth: i32,
     ) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe {
-            (self.gl.glCopyImageSubDataNV)(
-                src_name, src_target, src_level, src_x, src_y, src_z, dst_name, dst_target, dst_level, dst_x, dst_y, dst_z, width, height,
-                depth,
-            )
-        };
-        Ok(())
+        self.hand_gl_copy_image_sub_data_nv(
+            src_name, src_target, src_level, src_x, src_y, src_z, dst_name, dst_target, dst_level, dst_x, dst_y, dst_z, width, height,
+            depth,
+        )
     }
     fn gl_copy_pixels(&mut self, x: i32, y: i32, width: i32, height: i32, type_: u32) -> Result<(), Fault> {
         self.needs_context()?;
@@ -1294,7 +1287,7 @@ impl Commands for Renderer {
     }
     fn gl_copy_texture_sub_image1d(&mut self, texture: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glCopyTextureSubImage1D)(texture, level, xoffset, x, y, width) };
         Ok(())
     }
@@ -1325,7 +1318,7 @@ impl Commands for Renderer {
         height: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glCopyTextureSubImage2D)(texture, level, xoffset, yoffset, x, y, width, height) };
         Ok(())
     }
@@ -1359,7 +1352,7 @@ impl Commands for Renderer {
         height: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glCopyTextureSubImage3D)(texture, level, xoffset, yoffset, zoffset, x, y, width, height) };
         Ok(())
     }
@@ -1440,13 +1433,13 @@ impl Commands for Renderer {
     }
     fn gl_delete_object_arb(&mut self, obj: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let obj = self.name(Class::Program, obj);
+        let obj = self.object(Class::Program, obj);
         unsafe { (self.gl.glDeleteObjectARB)(obj) };
         Ok(())
     }
     fn gl_delete_program(&mut self, program: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glDeleteProgram)(program) };
         Ok(())
     }
@@ -1476,7 +1469,7 @@ impl Commands for Renderer {
     }
     fn gl_delete_shader(&mut self, shader: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let shader = self.name(Class::Program, shader);
+        let shader = self.object(Class::Program, shader);
         unsafe { (self.gl.glDeleteShader)(shader) };
         Ok(())
     }
@@ -1549,8 +1542,8 @@ impl Commands for Renderer {
     }
     fn gl_detach_shader(&mut self, program: u32, shader: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
-        let shader = self.name(Class::Program, shader);
+        let program = self.object(Class::Program, program);
+        let shader = self.object(Class::Program, shader);
         unsafe { (self.gl.glDetachShader)(program, shader) };
         Ok(())
     }
@@ -1914,7 +1907,7 @@ impl Commands for Renderer {
         renderbuffer: u32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let renderbuffer = self.name(Class::Renderbuffer, renderbuffer);
+        let renderbuffer = self.object(Class::Renderbuffer, renderbuffer);
         unsafe { (self.gl.glFramebufferRenderbuffer)(target, attachment, renderbuffertarget, renderbuffer) };
         Ok(())
     }
@@ -1926,31 +1919,31 @@ impl Commands for Renderer {
         renderbuffer: u32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let renderbuffer = self.name(Class::Renderbuffer, renderbuffer);
+        let renderbuffer = self.object(Class::Renderbuffer, renderbuffer);
         unsafe { (self.gl.glFramebufferRenderbufferOES)(target, attachment, renderbuffertarget, renderbuffer) };
         Ok(())
     }
     fn gl_framebuffer_texture(&mut self, target: u32, attachment: u32, texture: u32, level: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glFramebufferTexture)(target, attachment, texture, level) };
         Ok(())
     }
     fn gl_framebuffer_texture1d(&mut self, target: u32, attachment: u32, textarget: u32, texture: u32, level: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glFramebufferTexture1D)(target, attachment, textarget, texture, level) };
         Ok(())
     }
     fn gl_framebuffer_texture2d(&mut self, target: u32, attachment: u32, textarget: u32, texture: u32, level: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glFramebufferTexture2D)(target, attachment, textarget, texture, level) };
         Ok(())
     }
     fn gl_framebuffer_texture2does(&mut self, target: u32, attachment: u32, textarget: u32, texture: u32, level: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glFramebufferTexture2DOES)(target, attachment, textarget, texture, level) };
         Ok(())
     }
@@ -1964,7 +1957,7 @@ impl Commands for Renderer {
         zoffset: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glFramebufferTexture3D)(target, attachment, textarget, texture, level, zoffset) };
         Ok(())
     }
@@ -1978,13 +1971,13 @@ impl Commands for Renderer {
         zoffset: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glFramebufferTexture3DOES)(target, attachment, textarget, texture, level, zoffset) };
         Ok(())
     }
     fn gl_framebuffer_texture_layer(&mut self, target: u32, attachment: u32, texture: u32, level: i32, layer: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glFramebufferTextureLayer)(target, attachment, texture, level, layer) };
         Ok(())
     }
@@ -2074,7 +2067,7 @@ impl Commands for Renderer {
     }
     fn gl_generate_texture_mipmap(&mut self, texture: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glGenerateTextureMipmap)(texture) };
         Ok(())
     }
@@ -2093,7 +2086,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
         self.error();
         unsafe { (self.gl.glGetActiveAtomicCounterBufferiv)(program, buffer_index, pname, params.as_mut_ptr().cast()) };
@@ -2113,7 +2106,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut size = crate::renderer::out::<i32>(size_count, 1)?;
         let mut type_ = crate::renderer::out::<u32>(type_count, 1)?;
@@ -2148,7 +2141,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut name = crate::renderer::out::<u8>(name_count, lens::times(buf_size as i64, 1))?;
         self.error();
@@ -2171,7 +2164,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut name = crate::renderer::out::<u8>(name_count, lens::times(buf_size as i64, 1))?;
         self.error();
@@ -2200,7 +2193,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let mut values = crate::renderer::out::<i32>(values_count, 0)?;
         self.error();
         unsafe { (self.gl.glGetActiveSubroutineUniformiv)(program, shadertype, index, pname, values.as_mut_ptr().cast()) };
@@ -2220,7 +2213,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut size = crate::renderer::out::<i32>(size_count, 1)?;
         let mut type_ = crate::renderer::out::<u32>(type_count, 1)?;
@@ -2254,7 +2247,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut uniform_block_name = crate::renderer::out::<u8>(uniform_block_name_count, lens::times(buf_size as i64, 1))?;
         self.error();
@@ -2281,7 +2274,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
         self.error();
         unsafe { (self.gl.glGetActiveUniformBlockiv)(program, uniform_block_index, pname, params.as_mut_ptr().cast()) };
@@ -2299,7 +2292,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut uniform_name = crate::renderer::out::<u8>(uniform_name_count, lens::times(buf_size as i64, 1))?;
         self.error();
@@ -2321,7 +2314,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let uniform_indices = uniform_indices.copied();
         let mut params = crate::renderer::out::<i32>(params_count, lens::times(uniform_count as i64, 1))?;
         self.error();
@@ -2347,7 +2340,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let container_obj = self.name(Class::Program, container_obj);
+        let container_obj = self.object(Class::Program, container_obj);
         let mut count = crate::renderer::out::<i32>(count_count, 1)?;
         let mut obj = crate::renderer::out::<u32>(obj_count, lens::times(max_count as i64, 1))?;
         self.error();
@@ -2473,7 +2466,7 @@ impl Commands for Renderer {
     }
     fn gl_get_frag_data_index(&mut self, program: u32, name: Slice<'_, u8>, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let name = name.to_c_string()?;
         let value = unsafe { (self.gl.glGetFragDataIndex)(program, name.as_ptr().cast()) };
         reply.value(value);
@@ -2481,7 +2474,7 @@ impl Commands for Renderer {
     }
     fn gl_get_frag_data_location(&mut self, program: u32, name: Slice<'_, u8>, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let name = name.to_c_string()?;
         let value = unsafe { (self.gl.glGetFragDataLocation)(program, name.as_ptr().cast()) };
         reply.value(value);
@@ -2574,7 +2567,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let obj = self.name(Class::Program, obj);
+        let obj = self.object(Class::Program, obj);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut info_log = crate::renderer::out::<u8>(info_log_count, lens::times(max_length as i64, 1))?;
         self.error();
@@ -2605,13 +2598,7 @@ impl Commands for Renderer {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut params = crate::renderer::out::<i64>(params_count, lens::times(count as i64, 1))?;
-        self.error();
-        unsafe { (self.gl.glGetInternalformati64v)(target, internalformat, pname, count, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
+        self.hand_gl_get_internalformati64v(target, internalformat, pname, count, params_count, reply)
     }
     fn gl_get_internalformativ(
         &mut self,
@@ -2622,13 +2609,7 @@ impl Commands for Renderer {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut params = crate::renderer::out::<i32>(params_count, lens::times(count as i64, 1))?;
-        self.error();
-        unsafe { (self.gl.glGetInternalformativ)(target, internalformat, pname, count, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
+        self.hand_gl_get_internalformativ(target, internalformat, pname, count, params_count, reply)
     }
     fn gl_get_lightfv(&mut self, light: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
@@ -2726,7 +2707,7 @@ impl Commands for Renderer {
     }
     fn gl_get_object_parameterfv_arb(&mut self, obj: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let obj = self.name(Class::Program, obj);
+        let obj = self.object(Class::Program, obj);
         let mut params = crate::renderer::out::<f32>(params_count, 0)?;
         self.error();
         unsafe { (self.gl.glGetObjectParameterfvARB)(obj, pname, params.as_mut_ptr().cast()) };
@@ -2736,7 +2717,7 @@ impl Commands for Renderer {
     }
     fn gl_get_object_parameteriv_arb(&mut self, obj: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let obj = self.name(Class::Program, obj);
+        let obj = self.object(Class::Program, obj);
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
         self.error();
         unsafe { (self.gl.glGetObjectParameterivARB)(obj, pname, params.as_mut_ptr().cast()) };
@@ -2782,7 +2763,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut binary_format = crate::renderer::out::<u32>(binary_format_count, 1)?;
         let mut binary = crate::renderer::out::<u8>(binary_count, lens::times(buf_size as i64, 1))?;
@@ -2829,7 +2810,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut info_log = crate::renderer::out::<u8>(info_log_count, lens::times(buf_size as i64, 1))?;
         self.error();
@@ -2848,7 +2829,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
         self.error();
         unsafe { (self.gl.glGetProgramInterfaceiv)(program, program_interface, pname, params.as_mut_ptr().cast()) };
@@ -2883,7 +2864,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let pipeline = self.name(Class::Pipeline, pipeline);
+        let pipeline = self.object(Class::Pipeline, pipeline);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut info_log = crate::renderer::out::<u8>(info_log_count, lens::times(buf_size as i64, 1))?;
         self.error();
@@ -2933,7 +2914,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let name = name.to_c_string()?;
         let value = unsafe { (self.gl.glGetProgramResourceIndex)(program, program_interface, name.as_ptr().cast()) };
         reply.value(value);
@@ -2947,7 +2928,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let name = name.to_c_string()?;
         let value = unsafe { (self.gl.glGetProgramResourceLocation)(program, program_interface, name.as_ptr().cast()) };
         reply.value(value);
@@ -2961,7 +2942,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let name = name.to_c_string()?;
         let value = unsafe { (self.gl.glGetProgramResourceLocationIndex)(program, program_interface, name.as_ptr().cast()) };
         reply.value(value);
@@ -2992,7 +2973,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut name = crate::renderer::out::<u8>(name_count, lens::times(buf_size as i64, 1))?;
         self.error();
@@ -3024,7 +3005,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let props = props.copied();
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut params = crate::renderer::out::<i32>(params_count, lens::times(count as i64, 1))?;
@@ -3055,7 +3036,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let mut values = crate::renderer::out::<i32>(values_count, 1)?;
         self.error();
         unsafe { (self.gl.glGetProgramStageiv)(program, shadertype, pname, values.as_mut_ptr().cast()) };
@@ -3065,7 +3046,7 @@ impl Commands for Renderer {
     }
     fn gl_get_programiv(&mut self, program: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
         self.error();
         unsafe { (self.gl.glGetProgramiv)(program, pname, params.as_mut_ptr().cast()) };
@@ -3084,29 +3065,29 @@ impl Commands for Renderer {
     }
     fn gl_get_query_buffer_objecti64v(&mut self, id: u32, buffer: u32, pname: u32, offset: i64) -> Result<(), Fault> {
         self.needs_context()?;
-        let id = self.name(Class::Query, id);
-        let buffer = self.name(Class::Buffer, buffer);
+        let id = self.object(Class::Query, id);
+        let buffer = self.object(Class::Buffer, buffer);
         unsafe { (self.gl.glGetQueryBufferObjecti64v)(id, buffer, pname, offset) };
         Ok(())
     }
     fn gl_get_query_buffer_objectiv(&mut self, id: u32, buffer: u32, pname: u32, offset: i64) -> Result<(), Fault> {
         self.needs_context()?;
-        let id = self.name(Class::Query, id);
-        let buffer = self.name(Class::Buffer, buffer);
+        let id = self.object(Class::Query, id);
+        let buffer = self.object(Class::Buffer, buffer);
         unsafe { (self.gl.glGetQueryBufferObjectiv)(id, buffer, pname, offset) };
         Ok(())
     }
     fn gl_get_query_buffer_objectui64v(&mut self, id: u32, buffer: u32, pname: u32, offset: i64) -> Result<(), Fault> {
         self.needs_context()?;
-        let id = self.name(Class::Query, id);
-        let buffer = self.name(Class::Buffer, buffer);
+        let id = self.object(Class::Query, id);
+        let buffer = self.object(Class::Buffer, buffer);
         unsafe { (self.gl.glGetQueryBufferObjectui64v)(id, buffer, pname, offset) };
         Ok(())
     }
     fn gl_get_query_buffer_objectuiv(&mut self, id: u32, buffer: u32, pname: u32, offset: i64) -> Result<(), Fault> {
         self.needs_context()?;
-        let id = self.name(Class::Query, id);
-        let buffer = self.name(Class::Buffer, buffer);
+        let id = self.object(Class::Query, id);
+        let buffer = self.object(Class::Buffer, buffer);
         unsafe { (self.gl.glGetQueryBufferObjectuiv)(id, buffer, pname, offset) };
         Ok(())
     }
@@ -3115,7 +3096,7 @@ impl Commands for Renderer {
     }
     fn gl_get_query_objecti64v(&mut self, id: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let id = self.name(Class::Query, id);
+        let id = self.object(Class::Query, id);
         let mut params = crate::renderer::out::<i64>(params_count, 0)?;
         self.error();
         unsafe { (self.gl.glGetQueryObjecti64v)(id, pname, params.as_mut_ptr().cast()) };
@@ -3125,7 +3106,7 @@ impl Commands for Renderer {
     }
     fn gl_get_query_objectiv(&mut self, id: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let id = self.name(Class::Query, id);
+        let id = self.object(Class::Query, id);
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
         self.error();
         unsafe { (self.gl.glGetQueryObjectiv)(id, pname, params.as_mut_ptr().cast()) };
@@ -3135,7 +3116,7 @@ impl Commands for Renderer {
     }
     fn gl_get_query_objectui64v(&mut self, id: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let id = self.name(Class::Query, id);
+        let id = self.object(Class::Query, id);
         let mut params = crate::renderer::out::<u64>(params_count, 0)?;
         self.error();
         unsafe { (self.gl.glGetQueryObjectui64v)(id, pname, params.as_mut_ptr().cast()) };
@@ -3145,7 +3126,7 @@ impl Commands for Renderer {
     }
     fn gl_get_query_objectuiv(&mut self, id: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let id = self.name(Class::Query, id);
+        let id = self.object(Class::Query, id);
         let mut params = crate::renderer::out::<u32>(params_count, 0)?;
         self.error();
         unsafe { (self.gl.glGetQueryObjectuiv)(id, pname, params.as_mut_ptr().cast()) };
@@ -3195,7 +3176,7 @@ impl Commands for Renderer {
     }
     fn gl_get_sampler_parameter_iiv(&mut self, sampler: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let sampler = self.name(Class::Sampler, sampler);
+        let sampler = self.object(Class::Sampler, sampler);
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
         self.error();
         unsafe { (self.gl.glGetSamplerParameterIiv)(sampler, pname, params.as_mut_ptr().cast()) };
@@ -3205,7 +3186,7 @@ impl Commands for Renderer {
     }
     fn gl_get_sampler_parameter_iuiv(&mut self, sampler: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let sampler = self.name(Class::Sampler, sampler);
+        let sampler = self.object(Class::Sampler, sampler);
         let mut params = crate::renderer::out::<u32>(params_count, 0)?;
         self.error();
         unsafe { (self.gl.glGetSamplerParameterIuiv)(sampler, pname, params.as_mut_ptr().cast()) };
@@ -3215,7 +3196,7 @@ impl Commands for Renderer {
     }
     fn gl_get_sampler_parameterfv(&mut self, sampler: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let sampler = self.name(Class::Sampler, sampler);
+        let sampler = self.object(Class::Sampler, sampler);
         let mut params = crate::renderer::out::<f32>(params_count, 0)?;
         self.error();
         unsafe { (self.gl.glGetSamplerParameterfv)(sampler, pname, params.as_mut_ptr().cast()) };
@@ -3225,7 +3206,7 @@ impl Commands for Renderer {
     }
     fn gl_get_sampler_parameteriv(&mut self, sampler: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let sampler = self.name(Class::Sampler, sampler);
+        let sampler = self.object(Class::Sampler, sampler);
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
         self.error();
         unsafe { (self.gl.glGetSamplerParameteriv)(sampler, pname, params.as_mut_ptr().cast()) };
@@ -3242,7 +3223,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let shader = self.name(Class::Program, shader);
+        let shader = self.object(Class::Program, shader);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut info_log = crate::renderer::out::<u8>(info_log_count, lens::times(buf_size as i64, 1))?;
         self.error();
@@ -3281,7 +3262,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let shader = self.name(Class::Program, shader);
+        let shader = self.object(Class::Program, shader);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut source = crate::renderer::out::<u8>(source_count, lens::times(buf_size as i64, 1))?;
         self.error();
@@ -3293,7 +3274,7 @@ impl Commands for Renderer {
     }
     fn gl_get_shaderiv(&mut self, shader: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let shader = self.name(Class::Program, shader);
+        let shader = self.object(Class::Program, shader);
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
         self.error();
         unsafe { (self.gl.glGetShaderiv)(shader, pname, params.as_mut_ptr().cast()) };
@@ -3303,7 +3284,7 @@ impl Commands for Renderer {
     }
     fn gl_get_subroutine_index(&mut self, program: u32, shadertype: u32, name: Slice<'_, u8>, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let name = name.to_c_string()?;
         let value = unsafe { (self.gl.glGetSubroutineIndex)(program, shadertype, name.as_ptr().cast()) };
         reply.value(value);
@@ -3317,7 +3298,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let name = name.to_c_string()?;
         let value = unsafe { (self.gl.glGetSubroutineUniformLocation)(program, shadertype, name.as_ptr().cast()) };
         reply.value(value);
@@ -3491,7 +3472,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         let mut size = crate::renderer::out::<i32>(size_count, 1)?;
         let mut type_ = crate::renderer::out::<u32>(type_count, 1)?;
@@ -3524,7 +3505,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let xfb = self.name(Class::TransformFeedback, xfb);
+        let xfb = self.object(Class::TransformFeedback, xfb);
         let mut param = crate::renderer::out::<i64>(param_count, 1)?;
         self.error();
         unsafe { (self.gl.glGetTransformFeedbacki64_v)(xfb, pname, index, param.as_mut_ptr().cast()) };
@@ -3534,7 +3515,7 @@ impl Commands for Renderer {
     }
     fn gl_get_transform_feedbacki_v(&mut self, xfb: u32, pname: u32, index: u32, param_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let xfb = self.name(Class::TransformFeedback, xfb);
+        let xfb = self.object(Class::TransformFeedback, xfb);
         let mut param = crate::renderer::out::<i32>(param_count, 1)?;
         self.error();
         unsafe { (self.gl.glGetTransformFeedbacki_v)(xfb, pname, index, param.as_mut_ptr().cast()) };
@@ -3544,7 +3525,7 @@ impl Commands for Renderer {
     }
     fn gl_get_transform_feedbackiv(&mut self, xfb: u32, pname: u32, param_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let xfb = self.name(Class::TransformFeedback, xfb);
+        let xfb = self.object(Class::TransformFeedback, xfb);
         let mut param = crate::renderer::out::<i32>(param_count, 1)?;
         self.error();
         unsafe { (self.gl.glGetTransformFeedbackiv)(xfb, pname, param.as_mut_ptr().cast()) };
@@ -3554,7 +3535,7 @@ impl Commands for Renderer {
     }
     fn gl_get_uniform_block_index(&mut self, program: u32, uniform_block_name: Slice<'_, u8>, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let uniform_block_name = uniform_block_name.to_c_string()?;
         let value = unsafe { (self.gl.glGetUniformBlockIndex)(program, uniform_block_name.as_ptr().cast()) };
         reply.value(value);
@@ -3982,13 +3963,13 @@ impl Commands for Renderer {
     }
     fn gl_invalidate_buffer_data(&mut self, buffer: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let buffer = self.name(Class::Buffer, buffer);
+        let buffer = self.object(Class::Buffer, buffer);
         unsafe { (self.gl.glInvalidateBufferData)(buffer) };
         Ok(())
     }
     fn gl_invalidate_buffer_sub_data(&mut self, buffer: u32, offset: i64, length: i64) -> Result<(), Fault> {
         self.needs_context()?;
-        let buffer = self.name(Class::Buffer, buffer);
+        let buffer = self.object(Class::Buffer, buffer);
         unsafe { (self.gl.glInvalidateBufferSubData)(buffer, offset, length) };
         Ok(())
     }
@@ -4031,7 +4012,7 @@ impl Commands for Renderer {
     }
     fn gl_invalidate_tex_image(&mut self, texture: u32, level: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glInvalidateTexImage)(texture, level) };
         Ok(())
     }
@@ -4047,13 +4028,13 @@ impl Commands for Renderer {
         depth: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glInvalidateTexSubImage)(texture, level, xoffset, yoffset, zoffset, width, height, depth) };
         Ok(())
     }
     fn gl_is_buffer(&mut self, buffer: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let buffer = self.name(Class::Buffer, buffer);
+        let buffer = self.object(Class::Buffer, buffer);
         let value = unsafe { (self.gl.glIsBuffer)(buffer) };
         reply.value(value);
         Ok(())
@@ -4072,21 +4053,21 @@ impl Commands for Renderer {
     }
     fn gl_is_framebuffer(&mut self, framebuffer: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let framebuffer = self.name(Class::Framebuffer, framebuffer);
+        let framebuffer = self.object(Class::Framebuffer, framebuffer);
         let value = unsafe { (self.gl.glIsFramebuffer)(framebuffer) };
         reply.value(value);
         Ok(())
     }
     fn gl_is_framebuffer_oes(&mut self, framebuffer: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let framebuffer = self.name(Class::Framebuffer, framebuffer);
+        let framebuffer = self.object(Class::Framebuffer, framebuffer);
         let value = unsafe { (self.gl.glIsFramebufferOES)(framebuffer) };
         reply.value(value);
         Ok(())
     }
     fn gl_is_program(&mut self, program: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = unsafe { (self.gl.glIsProgram)(program) };
         reply.value(value);
         Ok(())
@@ -4099,7 +4080,7 @@ impl Commands for Renderer {
     }
     fn gl_is_program_pipeline(&mut self, pipeline: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let pipeline = self.name(Class::Pipeline, pipeline);
+        let pipeline = self.object(Class::Pipeline, pipeline);
         let value = unsafe { (self.gl.glIsProgramPipeline)(pipeline) };
         reply.value(value);
         Ok(())
@@ -4113,7 +4094,7 @@ impl Commands for Renderer {
     }
     fn gl_is_query(&mut self, id: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let id = self.name(Class::Query, id);
+        let id = self.object(Class::Query, id);
         let value = unsafe { (self.gl.glIsQuery)(id) };
         reply.value(value);
         Ok(())
@@ -4127,28 +4108,28 @@ impl Commands for Renderer {
     }
     fn gl_is_renderbuffer(&mut self, renderbuffer: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let renderbuffer = self.name(Class::Renderbuffer, renderbuffer);
+        let renderbuffer = self.object(Class::Renderbuffer, renderbuffer);
         let value = unsafe { (self.gl.glIsRenderbuffer)(renderbuffer) };
         reply.value(value);
         Ok(())
     }
     fn gl_is_renderbuffer_oes(&mut self, renderbuffer: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let renderbuffer = self.name(Class::Renderbuffer, renderbuffer);
+        let renderbuffer = self.object(Class::Renderbuffer, renderbuffer);
         let value = unsafe { (self.gl.glIsRenderbufferOES)(renderbuffer) };
         reply.value(value);
         Ok(())
     }
     fn gl_is_sampler(&mut self, sampler: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let sampler = self.name(Class::Sampler, sampler);
+        let sampler = self.object(Class::Sampler, sampler);
         let value = unsafe { (self.gl.glIsSampler)(sampler) };
         reply.value(value);
         Ok(())
     }
     fn gl_is_shader(&mut self, shader: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let shader = self.name(Class::Program, shader);
+        let shader = self.object(Class::Program, shader);
         let value = unsafe { (self.gl.glIsShader)(shader) };
         reply.value(value);
         Ok(())
@@ -4162,7 +4143,7 @@ impl Commands for Renderer {
     }
     fn gl_is_texture(&mut self, texture: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         let value = unsafe { (self.gl.glIsTexture)(texture) };
         reply.value(value);
         Ok(())
@@ -4176,14 +4157,14 @@ impl Commands for Renderer {
     }
     fn gl_is_transform_feedback(&mut self, id: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let id = self.name(Class::TransformFeedback, id);
+        let id = self.object(Class::TransformFeedback, id);
         let value = unsafe { (self.gl.glIsTransformFeedback)(id) };
         reply.value(value);
         Ok(())
     }
     fn gl_is_vertex_array(&mut self, array: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let array = self.name(Class::VertexArray, array);
+        let array = self.object(Class::VertexArray, array);
         let value = unsafe { (self.gl.glIsVertexArray)(array) };
         reply.value(value);
         Ok(())
@@ -4245,7 +4226,7 @@ impl Commands for Renderer {
     }
     fn gl_link_program(&mut self, program: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glLinkProgram)(program) };
         Ok(())
     }
@@ -5036,7 +5017,7 @@ impl Commands for Renderer {
     }
     fn gl_program_binary(&mut self, program: u32, binary_format: u32, binary: Slice<'_, u8>, length: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramBinary)(program, binary_format, binary.as_ptr().cast(), length) };
         Ok(())
     }
@@ -5094,13 +5075,13 @@ impl Commands for Renderer {
     }
     fn gl_program_parameteri(&mut self, program: u32, pname: u32, value: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramParameteri)(program, pname, value) };
         Ok(())
     }
     fn gl_program_uniform1d(&mut self, program: u32, location: i32, v0: f64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform1d)(program, location, v0) };
         Ok(())
     }
@@ -5112,7 +5093,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform1dv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe { (self.gl.glProgramUniform1dv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -5128,37 +5109,37 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform1f(&mut self, program: u32, location: i32, v0: f32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform1f)(program, location, v0) };
         Ok(())
     }
     fn gl_program_uniform1fv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform1fv)(program, location, count, value.as_ptr().cast()) };
         Ok(())
     }
     fn gl_program_uniform1i(&mut self, program: u32, location: i32, v0: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform1i)(program, location, v0) };
         Ok(())
     }
     fn gl_program_uniform1i64_arb(&mut self, program: u32, location: i32, x: i64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform1i64ARB)(program, location, x) };
         Ok(())
     }
     fn gl_program_uniform1i64_nv(&mut self, program: u32, location: i32, x: i64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform1i64NV)(program, location, x) };
         Ok(())
     }
     fn gl_program_uniform1i64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform1i64vARB)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5167,7 +5148,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform1i64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform1i64vNV)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5176,32 +5157,32 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform1iv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe { (self.gl.glProgramUniform1iv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_program_uniform1ui(&mut self, program: u32, location: i32, v0: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform1ui)(program, location, v0) };
         Ok(())
     }
     fn gl_program_uniform1ui64_arb(&mut self, program: u32, location: i32, x: u64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform1ui64ARB)(program, location, x) };
         Ok(())
     }
     fn gl_program_uniform1ui64_nv(&mut self, program: u32, location: i32, x: u64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform1ui64NV)(program, location, x) };
         Ok(())
     }
     fn gl_program_uniform1ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform1ui64vARB)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5210,7 +5191,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform1ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform1ui64vNV)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5219,7 +5200,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform1uiv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform1uiv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5228,7 +5209,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform2d(&mut self, program: u32, location: i32, v0: f64, v1: f64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform2d)(program, location, v0, v1) };
         Ok(())
     }
@@ -5240,7 +5221,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform2dv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe { (self.gl.glProgramUniform2dv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -5256,37 +5237,37 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform2f(&mut self, program: u32, location: i32, v0: f32, v1: f32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform2f)(program, location, v0, v1) };
         Ok(())
     }
     fn gl_program_uniform2fv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform2fv)(program, location, count, value.as_ptr().cast()) };
         Ok(())
     }
     fn gl_program_uniform2i(&mut self, program: u32, location: i32, v0: i32, v1: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform2i)(program, location, v0, v1) };
         Ok(())
     }
     fn gl_program_uniform2i64_arb(&mut self, program: u32, location: i32, x: i64, y: i64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform2i64ARB)(program, location, x, y) };
         Ok(())
     }
     fn gl_program_uniform2i64_nv(&mut self, program: u32, location: i32, x: i64, y: i64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform2i64NV)(program, location, x, y) };
         Ok(())
     }
     fn gl_program_uniform2i64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform2i64vARB)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5295,7 +5276,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform2i64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform2i64vNV)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5304,32 +5285,32 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform2iv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe { (self.gl.glProgramUniform2iv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_program_uniform2ui(&mut self, program: u32, location: i32, v0: u32, v1: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform2ui)(program, location, v0, v1) };
         Ok(())
     }
     fn gl_program_uniform2ui64_arb(&mut self, program: u32, location: i32, x: u64, y: u64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform2ui64ARB)(program, location, x, y) };
         Ok(())
     }
     fn gl_program_uniform2ui64_nv(&mut self, program: u32, location: i32, x: u64, y: u64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform2ui64NV)(program, location, x, y) };
         Ok(())
     }
     fn gl_program_uniform2ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform2ui64vARB)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5338,7 +5319,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform2ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform2ui64vNV)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5347,7 +5328,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform2uiv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform2uiv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5356,7 +5337,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform3d(&mut self, program: u32, location: i32, v0: f64, v1: f64, v2: f64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform3d)(program, location, v0, v1, v2) };
         Ok(())
     }
@@ -5368,7 +5349,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform3dv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe { (self.gl.glProgramUniform3dv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -5384,37 +5365,37 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform3f(&mut self, program: u32, location: i32, v0: f32, v1: f32, v2: f32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform3f)(program, location, v0, v1, v2) };
         Ok(())
     }
     fn gl_program_uniform3fv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform3fv)(program, location, count, value.as_ptr().cast()) };
         Ok(())
     }
     fn gl_program_uniform3i(&mut self, program: u32, location: i32, v0: i32, v1: i32, v2: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform3i)(program, location, v0, v1, v2) };
         Ok(())
     }
     fn gl_program_uniform3i64_arb(&mut self, program: u32, location: i32, x: i64, y: i64, z: i64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform3i64ARB)(program, location, x, y, z) };
         Ok(())
     }
     fn gl_program_uniform3i64_nv(&mut self, program: u32, location: i32, x: i64, y: i64, z: i64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform3i64NV)(program, location, x, y, z) };
         Ok(())
     }
     fn gl_program_uniform3i64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform3i64vARB)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5423,7 +5404,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform3i64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform3i64vNV)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5432,32 +5413,32 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform3iv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe { (self.gl.glProgramUniform3iv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_program_uniform3ui(&mut self, program: u32, location: i32, v0: u32, v1: u32, v2: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform3ui)(program, location, v0, v1, v2) };
         Ok(())
     }
     fn gl_program_uniform3ui64_arb(&mut self, program: u32, location: i32, x: u64, y: u64, z: u64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform3ui64ARB)(program, location, x, y, z) };
         Ok(())
     }
     fn gl_program_uniform3ui64_nv(&mut self, program: u32, location: i32, x: u64, y: u64, z: u64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform3ui64NV)(program, location, x, y, z) };
         Ok(())
     }
     fn gl_program_uniform3ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform3ui64vARB)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5466,7 +5447,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform3ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform3ui64vNV)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5475,7 +5456,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform3uiv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform3uiv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5484,7 +5465,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform4d(&mut self, program: u32, location: i32, v0: f64, v1: f64, v2: f64, v3: f64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform4d)(program, location, v0, v1, v2, v3) };
         Ok(())
     }
@@ -5496,7 +5477,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform4dv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe { (self.gl.glProgramUniform4dv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -5512,37 +5493,37 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform4f(&mut self, program: u32, location: i32, v0: f32, v1: f32, v2: f32, v3: f32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform4f)(program, location, v0, v1, v2, v3) };
         Ok(())
     }
     fn gl_program_uniform4fv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform4fv)(program, location, count, value.as_ptr().cast()) };
         Ok(())
     }
     fn gl_program_uniform4i(&mut self, program: u32, location: i32, v0: i32, v1: i32, v2: i32, v3: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform4i)(program, location, v0, v1, v2, v3) };
         Ok(())
     }
     fn gl_program_uniform4i64_arb(&mut self, program: u32, location: i32, x: i64, y: i64, z: i64, w: i64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform4i64ARB)(program, location, x, y, z, w) };
         Ok(())
     }
     fn gl_program_uniform4i64_nv(&mut self, program: u32, location: i32, x: i64, y: i64, z: i64, w: i64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform4i64NV)(program, location, x, y, z, w) };
         Ok(())
     }
     fn gl_program_uniform4i64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform4i64vARB)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5551,7 +5532,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform4i64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform4i64vNV)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5560,32 +5541,32 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform4iv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe { (self.gl.glProgramUniform4iv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_program_uniform4ui(&mut self, program: u32, location: i32, v0: u32, v1: u32, v2: u32, v3: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform4ui)(program, location, v0, v1, v2, v3) };
         Ok(())
     }
     fn gl_program_uniform4ui64_arb(&mut self, program: u32, location: i32, x: u64, y: u64, z: u64, w: u64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform4ui64ARB)(program, location, x, y, z, w) };
         Ok(())
     }
     fn gl_program_uniform4ui64_nv(&mut self, program: u32, location: i32, x: u64, y: u64, z: u64, w: u64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform4ui64NV)(program, location, x, y, z, w) };
         Ok(())
     }
     fn gl_program_uniform4ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform4ui64vARB)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5594,7 +5575,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform4ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform4ui64vNV)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5603,7 +5584,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform4uiv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform4uiv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5619,7 +5600,7 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniformMatrix2dv)(
@@ -5663,7 +5644,7 @@ impl Commands for Renderer {
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniformMatrix2fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -5676,7 +5657,7 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniformMatrix2x3dv)(
@@ -5720,7 +5701,7 @@ impl Commands for Renderer {
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniformMatrix2x3fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -5733,7 +5714,7 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniformMatrix2x4dv)(
@@ -5777,7 +5758,7 @@ impl Commands for Renderer {
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniformMatrix2x4fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -5790,7 +5771,7 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniformMatrix3dv)(
@@ -5834,7 +5815,7 @@ impl Commands for Renderer {
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniformMatrix3fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -5847,7 +5828,7 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniformMatrix3x2dv)(
@@ -5891,7 +5872,7 @@ impl Commands for Renderer {
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniformMatrix3x2fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -5904,7 +5885,7 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniformMatrix3x4dv)(
@@ -5948,7 +5929,7 @@ impl Commands for Renderer {
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniformMatrix3x4fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -5961,7 +5942,7 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniformMatrix4dv)(
@@ -6005,7 +5986,7 @@ impl Commands for Renderer {
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniformMatrix4fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -6018,7 +5999,7 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniformMatrix4x2dv)(
@@ -6062,7 +6043,7 @@ impl Commands for Renderer {
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniformMatrix4x2fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -6075,7 +6056,7 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniformMatrix4x3dv)(
@@ -6119,7 +6100,7 @@ impl Commands for Renderer {
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniformMatrix4x3fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
@@ -6433,39 +6414,39 @@ impl Commands for Renderer {
     }
     fn gl_sampler_parameter_iiv(&mut self, sampler: u32, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
-        let sampler = self.name(Class::Sampler, sampler);
+        let sampler = self.object(Class::Sampler, sampler);
         let param = param.copied();
         unsafe { (self.gl.glSamplerParameterIiv)(sampler, pname, param.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_sampler_parameter_iuiv(&mut self, sampler: u32, pname: u32, param: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
-        let sampler = self.name(Class::Sampler, sampler);
+        let sampler = self.object(Class::Sampler, sampler);
         let param = param.copied();
         unsafe { (self.gl.glSamplerParameterIuiv)(sampler, pname, param.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_sampler_parameterf(&mut self, sampler: u32, pname: u32, param: f32) -> Result<(), Fault> {
         self.needs_context()?;
-        let sampler = self.name(Class::Sampler, sampler);
+        let sampler = self.object(Class::Sampler, sampler);
         unsafe { (self.gl.glSamplerParameterf)(sampler, pname, param) };
         Ok(())
     }
     fn gl_sampler_parameterfv(&mut self, sampler: u32, pname: u32, param: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
-        let sampler = self.name(Class::Sampler, sampler);
+        let sampler = self.object(Class::Sampler, sampler);
         unsafe { (self.gl.glSamplerParameterfv)(sampler, pname, param.as_ptr().cast()) };
         Ok(())
     }
     fn gl_sampler_parameteri(&mut self, sampler: u32, pname: u32, param: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        let sampler = self.name(Class::Sampler, sampler);
+        let sampler = self.object(Class::Sampler, sampler);
         unsafe { (self.gl.glSamplerParameteri)(sampler, pname, param) };
         Ok(())
     }
     fn gl_sampler_parameteriv(&mut self, sampler: u32, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
-        let sampler = self.name(Class::Sampler, sampler);
+        let sampler = self.object(Class::Sampler, sampler);
         let param = param.copied();
         unsafe { (self.gl.glSamplerParameteriv)(sampler, pname, param.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6636,7 +6617,7 @@ impl Commands for Renderer {
     }
     fn gl_shader_storage_block_binding(&mut self, program: u32, storage_block_index: u32, storage_block_binding: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glShaderStorageBlockBinding)(program, storage_block_index, storage_block_binding) };
         Ok(())
     }
@@ -6649,7 +6630,7 @@ impl Commands for Renderer {
         p_constant_value: Slice<'_, u32>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let shader = self.name(Class::Program, shader);
+        let shader = self.object(Class::Program, shader);
         let p_entry_point = p_entry_point.to_c_string()?;
         let p_constant_index = p_constant_index.copied();
         let p_constant_value = p_constant_value.copied();
@@ -6701,13 +6682,13 @@ impl Commands for Renderer {
     }
     fn gl_tex_buffer(&mut self, target: u32, internalformat: u32, buffer: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let buffer = self.name(Class::Buffer, buffer);
+        let buffer = self.object(Class::Buffer, buffer);
         unsafe { (self.gl.glTexBuffer)(target, internalformat, buffer) };
         Ok(())
     }
     fn gl_tex_buffer_range(&mut self, target: u32, internalformat: u32, buffer: u32, offset: i64, size: i64) -> Result<(), Fault> {
         self.needs_context()?;
-        let buffer = self.name(Class::Buffer, buffer);
+        let buffer = self.object(Class::Buffer, buffer);
         unsafe { (self.gl.glTexBufferRange)(target, internalformat, buffer, offset, size) };
         Ok(())
     }
@@ -7355,8 +7336,8 @@ impl Commands for Renderer {
     }
     fn gl_texture_buffer(&mut self, texture: u32, internalformat: u32, buffer: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
-        let buffer = self.name(Class::Buffer, buffer);
+        let texture = self.object(Class::Texture, texture);
+        let buffer = self.object(Class::Buffer, buffer);
         unsafe { (self.gl.glTextureBuffer)(texture, internalformat, buffer) };
         Ok(())
     }
@@ -7369,8 +7350,8 @@ impl Commands for Renderer {
     }
     fn gl_texture_buffer_range(&mut self, texture: u32, internalformat: u32, buffer: u32, offset: i64, size: i64) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
-        let buffer = self.name(Class::Buffer, buffer);
+        let texture = self.object(Class::Texture, texture);
+        let buffer = self.object(Class::Buffer, buffer);
         unsafe { (self.gl.glTextureBufferRange)(texture, internalformat, buffer, offset, size) };
         Ok(())
     }
@@ -7408,7 +7389,7 @@ impl Commands for Renderer {
     }
     fn gl_texture_parameter_iiv(&mut self, texture: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         let params = params.copied();
         unsafe { (self.gl.glTextureParameterIiv)(texture, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -7424,7 +7405,7 @@ impl Commands for Renderer {
     }
     fn gl_texture_parameter_iuiv(&mut self, texture: u32, pname: u32, params: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         let params = params.copied();
         unsafe { (self.gl.glTextureParameterIuiv)(texture, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -7440,7 +7421,7 @@ impl Commands for Renderer {
     }
     fn gl_texture_parameterf(&mut self, texture: u32, pname: u32, param: f32) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glTextureParameterf)(texture, pname, param) };
         Ok(())
     }
@@ -7452,7 +7433,7 @@ impl Commands for Renderer {
     }
     fn gl_texture_parameterfv(&mut self, texture: u32, pname: u32, param: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glTextureParameterfv)(texture, pname, param.as_ptr().cast()) };
         Ok(())
     }
@@ -7464,7 +7445,7 @@ impl Commands for Renderer {
     }
     fn gl_texture_parameteri(&mut self, texture: u32, pname: u32, param: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glTextureParameteri)(texture, pname, param) };
         Ok(())
     }
@@ -7476,7 +7457,7 @@ impl Commands for Renderer {
     }
     fn gl_texture_parameteriv(&mut self, texture: u32, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         let param = param.copied();
         unsafe { (self.gl.glTextureParameteriv)(texture, pname, param.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -7499,7 +7480,7 @@ impl Commands for Renderer {
     }
     fn gl_texture_storage1d(&mut self, texture: u32, levels: i32, internalformat: u32, width: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glTextureStorage1D)(texture, levels, internalformat, width) };
         Ok(())
     }
@@ -7511,7 +7492,7 @@ impl Commands for Renderer {
     }
     fn gl_texture_storage2d(&mut self, texture: u32, levels: i32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glTextureStorage2D)(texture, levels, internalformat, width, height) };
         Ok(())
     }
@@ -7539,7 +7520,7 @@ impl Commands for Renderer {
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glTextureStorage2DMultisample)(texture, samples, internalformat, width, height, fixedsamplelocations) };
         Ok(())
     }
@@ -7570,7 +7551,7 @@ impl Commands for Renderer {
         depth: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glTextureStorage3D)(texture, levels, internalformat, width, height, depth) };
         Ok(())
     }
@@ -7600,7 +7581,7 @@ impl Commands for Renderer {
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glTextureStorage3DMultisample)(texture, samples, internalformat, width, height, depth, fixedsamplelocations) };
         Ok(())
     }
@@ -7735,22 +7716,22 @@ impl Commands for Renderer {
         numlayers: u32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
-        let origtexture = self.name(Class::Texture, origtexture);
+        let texture = self.object(Class::Texture, texture);
+        let origtexture = self.object(Class::Texture, origtexture);
         unsafe { (self.gl.glTextureView)(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers) };
         Ok(())
     }
     fn gl_transform_feedback_buffer_base(&mut self, xfb: u32, index: u32, buffer: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let xfb = self.name(Class::TransformFeedback, xfb);
-        let buffer = self.name(Class::Buffer, buffer);
+        let xfb = self.object(Class::TransformFeedback, xfb);
+        let buffer = self.object(Class::Buffer, buffer);
         unsafe { (self.gl.glTransformFeedbackBufferBase)(xfb, index, buffer) };
         Ok(())
     }
     fn gl_transform_feedback_buffer_range(&mut self, xfb: u32, index: u32, buffer: u32, offset: i64, size: i64) -> Result<(), Fault> {
         self.needs_context()?;
-        let xfb = self.name(Class::TransformFeedback, xfb);
-        let buffer = self.name(Class::Buffer, buffer);
+        let xfb = self.object(Class::TransformFeedback, xfb);
+        let buffer = self.object(Class::Buffer, buffer);
         unsafe { (self.gl.glTransformFeedbackBufferRange)(xfb, index, buffer, offset, size) };
         Ok(())
     }
@@ -8117,7 +8098,7 @@ impl Commands for Renderer {
     }
     fn gl_uniform_block_binding(&mut self, program: u32, uniform_block_index: u32, uniform_block_binding: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glUniformBlockBinding)(program, uniform_block_index, uniform_block_binding) };
         Ok(())
     }
@@ -8249,8 +8230,8 @@ impl Commands for Renderer {
     }
     fn gl_use_program_stages(&mut self, pipeline: u32, stages: u32, program: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let pipeline = self.name(Class::Pipeline, pipeline);
-        let program = self.name(Class::Program, program);
+        let pipeline = self.object(Class::Pipeline, pipeline);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glUseProgramStages)(pipeline, stages, program) };
         Ok(())
     }
@@ -8269,13 +8250,13 @@ impl Commands for Renderer {
     }
     fn gl_validate_program(&mut self, program: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glValidateProgram)(program) };
         Ok(())
     }
     fn gl_validate_program_pipeline(&mut self, pipeline: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let pipeline = self.name(Class::Pipeline, pipeline);
+        let pipeline = self.object(Class::Pipeline, pipeline);
         unsafe { (self.gl.glValidateProgramPipeline)(pipeline) };
         Ok(())
     }

@@ -269,7 +269,7 @@ impl Renderer {
         data: Data<'_>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         let data = inline(data, pixel(format, type_))?;
         // SAFETY: as for glClearBufferData.
         unsafe { (self.gl.glClearTexImage)(texture, level, format, type_, data.cast()) };
@@ -292,7 +292,7 @@ impl Renderer {
         data: Data<'_>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         let data = inline(data, pixel(format, type_))?;
         // SAFETY: as for glClearBufferData.
         unsafe {

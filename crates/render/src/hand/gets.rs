@@ -3,7 +3,7 @@
 use crate::context::{Api, Context};
 use crate::names::Class;
 use crate::renderer::{out, Renderer};
-use mgn_wire::{gl::*, Fault, Reply};
+use mgn_wire::{gl::*, lens, Fault, Reply};
 
 /// State that is the name of an object.
 const NAMES: &[(u32, Class)] = &[
@@ -54,7 +54,40 @@ const NAMES: &[(u32, Class)] = &[
 /// Lists are at most this long; the longest is that of compressed formats.
 const LONGEST: usize = 1 << 14;
 
+macro_rules! format_queries {
+    ($($name:ident = $gl:ident: $type:ty, $fillings:expr;)*) => {$(
+        /// Answers with as many values as there are, which may be fewer than the program has room for: what the driver leaves alone of two different
+        /// fillings, it has not written.
+        pub(crate) fn $name(
+            &mut self,
+            target: u32,
+            format: u32,
+            pname: u32,
+            count: i32,
+            params_count: u32,
+            reply: &mut Reply,
+        ) -> Result<(), Fault> {
+            self.needs_context()?;
+            let room = lens::times(count.into(), 1);
+            let [mut values, mut again] = [out::<$type>(params_count, room)?, out(params_count, room)?];
+            for (values, filling) in [&mut values, &mut again].into_iter().zip($fillings) {
+                values.fill(filling);
+                // SAFETY: there is room for `count` values, and for any number that drivers write.
+                unsafe { (self.gl.$gl)(target, format, pname, count, values.as_mut_ptr()) };
+            }
+            let written = values.iter().zip(&again).take(params_count as usize).take_while(|(a, b)| a == b).count();
+            reply.array(&values, written as u32);
+            Ok(())
+        }
+    )*};
+}
+
 impl Renderer {
+    format_queries! {
+        hand_gl_get_internalformativ = glGetInternalformativ: i32, [0x5a17_c3e9, 0x2345_6789];
+        hand_gl_get_internalformati64v = glGetInternalformati64v: i64, [0x5a17_c3e9_0b2d_4f68, 0x2345_6789_abcd_ef01];
+    }
+
     /// State that the renderer knows better than the driver.
     fn known(&mut self, pname: u32) -> Option<i64> {
         if let Some(value) = self.cx.as_deref().and_then(|cx| remembered(cx, pname)) {

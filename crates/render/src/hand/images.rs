@@ -1,10 +1,57 @@
 //! Images on their way to the driver: textures, bitmaps, pixels, compressed data.
 
+use crate::names::Class;
 use crate::renderer::Renderer;
+use mgn_wire::gl::GL_RENDERBUFFER;
 use mgn_wire::sizes::image::{tight_bitmap_bytes, tight_image_bytes};
 use mgn_wire::{Data, Fault};
 
+macro_rules! copy_images {
+    ($($name:ident = $gl:ident;)*) => {$(
+        pub(crate) fn $name(
+            &mut self,
+            source: u32,
+            source_target: u32,
+            source_level: i32,
+            source_x: i32,
+            source_y: i32,
+            source_z: i32,
+            to: u32,
+            to_target: u32,
+            to_level: i32,
+            to_x: i32,
+            to_y: i32,
+            to_z: i32,
+            width: i32,
+            height: i32,
+            depth: i32,
+        ) -> Result<(), Fault> {
+            self.needs_context()?;
+            let [source, to] = [(source_target, source), (to_target, to)].map(|(target, name)| {
+                let class = match target {
+                    GL_RENDERBUFFER => Class::Renderbuffer,
+                    _ => Class::Texture,
+                };
+                self.object(class, name)
+            });
+            // SAFETY: the context is current.
+            unsafe {
+                (self.gl.$gl)(
+                    source, source_target, source_level, source_x, source_y, source_z, to, to_target, to_level, to_x, to_y, to_z, width, height,
+                    depth,
+                )
+            };
+            Ok(())
+        }
+    )*};
+}
+
 impl Renderer {
+    copy_images! {
+        hand_gl_copy_image_sub_data = glCopyImageSubData;
+        hand_gl_copy_image_sub_data_nv = glCopyImageSubDataNV;
+    }
+
     pub(crate) fn hand_gl_draw_pixels(
         &mut self,
         width: i32,

@@ -306,7 +306,10 @@ impl Renderer {
                 "a query's result for a buffer while none is bound",
             ));
         }
-        let (id, to) = (self.name(Class::Query, id), offset as usize as *mut c_void);
+        let (id, to) = (
+            self.object(Class::Query, id),
+            offset as usize as *mut c_void,
+        );
         // SAFETY: with a buffer bound the driver takes the address for an offset, which it checks.
         unsafe {
             match type_ {

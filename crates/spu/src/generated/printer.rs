@@ -349,7 +349,7 @@ impl<W: Write> Commands for Print<W> {
         self.next.gl_begin(mode)
     }
     fn gl_begin_conditional_render(&mut self, id: u32, mode: u32) -> Result<(), Fault> {
-        self.line("glBeginConditionalRender", &[Show::from(id as i64), Show::Enum(mode)]);
+        self.line("glBeginConditionalRender", &[Show::from(i64::from(id)), Show::Enum(mode)]);
         self.next.gl_begin_conditional_render(id, mode)
     }
     fn gl_begin_query(&mut self, target: u32, id: u32) -> Result<(), Fault> {
