@@ -315,6 +315,11 @@ pub(crate) fn out<T: Plain>(count: u32, least: usize) -> Result<Vec<T>, Fault> {
     Ok(vec![T::default(); count.max(least).max(ANY)])
 }
 
+/// How many elements of its answer the driver has written, which told `length` but for `more`: not more than the client has room for.
+pub(crate) fn written(length: i32, more: u32, room: u32) -> u32 {
+    u32::try_from(length).map_or(room, |length| length.saturating_add(more).min(room))
+}
+
 fn address(egl: &Egl, name: &str) -> *const () {
     let found = CString::new(name).map_or(std::ptr::null(), |name| egl.address(&name));
     if found.is_null() {

@@ -211,6 +211,9 @@ impl State {
     }
 
     pub fn gl_bind_texture_unit(&mut self, unit: u32, texture: u32) -> Result<(), GlError> {
+        if unit as usize >= self.limits.texture_units {
+            return Err(GlError::InvalidValue);
+        }
         self.gl_bind_textures(unit, 1, &[texture])
     }
 
@@ -249,12 +252,13 @@ impl State {
         count: i32,
         mut each: impl FnMut(&mut State, usize, usize),
     ) -> Result<(), GlError> {
-        let Ok(count) = usize::try_from(count) else {
-            return Err(GlError::InvalidValue);
-        };
-        if first as usize + count > self.limits.texture_units {
+        // Drivers take fewer than none for very many.
+        if first.wrapping_add(count as u32) as usize > self.limits.texture_units {
             return Err(GlError::InvalidOperation);
         }
+        let Ok(count) = usize::try_from(count) else {
+            return Ok(());
+        };
         self.units_used = self.units_used.max(first as usize + count);
         self.bound_many = true;
         (0..count).for_each(|i| each(self, i, first as usize + i));

@@ -98,10 +98,18 @@ fn body(c: &Command) -> String {
                     trait_name(p),
                     least(c, len)
                 );
-                after += &format!(
-                    "reply.array(&{n}, if failed {{ 0 }} else {{ {} }});\n",
-                    trait_name(p)
-                );
+                after += &match told_length(c) {
+                    Some(length) if length == n => {
+                        prepare += &format!("{n}[0] = -1;\n");
+                        format!("reply.array(&{n}, if {n}[0] < 0 {{ 0 }} else {{ {} }});\n", trait_name(p))
+                    }
+                    Some(length) if matches!(len, Len::Times(..)) => format!(
+                        "reply.array(&{n}, if failed {{ 0 }} else {{ crate::renderer::written({length}[0], {}, {}) }});\n",
+                        u8::from(is_text(c, n)),
+                        trait_name(p)
+                    ),
+                    _ => format!("reply.array(&{n}, if failed {{ 0 }} else {{ {} }});\n", trait_name(p)),
+                };
                 format!("{n}.as_mut_ptr().cast()")
             }
             WireType::Array {
@@ -134,6 +142,22 @@ fn body(c: &Command) -> String {
         return format!("{prepare}let value = {call};\nreply.value(value);\n{after}Ok(())\n");
     }
     format!("{prepare}{call};\n{after}Ok(())\n")
+}
+
+/// The parameter by which the driver tells how much of an array it has written.
+fn told_length(c: &Command) -> Option<&str> {
+    c.params
+        .iter()
+        .find(|p| p.name == "length" && is_out(p))
+        .map(|p| p.name.as_str())
+}
+
+/// Whether a parameter is a string, whose length does not count its NUL.
+fn is_text(c: &Command, name: &str) -> bool {
+    let params = c.raw.iter().flat_map(|raw| &raw.params);
+    params
+        .filter(|p| mgn_spec::snake(&p.name) == name.trim_end_matches('_'))
+        .any(|p| matches!(p.ctype.as_str(), "GLchar" | "GLcharARB"))
 }
 
 /// Whether a name that was never generated becomes an object's where the context allows that.

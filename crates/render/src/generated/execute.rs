@@ -2108,6 +2108,7 @@ impl Commands for Renderer {
         self.needs_context()?;
         let program = self.object(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
+        length[0] = -1;
         let mut size = crate::renderer::out::<i32>(size_count, 1)?;
         let mut type_ = crate::renderer::out::<u32>(type_count, 1)?;
         let mut name = crate::renderer::out::<u8>(name_count, lens::times(buf_size as i64, 1))?;
@@ -2124,10 +2125,10 @@ impl Commands for Renderer {
             )
         };
         let failed = self.failed();
-        reply.array(&length, if failed { 0 } else { length_count });
+        reply.array(&length, if length[0] < 0 { 0 } else { length_count });
         reply.array(&size, if failed { 0 } else { size_count });
         reply.array(&type_, if failed { 0 } else { type_count });
-        reply.array(&name, if failed { 0 } else { name_count });
+        reply.array(&name, if failed { 0 } else { crate::renderer::written(length[0], 1, name_count) });
         Ok(())
     }
     fn gl_get_active_subroutine_name(
@@ -2143,14 +2144,15 @@ impl Commands for Renderer {
         self.needs_context()?;
         let program = self.object(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
+        length[0] = -1;
         let mut name = crate::renderer::out::<u8>(name_count, lens::times(buf_size as i64, 1))?;
         self.error();
         unsafe {
             (self.gl.glGetActiveSubroutineName)(program, shadertype, index, buf_size, length.as_mut_ptr().cast(), name.as_mut_ptr().cast())
         };
         let failed = self.failed();
-        reply.array(&length, if failed { 0 } else { length_count });
-        reply.array(&name, if failed { 0 } else { name_count });
+        reply.array(&length, if length[0] < 0 { 0 } else { length_count });
+        reply.array(&name, if failed { 0 } else { crate::renderer::written(length[0], 1, name_count) });
         Ok(())
     }
     fn gl_get_active_subroutine_uniform_name(
@@ -2166,6 +2168,7 @@ impl Commands for Renderer {
         self.needs_context()?;
         let program = self.object(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
+        length[0] = -1;
         let mut name = crate::renderer::out::<u8>(name_count, lens::times(buf_size as i64, 1))?;
         self.error();
         unsafe {
@@ -2179,8 +2182,8 @@ impl Commands for Renderer {
             )
         };
         let failed = self.failed();
-        reply.array(&length, if failed { 0 } else { length_count });
-        reply.array(&name, if failed { 0 } else { name_count });
+        reply.array(&length, if length[0] < 0 { 0 } else { length_count });
+        reply.array(&name, if failed { 0 } else { crate::renderer::written(length[0], 1, name_count) });
         Ok(())
     }
     fn gl_get_active_subroutine_uniformiv(
@@ -2215,6 +2218,7 @@ impl Commands for Renderer {
         self.needs_context()?;
         let program = self.object(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
+        length[0] = -1;
         let mut size = crate::renderer::out::<i32>(size_count, 1)?;
         let mut type_ = crate::renderer::out::<u32>(type_count, 1)?;
         let mut name = crate::renderer::out::<u8>(name_count, lens::times(buf_size as i64, 1))?;
@@ -2231,10 +2235,10 @@ impl Commands for Renderer {
             )
         };
         let failed = self.failed();
-        reply.array(&length, if failed { 0 } else { length_count });
+        reply.array(&length, if length[0] < 0 { 0 } else { length_count });
         reply.array(&size, if failed { 0 } else { size_count });
         reply.array(&type_, if failed { 0 } else { type_count });
-        reply.array(&name, if failed { 0 } else { name_count });
+        reply.array(&name, if failed { 0 } else { crate::renderer::written(length[0], 1, name_count) });
         Ok(())
     }
     fn gl_get_active_uniform_block_name(
@@ -2249,6 +2253,7 @@ impl Commands for Renderer {
         self.needs_context()?;
         let program = self.object(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
+        length[0] = -1;
         let mut uniform_block_name = crate::renderer::out::<u8>(uniform_block_name_count, lens::times(buf_size as i64, 1))?;
         self.error();
         unsafe {
@@ -2261,8 +2266,8 @@ impl Commands for Renderer {
             )
         };
         let failed = self.failed();
-        reply.array(&length, if failed { 0 } else { length_count });
-        reply.array(&uniform_block_name, if failed { 0 } else { uniform_block_name_count });
+        reply.array(&length, if length[0] < 0 { 0 } else { length_count });
+        reply.array(&uniform_block_name, if failed { 0 } else { crate::renderer::written(length[0], 1, uniform_block_name_count) });
         Ok(())
     }
     fn gl_get_active_uniform_blockiv(
@@ -2294,14 +2299,15 @@ impl Commands for Renderer {
         self.needs_context()?;
         let program = self.object(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
+        length[0] = -1;
         let mut uniform_name = crate::renderer::out::<u8>(uniform_name_count, lens::times(buf_size as i64, 1))?;
         self.error();
         unsafe {
             (self.gl.glGetActiveUniformName)(program, uniform_index, buf_size, length.as_mut_ptr().cast(), uniform_name.as_mut_ptr().cast())
         };
         let failed = self.failed();
-        reply.array(&length, if failed { 0 } else { length_count });
-        reply.array(&uniform_name, if failed { 0 } else { uniform_name_count });
+        reply.array(&length, if length[0] < 0 { 0 } else { length_count });
+        reply.array(&uniform_name, if failed { 0 } else { crate::renderer::written(length[0], 1, uniform_name_count) });
         Ok(())
     }
     fn gl_get_active_uniformsiv(
@@ -2569,12 +2575,13 @@ impl Commands for Renderer {
         self.needs_context()?;
         let obj = self.object(Class::Program, obj);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
+        length[0] = -1;
         let mut info_log = crate::renderer::out::<u8>(info_log_count, lens::times(max_length as i64, 1))?;
         self.error();
         unsafe { (self.gl.glGetInfoLogARB)(obj, max_length, length.as_mut_ptr().cast(), info_log.as_mut_ptr().cast()) };
         let failed = self.failed();
-        reply.array(&length, if failed { 0 } else { length_count });
-        reply.array(&info_log, if failed { 0 } else { info_log_count });
+        reply.array(&length, if length[0] < 0 { 0 } else { length_count });
+        reply.array(&info_log, if failed { 0 } else { crate::renderer::written(length[0], 1, info_log_count) });
         Ok(())
     }
     fn gl_get_integer64i_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -2765,6 +2772,7 @@ impl Commands for Renderer {
         self.needs_context()?;
         let program = self.object(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
+        length[0] = -1;
         let mut binary_format = crate::renderer::out::<u32>(binary_format_count, 1)?;
         let mut binary = crate::renderer::out::<u8>(binary_count, lens::times(buf_size as i64, 1))?;
         self.error();
@@ -2778,9 +2786,9 @@ impl Commands for Renderer {
             )
         };
         let failed = self.failed();
-        reply.array(&length, if failed { 0 } else { length_count });
+        reply.array(&length, if length[0] < 0 { 0 } else { length_count });
         reply.array(&binary_format, if failed { 0 } else { binary_format_count });
-        reply.array(&binary, if failed { 0 } else { binary_count });
+        reply.array(&binary, if failed { 0 } else { crate::renderer::written(length[0], 0, binary_count) });
         Ok(())
     }
     fn gl_get_program_env_parameterdv_arb(&mut self, target: u32, index: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -2812,12 +2820,13 @@ impl Commands for Renderer {
         self.needs_context()?;
         let program = self.object(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
+        length[0] = -1;
         let mut info_log = crate::renderer::out::<u8>(info_log_count, lens::times(buf_size as i64, 1))?;
         self.error();
         unsafe { (self.gl.glGetProgramInfoLog)(program, buf_size, length.as_mut_ptr().cast(), info_log.as_mut_ptr().cast()) };
         let failed = self.failed();
-        reply.array(&length, if failed { 0 } else { length_count });
-        reply.array(&info_log, if failed { 0 } else { info_log_count });
+        reply.array(&length, if length[0] < 0 { 0 } else { length_count });
+        reply.array(&info_log, if failed { 0 } else { crate::renderer::written(length[0], 1, info_log_count) });
         Ok(())
     }
     fn gl_get_program_interfaceiv(
@@ -2866,12 +2875,13 @@ impl Commands for Renderer {
         self.needs_context()?;
         let pipeline = self.object(Class::Pipeline, pipeline);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
+        length[0] = -1;
         let mut info_log = crate::renderer::out::<u8>(info_log_count, lens::times(buf_size as i64, 1))?;
         self.error();
         unsafe { (self.gl.glGetProgramPipelineInfoLog)(pipeline, buf_size, length.as_mut_ptr().cast(), info_log.as_mut_ptr().cast()) };
         let failed = self.failed();
-        reply.array(&length, if failed { 0 } else { length_count });
-        reply.array(&info_log, if failed { 0 } else { info_log_count });
+        reply.array(&length, if length[0] < 0 { 0 } else { length_count });
+        reply.array(&info_log, if failed { 0 } else { crate::renderer::written(length[0], 1, info_log_count) });
         Ok(())
     }
     fn gl_get_program_pipeline_info_log_ext(
@@ -2885,12 +2895,13 @@ impl Commands for Renderer {
         self.needs_context()?;
         let pipeline = self.name(Class::Pipeline, pipeline);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
+        length[0] = -1;
         let mut info_log = crate::renderer::out::<u8>(info_log_count, lens::times(buf_size as i64, 1))?;
         self.error();
         unsafe { (self.gl.glGetProgramPipelineInfoLogEXT)(pipeline, buf_size, length.as_mut_ptr().cast(), info_log.as_mut_ptr().cast()) };
         let failed = self.failed();
-        reply.array(&length, if failed { 0 } else { length_count });
-        reply.array(&info_log, if failed { 0 } else { info_log_count });
+        reply.array(&length, if length[0] < 0 { 0 } else { length_count });
+        reply.array(&info_log, if failed { 0 } else { crate::renderer::written(length[0], 1, info_log_count) });
         Ok(())
     }
     fn gl_get_program_pipelineiv(&mut self, pipeline: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -2975,6 +2986,7 @@ impl Commands for Renderer {
         self.needs_context()?;
         let program = self.object(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
+        length[0] = -1;
         let mut name = crate::renderer::out::<u8>(name_count, lens::times(buf_size as i64, 1))?;
         self.error();
         unsafe {
@@ -2988,8 +3000,8 @@ impl Commands for Renderer {
             )
         };
         let failed = self.failed();
-        reply.array(&length, if failed { 0 } else { length_count });
-        reply.array(&name, if failed { 0 } else { name_count });
+        reply.array(&length, if length[0] < 0 { 0 } else { length_count });
+        reply.array(&name, if failed { 0 } else { crate::renderer::written(length[0], 1, name_count) });
         Ok(())
     }
     fn gl_get_program_resourceiv(
@@ -3008,6 +3020,7 @@ impl Commands for Renderer {
         let program = self.object(Class::Program, program);
         let props = props.copied();
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
+        length[0] = -1;
         let mut params = crate::renderer::out::<i32>(params_count, lens::times(count as i64, 1))?;
         self.error();
         unsafe {
@@ -3023,8 +3036,8 @@ impl Commands for Renderer {
             )
         };
         let failed = self.failed();
-        reply.array(&length, if failed { 0 } else { length_count });
-        reply.array(&params, if failed { 0 } else { params_count });
+        reply.array(&length, if length[0] < 0 { 0 } else { length_count });
+        reply.array(&params, if failed { 0 } else { crate::renderer::written(length[0], 0, params_count) });
         Ok(())
     }
     fn gl_get_program_stageiv(
@@ -3225,12 +3238,13 @@ impl Commands for Renderer {
         self.needs_context()?;
         let shader = self.object(Class::Program, shader);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
+        length[0] = -1;
         let mut info_log = crate::renderer::out::<u8>(info_log_count, lens::times(buf_size as i64, 1))?;
         self.error();
         unsafe { (self.gl.glGetShaderInfoLog)(shader, buf_size, length.as_mut_ptr().cast(), info_log.as_mut_ptr().cast()) };
         let failed = self.failed();
-        reply.array(&length, if failed { 0 } else { length_count });
-        reply.array(&info_log, if failed { 0 } else { info_log_count });
+        reply.array(&length, if length[0] < 0 { 0 } else { length_count });
+        reply.array(&info_log, if failed { 0 } else { crate::renderer::written(length[0], 1, info_log_count) });
         Ok(())
     }
     fn gl_get_shader_precision_format(
@@ -3264,12 +3278,13 @@ impl Commands for Renderer {
         self.needs_context()?;
         let shader = self.object(Class::Program, shader);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
+        length[0] = -1;
         let mut source = crate::renderer::out::<u8>(source_count, lens::times(buf_size as i64, 1))?;
         self.error();
         unsafe { (self.gl.glGetShaderSource)(shader, buf_size, length.as_mut_ptr().cast(), source.as_mut_ptr().cast()) };
         let failed = self.failed();
-        reply.array(&length, if failed { 0 } else { length_count });
-        reply.array(&source, if failed { 0 } else { source_count });
+        reply.array(&length, if length[0] < 0 { 0 } else { length_count });
+        reply.array(&source, if failed { 0 } else { crate::renderer::written(length[0], 1, source_count) });
         Ok(())
     }
     fn gl_get_shaderiv(&mut self, shader: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -3316,12 +3331,13 @@ impl Commands for Renderer {
         self.needs_context()?;
         let sync = self.sync(sync);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
+        length[0] = -1;
         let mut values = crate::renderer::out::<i32>(values_count, lens::times(count as i64, 1))?;
         self.error();
         unsafe { (self.gl.glGetSynciv)(sync, pname, count, length.as_mut_ptr().cast(), values.as_mut_ptr().cast()) };
         let failed = self.failed();
-        reply.array(&length, if failed { 0 } else { length_count });
-        reply.array(&values, if failed { 0 } else { values_count });
+        reply.array(&length, if length[0] < 0 { 0 } else { length_count });
+        reply.array(&values, if failed { 0 } else { crate::renderer::written(length[0], 0, values_count) });
         Ok(())
     }
     fn gl_get_tex_envfv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -3474,6 +3490,7 @@ impl Commands for Renderer {
         self.needs_context()?;
         let program = self.object(Class::Program, program);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
+        length[0] = -1;
         let mut size = crate::renderer::out::<i32>(size_count, 1)?;
         let mut type_ = crate::renderer::out::<u32>(type_count, 1)?;
         let mut name = crate::renderer::out::<u8>(name_count, lens::times(buf_size as i64, 1))?;
@@ -3490,10 +3507,10 @@ impl Commands for Renderer {
             )
         };
         let failed = self.failed();
-        reply.array(&length, if failed { 0 } else { length_count });
+        reply.array(&length, if length[0] < 0 { 0 } else { length_count });
         reply.array(&size, if failed { 0 } else { size_count });
         reply.array(&type_, if failed { 0 } else { type_count });
-        reply.array(&name, if failed { 0 } else { name_count });
+        reply.array(&name, if failed { 0 } else { crate::renderer::written(length[0], 1, name_count) });
         Ok(())
     }
     fn gl_get_transform_feedbacki64_v(

@@ -137,16 +137,9 @@ pub unsafe extern "C" fn glBindVertexBuffers(
         let cx = context();
         let n = usize::try_from(count).unwrap_or(0);
         let slots = u32::from(attr::COUNT - attr::GENERIC);
-        if count < 0
-            || first
-                .checked_add(count as u32)
-                .is_none_or(|end| end > slots)
-        {
-            return cx.set_error(if count < 0 {
-                gl::GL_INVALID_VALUE
-            } else {
-                gl::GL_INVALID_OPERATION
-            });
+        // Drivers take fewer than none for very many.
+        if first.wrapping_add(count as u32) > slots {
+            return cx.set_error(gl::GL_INVALID_OPERATION);
         }
         for i in 0..n {
             let slot = attr::GENERIC + first as u8 + i as u8;
