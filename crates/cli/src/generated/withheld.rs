@@ -3,7 +3,7 @@
 //! What is not advertised whoever has it, and why.
 
 /// Sorted.
-pub static WITHHELD: [(&str, &str); 32] = [
+pub static WITHHELD: [(&str, &str); 31] = [
 ("GL_AMD_pinned_memory", "the server cannot read the program's memory"),
 ("GL_ANDROID_extension_pack_es31a", "some of what it contains is not carried"),
 ("GL_ARB_ES3_1_compatibility", "OpenGL ES 3.1 is not carried in full"),
@@ -13,7 +13,6 @@ pub static WITHHELD: [(&str, &str); 32] = [
 ("GL_ARB_fragment_program_shadow", "assembly programs' names are not mapped"),
 ("GL_ARB_get_texture_sub_image", "not carried: glGetTextureSubImage, glGetCompressedTextureSubImage"),
 ("GL_ARB_gl_spirv", "not carried in full"),
-("GL_ARB_shading_language_include", "not carried: glNamedStringARB, glDeleteNamedStringARB, glCompileShaderIncludeARB, glIsNamedStringARB, glGetNamedStringARB, glGetNamedStringivARB"),
 ("GL_ARB_spirv_extensions", "not carried in full"),
 ("GL_ARB_vertex_program", "assembly programs' names are not mapped"),
 ("GL_ATI_fragment_shader", "its names are not mapped"),

@@ -3,7 +3,7 @@
 //! What may be advertised, if the server has it too.
 
 /// Sorted.
-pub static EXTENSIONS: [&str; 394] = [
+pub static EXTENSIONS: [&str; 395] = [
     "GL_3DFX_texture_compression_FXT1",
     "GL_AMD_conservative_depth",
     "GL_AMD_draw_buffers_blend",
@@ -113,6 +113,7 @@ pub static EXTENSIONS: [&str; 394] = [
     "GL_ARB_shader_viewport_layer_array",
     "GL_ARB_shading_language_100",
     "GL_ARB_shading_language_420pack",
+    "GL_ARB_shading_language_include",
     "GL_ARB_shading_language_packing",
     "GL_ARB_shadow",
     "GL_ARB_stencil_texturing",

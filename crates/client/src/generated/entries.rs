@@ -973,9 +973,6 @@ pub unsafe extern "C" fn glCompileShader(shader: u32) {
         cx.done();
     }
 }
-pub unsafe extern "C" fn glCompileShaderIncludeARB(shader: u32, count: i32, path: *const *const u8, length: *const i32) {
-    refused("glCompileShaderIncludeARB");
-}
 pub unsafe extern "C" fn glCompressedMultiTexImage1DEXT(
     texunit: u32,
     target: u32,
@@ -1552,9 +1549,6 @@ pub unsafe extern "C" fn glDeleteFragmentShaderATI(id: u32) {
 }
 pub unsafe extern "C" fn glDeleteMemoryObjectsEXT(n: i32, memory_objects: *const u32) {
     refused("glDeleteMemoryObjectsEXT");
-}
-pub unsafe extern "C" fn glDeleteNamedStringARB(namelen: i32, name: *const u8) {
-    refused("glDeleteNamedStringARB");
 }
 pub unsafe extern "C" fn glDeleteProgramsARB(n: i32, programs: *const u32) {
     refused("glDeleteProgramsARB");
@@ -2704,12 +2698,6 @@ pub unsafe extern "C" fn glGetNamedRenderbufferParameteriv(renderbuffer: u32, pn
 pub unsafe extern "C" fn glGetNamedRenderbufferParameterivEXT(renderbuffer: u32, pname: u32, params: *mut i32) {
     refused("glGetNamedRenderbufferParameterivEXT");
 }
-pub unsafe extern "C" fn glGetNamedStringARB(namelen: i32, name: *const u8, buf_size: i32, stringlen: *mut i32, string: *mut u8) {
-    refused("glGetNamedStringARB");
-}
-pub unsafe extern "C" fn glGetNamedStringivARB(namelen: i32, name: *const u8, pname: u32, params: *mut i32) {
-    refused("glGetNamedStringivARB");
-}
 pub unsafe extern "C" fn glGetObjectParameterfvARB(obj: u32, pname: u32, params: *mut f32) {
     unsafe {
         let cx = context();
@@ -3759,10 +3747,6 @@ pub unsafe extern "C" fn glIsFramebufferOES(framebuffer: u32) -> u8 {
 }
 pub unsafe extern "C" fn glIsMemoryObjectEXT(memory_object: u32) -> u8 {
     refused("glIsMemoryObjectEXT");
-    0
-}
-pub unsafe extern "C" fn glIsNamedStringARB(namelen: i32, name: *const u8) -> u8 {
-    refused("glIsNamedStringARB");
     0
 }
 pub unsafe extern "C" fn glIsProgram(program: u32) -> u8 {
@@ -5156,9 +5140,6 @@ pub unsafe extern "C" fn glNamedRenderbufferStorageMultisampleEXT(
     height: i32,
 ) {
     refused("glNamedRenderbufferStorageMultisampleEXT");
-}
-pub unsafe extern "C" fn glNamedStringARB(type_: u32, namelen: i32, name: *const u8, stringlen: i32, string: *const u8) {
-    refused("glNamedStringARB");
 }
 pub unsafe extern "C" fn glNormal3hNV(nx: u16, ny: u16, nz: u16) {
     refused("glNormal3hNV");

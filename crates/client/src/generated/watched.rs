@@ -292,6 +292,13 @@ pub unsafe extern "C" fn glClientActiveTexture(texture: u32) {
         value
     }
 }
+pub unsafe extern "C" fn glCompileShaderIncludeARB(shader: u32, count: i32, path: *const *const u8, length: *const i32) {
+    unsafe {
+        let value = hand::glCompileShaderIncludeARB(shader, count, path, length);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glCompressedTexImage1D(
     target: u32,
     level: i32,
@@ -502,6 +509,13 @@ pub unsafe extern "C" fn glDeleteFramebuffersOES(n: i32, framebuffers: *const u3
 pub unsafe extern "C" fn glDeleteLists(list: u32, range: i32) {
     unsafe {
         let value = hand::glDeleteLists(list, range);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glDeleteNamedStringARB(namelen: i32, name: *const u8) {
+    unsafe {
+        let value = hand::glDeleteNamedStringARB(namelen, name);
         context().done();
         value
     }
@@ -1225,6 +1239,20 @@ pub unsafe extern "C" fn glGetMaterialiv(face: u32, pname: u32, params: *mut i32
         value
     }
 }
+pub unsafe extern "C" fn glGetNamedStringARB(namelen: i32, name: *const u8, buf_size: i32, stringlen: *mut i32, string: *mut u8) {
+    unsafe {
+        let value = hand::glGetNamedStringARB(namelen, name, buf_size, stringlen, string);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetNamedStringivARB(namelen: i32, name: *const u8, pname: u32, params: *mut i32) {
+    unsafe {
+        let value = hand::glGetNamedStringivARB(namelen, name, pname, params);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glGetObjectLabel(identifier: u32, name: u32, buf_size: i32, length: *mut i32, label: *mut u8) {
     unsafe {
         let value = hand::glGetObjectLabel(identifier, name, buf_size, length, label);
@@ -1687,6 +1715,13 @@ pub unsafe extern "C" fn glIsList(list: u32) -> u8 {
         value
     }
 }
+pub unsafe extern "C" fn glIsNamedStringARB(namelen: i32, name: *const u8) -> u8 {
+    unsafe {
+        let value = hand::glIsNamedStringARB(namelen, name);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glLabelObjectEXT(type_: u32, object: u32, length: i32, label: *const u8) {
     unsafe {
         let value = hand::glLabelObjectEXT(type_, object, length, label);
@@ -1808,6 +1843,13 @@ pub unsafe extern "C" fn glMultiModeDrawElementsIBM(
 ) {
     unsafe {
         let value = hand::glMultiModeDrawElementsIBM(mode, count, type_, indices, primcount, modestride);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glNamedStringARB(type_: u32, namelen: i32, name: *const u8, stringlen: i32, string: *const u8) {
+    unsafe {
+        let value = hand::glNamedStringARB(type_, namelen, name, stringlen, string);
         context().done();
         value
     }

@@ -148,6 +148,7 @@ pub struct Gl {
     pub glColorPointer: unsafe extern "C" fn(i32, u32, i32, *const c_void),
     pub glColorPointerEXT: unsafe extern "C" fn(i32, u32, i32, i32, *const c_void),
     pub glCompileShader: unsafe extern "C" fn(u32),
+    pub glCompileShaderIncludeARB: unsafe extern "C" fn(u32, i32, *const *const u8, *const i32),
     pub glCompressedTexImage1D: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, *const c_void),
     pub glCompressedTexImage2D: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, *const c_void),
     pub glCompressedTexImage3D: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void),
@@ -187,6 +188,7 @@ pub struct Gl {
     pub glDeleteFramebuffers: unsafe extern "C" fn(i32, *const u32),
     pub glDeleteFramebuffersOES: unsafe extern "C" fn(i32, *const u32),
     pub glDeleteLists: unsafe extern "C" fn(u32, i32),
+    pub glDeleteNamedStringARB: unsafe extern "C" fn(i32, *const u8),
     pub glDeleteObjectARB: unsafe extern "C" fn(u32),
     pub glDeleteProgram: unsafe extern "C" fn(u32),
     pub glDeleteProgramPipelines: unsafe extern "C" fn(i32, *const u32),
@@ -376,6 +378,8 @@ pub struct Gl {
     pub glGetMaterialfv: unsafe extern "C" fn(u32, u32, *mut f32),
     pub glGetMaterialiv: unsafe extern "C" fn(u32, u32, *mut i32),
     pub glGetMultisamplefv: unsafe extern "C" fn(u32, u32, *mut f32),
+    pub glGetNamedStringARB: unsafe extern "C" fn(i32, *const u8, i32, *mut i32, *mut u8),
+    pub glGetNamedStringivARB: unsafe extern "C" fn(i32, *const u8, u32, *mut i32),
     pub glGetObjectLabel: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut u8),
     pub glGetObjectLabelEXT: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut u8),
     pub glGetObjectParameterfvARB: unsafe extern "C" fn(u32, u32, *mut f32),
@@ -537,6 +541,7 @@ pub struct Gl {
     pub glIsFramebuffer: unsafe extern "C" fn(u32) -> u8,
     pub glIsFramebufferOES: unsafe extern "C" fn(u32) -> u8,
     pub glIsList: unsafe extern "C" fn(u32) -> u8,
+    pub glIsNamedStringARB: unsafe extern "C" fn(i32, *const u8) -> u8,
     pub glIsProgram: unsafe extern "C" fn(u32) -> u8,
     pub glIsProgramARB: unsafe extern "C" fn(u32) -> u8,
     pub glIsProgramPipeline: unsafe extern "C" fn(u32) -> u8,
@@ -664,6 +669,7 @@ pub struct Gl {
     pub glMultiTexCoordP3uiv: unsafe extern "C" fn(u32, u32, *const u32),
     pub glMultiTexCoordP4ui: unsafe extern "C" fn(u32, u32, u32),
     pub glMultiTexCoordP4uiv: unsafe extern "C" fn(u32, u32, *const u32),
+    pub glNamedStringARB: unsafe extern "C" fn(u32, i32, *const u8, i32, *const u8),
     pub glNewList: unsafe extern "C" fn(u32, u32),
     pub glNormal3b: unsafe extern "C" fn(i8, i8, i8),
     pub glNormal3bv: unsafe extern "C" fn(*const i8),
@@ -1573,6 +1579,11 @@ impl Gl {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(i32, u32, i32, i32, *const c_void)>(load("glColorPointerEXT"))
             },
             glCompileShader: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glCompileShader")) },
+            glCompileShaderIncludeARB: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *const *const u8, *const i32)>(load(
+                    "glCompileShaderIncludeARB",
+                ))
+            },
             glCompressedTexImage1D: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, *const c_void)>(load(
                     "glCompressedTexImage1D",
@@ -1720,6 +1731,9 @@ impl Gl {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *const u32)>(load("glDeleteFramebuffersOES"))
             },
             glDeleteLists: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32)>(load("glDeleteLists")) },
+            glDeleteNamedStringARB: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *const u8)>(load("glDeleteNamedStringARB"))
+            },
             glDeleteObjectARB: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glDeleteObjectARB")) },
             glDeleteProgram: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glDeleteProgram")) },
             glDeleteProgramPipelines: unsafe {
@@ -2139,6 +2153,12 @@ impl Gl {
             },
             glGetMultisamplefv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut f32)>(load("glGetMultisamplefv"))
+            },
+            glGetNamedStringARB: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *const u8, i32, *mut i32, *mut u8)>(load("glGetNamedStringARB"))
+            },
+            glGetNamedStringivARB: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *const u8, u32, *mut i32)>(load("glGetNamedStringivARB"))
             },
             glGetObjectLabel: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut u8)>(load("glGetObjectLabel"))
@@ -2561,6 +2581,9 @@ impl Gl {
             glIsFramebuffer: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32) -> u8>(load("glIsFramebuffer")) },
             glIsFramebufferOES: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32) -> u8>(load("glIsFramebufferOES")) },
             glIsList: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32) -> u8>(load("glIsList")) },
+            glIsNamedStringARB: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *const u8) -> u8>(load("glIsNamedStringARB"))
+            },
             glIsProgram: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32) -> u8>(load("glIsProgram")) },
             glIsProgramARB: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32) -> u8>(load("glIsProgramARB")) },
             glIsProgramPipeline: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32) -> u8>(load("glIsProgramPipeline")) },
@@ -2845,6 +2868,9 @@ impl Gl {
             },
             glMultiTexCoordP4uiv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *const u32)>(load("glMultiTexCoordP4uiv"))
+            },
+            glNamedStringARB: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *const u8, i32, *const u8)>(load("glNamedStringARB"))
             },
             glNewList: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glNewList")) },
             glNormal3b: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i8, i8, i8)>(load("glNormal3b")) },

@@ -997,6 +997,9 @@ impl Commands for Renderer {
         unsafe { (self.gl.glCompileShader)(shader) };
         Ok(())
     }
+    fn gl_compile_shader_include_arb(&mut self, shader: u32, count: i32, paths: Slice<'_, u8>) -> Result<(), Fault> {
+        self.hand_gl_compile_shader_include_arb(shader, count, paths)
+    }
     fn gl_compressed_tex_image1d(
         &mut self,
         target: u32,
@@ -1430,6 +1433,9 @@ impl Commands for Renderer {
     }
     fn gl_delete_lists(&mut self, list: u32, range: i32) -> Result<(), Fault> {
         self.hand_gl_delete_lists(list, range)
+    }
+    fn gl_delete_named_string_arb(&mut self, name: Slice<'_, u8>) -> Result<(), Fault> {
+        self.hand_gl_delete_named_string_arb(name)
     }
     fn gl_delete_object_arb(&mut self, obj: u32) -> Result<(), Fault> {
         self.needs_context()?;
@@ -2689,6 +2695,19 @@ impl Commands for Renderer {
         let failed = self.failed();
         reply.array(&val, if failed { 0 } else { val_count });
         Ok(())
+    }
+    fn gl_get_named_string_arb(
+        &mut self,
+        name: Slice<'_, u8>,
+        size: i32,
+        stringlen_count: u32,
+        string_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_gl_get_named_string_arb(name, size, stringlen_count, string_count, reply)
+    }
+    fn gl_get_named_stringiv_arb(&mut self, name: Slice<'_, u8>, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.hand_gl_get_named_stringiv_arb(name, pname, params_count, reply)
     }
     fn gl_get_object_label(
         &mut self,
@@ -4082,6 +4101,9 @@ impl Commands for Renderer {
         reply.value(value);
         Ok(())
     }
+    fn gl_is_named_string_arb(&mut self, name: Slice<'_, u8>, answer_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.hand_gl_is_named_string_arb(name, answer_count, reply)
+    }
     fn gl_is_program(&mut self, program: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let program = self.object(Class::Program, program);
@@ -4788,6 +4810,9 @@ impl Commands for Renderer {
         let coords = coords.copied();
         unsafe { (self.gl.glMultiTexCoordP4uiv)(texture, type_, coords.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
+    }
+    fn gl_named_string_arb(&mut self, type_: u32, name: Slice<'_, u8>, string: Slice<'_, u8>) -> Result<(), Fault> {
+        self.hand_gl_named_string_arb(type_, name, string)
     }
     fn gl_new_list(&mut self, list: u32, mode: u32) -> Result<(), Fault> {
         self.hand_gl_new_list(list, mode)

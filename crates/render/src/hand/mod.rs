@@ -10,6 +10,7 @@ mod gets;
 mod images;
 mod lists;
 mod name_gets;
+mod named_strings;
 mod objects;
 pub(crate) mod pixel_store;
 mod readback;

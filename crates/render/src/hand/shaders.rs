@@ -244,7 +244,7 @@ uniform_values! {
 }
 
 /// `count` strings, each ended by NUL (the last one may lack it).
-fn strings(bytes: &[u8], count: i32) -> Result<Vec<CString>, Fault> {
+pub(super) fn strings(bytes: &[u8], count: i32) -> Result<Vec<CString>, Fault> {
     let bytes = bytes.strip_suffix(&[0]).unwrap_or(bytes);
     let count = usize::try_from(count).unwrap_or(0);
     if count == 0 {

@@ -871,6 +871,10 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_compile_shader_include_arb(&mut self, shader: u32, count: i32, paths: Slice<'_, u8>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_compressed_tex_image1d(
         &mut self,
         target: u32,
@@ -1290,6 +1294,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_delete_lists(&mut self, list: u32, range: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_delete_named_string_arb(&mut self, name: Slice<'_, u8>) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -2287,6 +2295,23 @@ impl Commands for Nop {
         reply.empty();
         Ok(())
     }
+    fn gl_get_named_string_arb(
+        &mut self,
+        name: Slice<'_, u8>,
+        size: i32,
+        stringlen_count: u32,
+        string_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_named_stringiv_arb(&mut self, name: Slice<'_, u8>, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
     fn gl_get_object_label(
         &mut self,
         identifier: u32,
@@ -3238,6 +3263,11 @@ impl Commands for Nop {
         reply.empty();
         Ok(())
     }
+    fn gl_is_named_string_arb(&mut self, name: Slice<'_, u8>, answer_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
     fn gl_is_program(&mut self, program: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
@@ -3802,6 +3832,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_multi_tex_coord_p4uiv(&mut self, texture: u32, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_string_arb(&mut self, type_: u32, name: Slice<'_, u8>, string: Slice<'_, u8>) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }

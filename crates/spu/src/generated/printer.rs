@@ -1141,6 +1141,10 @@ impl<W: Write> Commands for Print<W> {
         self.line("glCompileShader", &[Show::from(i64::from(shader))]);
         self.next.gl_compile_shader(shader)
     }
+    fn gl_compile_shader_include_arb(&mut self, shader: u32, count: i32, paths: Slice<'_, u8>) -> Result<(), Fault> {
+        self.line("glCompileShaderIncludeARB", &[Show::from(i64::from(shader)), Show::from(count as i64), Show::Array(paths.len())]);
+        self.next.gl_compile_shader_include_arb(shader, count, paths)
+    }
     fn gl_compressed_tex_image1d(
         &mut self,
         target: u32,
@@ -1912,6 +1916,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_delete_lists(&mut self, list: u32, range: i32) -> Result<(), Fault> {
         self.line("glDeleteLists", &[Show::from(list as i64), Show::from(range as i64)]);
         self.next.gl_delete_lists(list, range)
+    }
+    fn gl_delete_named_string_arb(&mut self, name: Slice<'_, u8>) -> Result<(), Fault> {
+        self.line("glDeleteNamedStringARB", &[Show::Array(name.len())]);
+        self.next.gl_delete_named_string_arb(name)
     }
     fn gl_delete_object_arb(&mut self, obj: u32) -> Result<(), Fault> {
         self.line("glDeleteObjectARB", &[Show::from(i64::from(obj))]);
@@ -3106,6 +3114,24 @@ impl<W: Write> Commands for Print<W> {
         self.line("glGetMultisamplefv", &[Show::Enum(pname), Show::from(index as i64), Show::Out(val_count)]);
         self.next.gl_get_multisamplefv(pname, index, val_count, reply)
     }
+    fn gl_get_named_string_arb(
+        &mut self,
+        name: Slice<'_, u8>,
+        size: i32,
+        stringlen_count: u32,
+        string_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetNamedStringARB",
+            &[Show::Array(name.len()), Show::from(size as i64), Show::Out(stringlen_count), Show::Out(string_count)],
+        );
+        self.next.gl_get_named_string_arb(name, size, stringlen_count, string_count, reply)
+    }
+    fn gl_get_named_stringiv_arb(&mut self, name: Slice<'_, u8>, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetNamedStringivARB", &[Show::Array(name.len()), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_named_stringiv_arb(name, pname, params_count, reply)
+    }
     fn gl_get_object_label(
         &mut self,
         identifier: u32,
@@ -4192,6 +4218,10 @@ impl<W: Write> Commands for Print<W> {
         self.line("glIsFramebufferOES", &[Show::from(i64::from(framebuffer))]);
         self.next.gl_is_framebuffer_oes(framebuffer, reply)
     }
+    fn gl_is_named_string_arb(&mut self, name: Slice<'_, u8>, answer_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glIsNamedStringARB", &[Show::Array(name.len()), Show::Out(answer_count)]);
+        self.next.gl_is_named_string_arb(name, answer_count, reply)
+    }
     fn gl_is_program(&mut self, program: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glIsProgram", &[Show::from(i64::from(program))]);
         self.next.gl_is_program(program, reply)
@@ -4882,6 +4912,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_multi_tex_coord_p4uiv(&mut self, texture: u32, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
         self.line("glMultiTexCoordP4uiv", &[Show::Enum(texture), Show::Enum(type_), Show::Array(coords.len())]);
         self.next.gl_multi_tex_coord_p4uiv(texture, type_, coords)
+    }
+    fn gl_named_string_arb(&mut self, type_: u32, name: Slice<'_, u8>, string: Slice<'_, u8>) -> Result<(), Fault> {
+        self.line("glNamedStringARB", &[Show::Enum(type_), Show::Array(name.len()), Show::Array(string.len())]);
+        self.next.gl_named_string_arb(type_, name, string)
     }
     fn gl_new_list(&mut self, list: u32, mode: u32) -> Result<(), Fault> {
         self.line("glNewList", &[Show::from(list as i64), Show::Enum(mode)]);

@@ -722,6 +722,9 @@ pub trait Commands {
     fn gl_compile_shader(&mut self, shader: u32) -> Result<(), Fault> {
         self.next().gl_compile_shader(shader)
     }
+    fn gl_compile_shader_include_arb(&mut self, shader: u32, count: i32, paths: Slice<'_, u8>) -> Result<(), Fault> {
+        self.next().gl_compile_shader_include_arb(shader, count, paths)
+    }
     fn gl_compressed_tex_image1d(
         &mut self,
         target: u32,
@@ -1111,6 +1114,9 @@ pub trait Commands {
     }
     fn gl_delete_lists(&mut self, list: u32, range: i32) -> Result<(), Fault> {
         self.next().gl_delete_lists(list, range)
+    }
+    fn gl_delete_named_string_arb(&mut self, name: Slice<'_, u8>) -> Result<(), Fault> {
+        self.next().gl_delete_named_string_arb(name)
     }
     fn gl_delete_object_arb(&mut self, obj: u32) -> Result<(), Fault> {
         self.next().gl_delete_object_arb(obj)
@@ -1872,6 +1878,19 @@ pub trait Commands {
     fn gl_get_multisamplefv(&mut self, pname: u32, index: u32, val_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_multisamplefv(pname, index, val_count, reply)
     }
+    fn gl_get_named_string_arb(
+        &mut self,
+        name: Slice<'_, u8>,
+        size: i32,
+        stringlen_count: u32,
+        string_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.next().gl_get_named_string_arb(name, size, stringlen_count, string_count, reply)
+    }
+    fn gl_get_named_stringiv_arb(&mut self, name: Slice<'_, u8>, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_get_named_stringiv_arb(name, pname, params_count, reply)
+    }
     fn gl_get_object_label(
         &mut self,
         identifier: u32,
@@ -2616,6 +2635,9 @@ pub trait Commands {
     fn gl_is_framebuffer_oes(&mut self, framebuffer: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_is_framebuffer_oes(framebuffer, reply)
     }
+    fn gl_is_named_string_arb(&mut self, name: Slice<'_, u8>, answer_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_is_named_string_arb(name, answer_count, reply)
+    }
     fn gl_is_program(&mut self, program: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_is_program(program, reply)
     }
@@ -3045,6 +3067,9 @@ pub trait Commands {
     }
     fn gl_multi_tex_coord_p4uiv(&mut self, texture: u32, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
         self.next().gl_multi_tex_coord_p4uiv(texture, type_, coords)
+    }
+    fn gl_named_string_arb(&mut self, type_: u32, name: Slice<'_, u8>, string: Slice<'_, u8>) -> Result<(), Fault> {
+        self.next().gl_named_string_arb(type_, name, string)
     }
     fn gl_new_list(&mut self, list: u32, mode: u32) -> Result<(), Fault> {
         self.next().gl_new_list(list, mode)

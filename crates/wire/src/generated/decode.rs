@@ -1220,6 +1220,13 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_compile_shader(p0)
         }
+        ops::GL_COMPILE_SHADER_INCLUDE_ARB => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.array::<u8>()?;
+            body.end()?;
+            to.gl_compile_shader_include_arb(p0, p1, p2)
+        }
         ops::GL_COMPRESSED_TEX_IMAGE1D => {
             let p0 = body.u32()?;
             let p1 = body.i32()?;
@@ -1626,6 +1633,11 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p1 = body.i32()?;
             body.end()?;
             to.gl_delete_lists(p0, p1)
+        }
+        ops::GL_DELETE_NAMED_STRING_ARB => {
+            let p0 = body.array::<u8>()?;
+            body.end()?;
+            to.gl_delete_named_string_arb(p0)
         }
         ops::GL_DELETE_OBJECT_ARB => {
             let p0 = body.u32()?;
@@ -2855,6 +2867,21 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_get_multisamplefv(p0, p1, p2, reply)
         }
+        ops::GL_GET_NAMED_STRING_ARB => {
+            let p0 = body.array::<u8>()?;
+            let p1 = body.i32()?;
+            let p2 = body.count()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_named_string_arb(p0, p1, p2, p3, reply)
+        }
+        ops::GL_GET_NAMED_STRINGIV_ARB => {
+            let p0 = body.array::<u8>()?;
+            let p1 = body.u32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.gl_get_named_stringiv_arb(p0, p1, p2, reply)
+        }
         ops::GL_GET_OBJECT_LABEL => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -3822,6 +3849,12 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_is_framebuffer_oes(p0, reply)
         }
+        ops::GL_IS_NAMED_STRING_ARB => {
+            let p0 = body.array::<u8>()?;
+            let p1 = body.count()?;
+            body.end()?;
+            to.gl_is_named_string_arb(p0, p1, reply)
+        }
         ops::GL_IS_PROGRAM => {
             let p0 = body.u32()?;
             body.end()?;
@@ -4679,6 +4712,13 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             p2.holds(1)?;
             to.gl_multi_tex_coord_p4uiv(p0, p1, p2)
+        }
+        ops::GL_NAMED_STRING_ARB => {
+            let p0 = body.u32()?;
+            let p1 = body.array::<u8>()?;
+            let p2 = body.array::<u8>()?;
+            body.end()?;
+            to.gl_named_string_arb(p0, p1, p2)
         }
         ops::GL_NEW_LIST => {
             let p0 = body.u32()?;

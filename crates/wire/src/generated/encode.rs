@@ -1938,6 +1938,17 @@ impl Encoder {
         }
     }
     #[inline]
+    pub unsafe fn gl_compile_shader_include_arb(&mut self, shader: u32, count: i32, paths: (*const u8, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_COMPILE_SHADER_INCLUDE_ARB, 16 + crate::encoder::padded(paths.0 as usize, paths.1 * 1));
+            r.put(shader);
+            r.put(count);
+            r.array(paths.0.cast(), paths.1 * 1);
+            r.finish(self);
+        }
+    }
+    #[inline]
     pub unsafe fn gl_compressed_tex_image1d(
         &mut self,
         target: u32,
@@ -2746,6 +2757,15 @@ impl Encoder {
             put(p, 0, u32::from(ops::GL_DELETE_LISTS) | 3 << 16);
             put(p, 4, list);
             put(p, 8, range);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_delete_named_string_arb(&mut self, name: (*const u8, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_DELETE_NAMED_STRING_ARB, 8 + crate::encoder::padded(name.0 as usize, name.1 * 1));
+            r.array(name.0.cast(), name.1 * 1);
+            r.finish(self);
         }
     }
     #[inline(always)]
@@ -4759,6 +4779,29 @@ impl Encoder {
             put(p, 12, val);
         }
     }
+    #[inline]
+    pub unsafe fn gl_get_named_string_arb(&mut self, name: (*const u8, usize), size: i32, stringlen: u32, string: u32) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_GET_NAMED_STRING_ARB, 20 + crate::encoder::padded(name.0 as usize, name.1 * 1));
+            r.array(name.0.cast(), name.1 * 1);
+            r.put(size);
+            r.put(stringlen);
+            r.put(string);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_get_named_stringiv_arb(&mut self, name: (*const u8, usize), pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_GET_NAMED_STRINGIV_ARB, 16 + crate::encoder::padded(name.0 as usize, name.1 * 1));
+            r.array(name.0.cast(), name.1 * 1);
+            r.put(pname);
+            r.put(params);
+            r.finish(self);
+        }
+    }
     #[inline(always)]
     pub unsafe fn gl_get_object_label(&mut self, identifier: u32, name: u32, size: i32, length: u32, label: u32) {
         self.fallible = true;
@@ -6298,6 +6341,16 @@ impl Encoder {
             put(p, 4, framebuffer);
         }
     }
+    #[inline]
+    pub unsafe fn gl_is_named_string_arb(&mut self, name: (*const u8, usize), answer: u32) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_IS_NAMED_STRING_ARB, 12 + crate::encoder::padded(name.0 as usize, name.1 * 1));
+            r.array(name.0.cast(), name.1 * 1);
+            r.put(answer);
+            r.finish(self);
+        }
+    }
     #[inline(always)]
     pub unsafe fn gl_is_program(&mut self, program: u32) {
         self.fallible = true;
@@ -7634,6 +7687,20 @@ impl Encoder {
             r.put(texture);
             r.put(type_);
             r.array(coords.0.cast(), coords.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_named_string_arb(&mut self, type_: u32, name: (*const u8, usize), string: (*const u8, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(
+                ops::GL_NAMED_STRING_ARB,
+                16 + crate::encoder::padded(name.0 as usize, name.1 * 1) + crate::encoder::padded(string.0 as usize, string.1 * 1),
+            );
+            r.put(type_);
+            r.array(name.0.cast(), name.1 * 1);
+            r.array(string.0.cast(), string.1 * 1);
             r.finish(self);
         }
     }

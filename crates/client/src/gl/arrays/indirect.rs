@@ -43,9 +43,9 @@ impl Indirect {
                 gl::GL_INVALID_OPERATION
             } else if self.mode > gl::GL_PATCHES {
                 gl::GL_INVALID_ENUM
-            } else if self.indirect as usize % 4 != 0
-                || !no_commands && self.count.is_some_and(|at| at % 4 != 0)
-            {
+            } else if no_commands {
+                gl::GL_INVALID_OPERATION
+            } else if self.indirect as usize % 4 != 0 || self.count.is_some_and(|at| at % 4 != 0) {
                 gl::GL_INVALID_VALUE
             } else {
                 gl::GL_INVALID_OPERATION

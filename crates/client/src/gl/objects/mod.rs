@@ -4,6 +4,7 @@ mod bind;
 mod generate;
 mod known;
 mod limits;
+mod named_strings;
 mod program_queries;
 mod programs;
 mod query_results;
@@ -13,6 +14,7 @@ mod use_program;
 
 pub use bind::*;
 pub use generate::*;
+pub use named_strings::*;
 pub use program_queries::*;
 pub use programs::Programs;
 pub use query_results::*;

@@ -180,9 +180,10 @@ impl super::Shared {
     }
 }
 
-/// Whether a shader of this source may read `gl_VertexID` or `gl_PrimitiveID`. Pasting preprocessors and other built-in names that contain these count.
+/// Whether a shader of this source may read `gl_VertexID` or `gl_PrimitiveID`. Pasting preprocessors and other built-in names that contain these count,
+/// and so does what may include them.
 pub fn mentions_ids(source: &[u8]) -> bool {
-    const NAMES: [&[u8]; 2] = [b"VertexID", b"PrimitiveID"];
+    const NAMES: [&[u8]; 3] = [b"VertexID", b"PrimitiveID", b"include"];
     NAMES
         .iter()
         .any(|name| source.windows(name.len()).any(|w| w == *name))
