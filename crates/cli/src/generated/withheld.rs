@@ -3,11 +3,9 @@
 //! What is not advertised whoever has it, and why.
 
 /// Sorted.
-pub static WITHHELD: [(&str, &str); 31] = [
+pub static WITHHELD: [(&str, &str); 29] = [
 ("GL_AMD_pinned_memory", "the server cannot read the program's memory"),
 ("GL_ANDROID_extension_pack_es31a", "some of what it contains is not carried"),
-("GL_ARB_ES3_1_compatibility", "OpenGL ES 3.1 is not carried in full"),
-("GL_ARB_ES3_2_compatibility", "OpenGL ES 3.2 is not carried in full"),
 ("GL_ARB_direct_state_access", "not carried in full"),
 ("GL_ARB_fragment_program", "assembly programs' names are not mapped"),
 ("GL_ARB_fragment_program_shadow", "assembly programs' names are not mapped"),

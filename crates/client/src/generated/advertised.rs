@@ -3,7 +3,7 @@
 //! What may be advertised, if the server has it too.
 
 /// Sorted.
-pub static EXTENSIONS: [&str; 395] = [
+pub static EXTENSIONS: [&str; 397] = [
     "GL_3DFX_texture_compression_FXT1",
     "GL_AMD_conservative_depth",
     "GL_AMD_draw_buffers_blend",
@@ -22,6 +22,8 @@ pub static EXTENSIONS: [&str; 395] = [
     "GL_APPLE_packed_pixels",
     "GL_APPLE_texture_max_level",
     "GL_ARB_ES2_compatibility",
+    "GL_ARB_ES3_1_compatibility",
+    "GL_ARB_ES3_2_compatibility",
     "GL_ARB_ES3_compatibility",
     "GL_ARB_arrays_of_arrays",
     "GL_ARB_base_instance",
