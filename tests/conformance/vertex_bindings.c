@@ -118,7 +118,7 @@ static void doubles(void)
     note_buffer_ints("seen", GL_TRANSFORM_FEEDBACK_BUFFER, 18);
     GLdouble value[4] = {-7, -7, -7, -7};
     glGetVertexAttribLdv(5, GL_CURRENT_VERTEX_ATTRIB, value);
-    note("current %.17g %.17g", value[0], value[1]);
+    note("current %.17g %.17g %.17g %.17g", value[0], value[1], value[2], value[3]);
     GLint is_long = -7;
     glGetVertexAttribiv(1, GL_VERTEX_ATTRIB_ARRAY_LONG, &is_long);
     note("long %d", is_long);

@@ -3379,14 +3379,6 @@ pub unsafe extern "C" fn glGetVertexArrayPointervEXT(vaobj: u32, pname: u32, par
 pub unsafe extern "C" fn glGetVertexArrayiv(vaobj: u32, pname: u32, param: *mut i32) {
     refused("glGetVertexArrayiv");
 }
-pub unsafe extern "C" fn glGetVertexAttribLdv(index: u32, pname: u32, params: *mut f64) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_vertex_attrib_ldv(index, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_VERTEX_ATTRIB_LDV);
-        answer.array(params.cast::<f64>(), lens::values(pname));
-    }
-}
 pub unsafe extern "C" fn glGetnColorTable(target: u32, format: u32, type_: u32, buf_size: i32, table: *mut c_void) {
     unsafe {
         let cx = context();

@@ -1477,6 +1477,13 @@ pub unsafe extern "C" fn glGetVertexAttribIuiv(index: u32, pname: u32, params: *
         value
     }
 }
+pub unsafe extern "C" fn glGetVertexAttribLdv(index: u32, pname: u32, params: *mut f64) {
+    unsafe {
+        let value = hand::glGetVertexAttribLdv(index, pname, params);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glGetVertexAttribPointerv(index: u32, pname: u32, pointer: *mut *mut c_void) {
     unsafe {
         let value = hand::glGetVertexAttribPointerv(index, pname, pointer);

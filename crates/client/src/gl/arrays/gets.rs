@@ -183,5 +183,6 @@ gets! {
     glGetVertexAttribdv: f64, gl_get_vertex_attribdv, GL_GET_VERTEX_ATTRIBDV;
     glGetVertexAttribiv: i32, gl_get_vertex_attribiv, GL_GET_VERTEX_ATTRIBIV;
     glGetVertexAttribIiv: i32, gl_get_vertex_attrib_iiv, GL_GET_VERTEX_ATTRIB_IIV;
+    glGetVertexAttribLdv: f64, gl_get_vertex_attrib_ldv, GL_GET_VERTEX_ATTRIB_LDV;
     glGetVertexAttribIuiv: u32, gl_get_vertex_attrib_iuiv, GL_GET_VERTEX_ATTRIB_IUIV;
 }
