@@ -201,7 +201,7 @@ mod tests {
             renderer: "llvmpipe".into(),
             extensions: [
                 "GL_ARB_multisample",
-                "GL_ARB_buffer_storage",
+                "GL_AMD_pinned_memory",
                 "GL_EXT_abgr",
                 "GL_X",
             ]
