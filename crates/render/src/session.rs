@@ -89,7 +89,6 @@ impl Renderer {
         }
         let info = self.context_info();
         cx.note(version(&info.version), &info.extensions);
-        self.listen(&cx, request.flags & DEBUG_CONTEXT != 0);
         if request.api.has_client_arrays() {
             cx.default_vertex_array = self.stand_in_for_array_zero();
             // OpenGL ES 1 has one vertex array object, whose state is all the client's to remember.
@@ -99,6 +98,7 @@ impl Renderer {
                 return failed("the driver has no vertex array objects".into());
             }
         }
+        self.listen(&cx, request.flags & DEBUG_CONTEXT != 0);
         // Two groups may be named alike only after one has ended, when its name is free again.
         self.groups.entry(group).or_default().contexts += 1;
         self.contexts.insert(id, Box::new(cx));

@@ -168,15 +168,16 @@ fn a_program_may_go_on_without_its_server() {
 #[test]
 fn a_program_that_asked_for_it_is_told_of_the_loss() {
     let stage = Stage::new();
+    let folder = stage.folder();
     let mut command = stage.mgn();
     command
         .env("CONFORM_LOST", "1")
         .args(["run", "--"])
         .arg(programs("tests/conformance").join("context_kinds"))
         .args(["--scene", "lost", "--out"])
-        .arg(stage.folder());
+        .arg(&folder);
     let running = Running::start(&mut command);
-    let log = stage.folder().join("context_kinds.txt");
+    let log = folder.join("context_kinds.txt");
     let read = || fs::read_to_string(&log).unwrap_or_default();
     until("the program", || read().contains("waiting").then_some(()));
     kill_workers(running.pid());

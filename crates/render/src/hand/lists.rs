@@ -101,8 +101,7 @@ impl Renderer {
                 Ok(())
             }
             step if self.cx()?.compiling.is_some() => self.split(step),
-            Step::Call(list) => self.call_split(list, 0),
-            step => self.take_step(&step, 0),
+            step => self.take(&step),
         }
     }
 

@@ -12,6 +12,9 @@ use std::rc::Rc;
 /// Lists that call others deeper than this stop there, as in Mesa.
 const DEEPEST: usize = 64;
 
+/// The most steps of one call. Few programs take any, but lists that call each other twice could take them for years.
+const MOST_STEPS: usize = 1 << 20;
+
 /// The first name of a part.
 const FIRST_PART: u32 = 0xf000_0000;
 
@@ -75,7 +78,7 @@ impl Renderer {
         let mode = compiling.mode;
         compiling.steps.extend([Step::Part(part), step.clone()]);
         let taken = if mode == GL_COMPILE_AND_EXECUTE {
-            self.take_step(&step, 0)
+            self.take(&step)
         } else {
             Ok(())
         };
@@ -121,22 +124,16 @@ impl Renderer {
         !self.names.shared.split_lists.lists.is_empty()
     }
 
-    /// Calls a list, of parts or not.
-    pub(crate) fn call_split(&mut self, list: u32, depth: usize) -> Result<(), Fault> {
-        if depth >= DEEPEST {
-            return Ok(());
-        }
-        let Some(steps) = self.names.shared.split_lists.lists.get(&list).cloned() else {
-            // SAFETY: the context is current.
-            unsafe { (self.gl.glCallList)(list) };
-            return Ok(());
-        };
-        steps
-            .iter()
-            .try_for_each(|step| self.take_step(step, depth))
+    /// Takes a step, and all those that it leads to.
+    pub(crate) fn take(&mut self, step: &Step) -> Result<(), Fault> {
+        let mut left = MOST_STEPS;
+        self.take_step(step, 0, &mut left)
     }
 
-    pub(crate) fn take_step(&mut self, step: &Step, depth: usize) -> Result<(), Fault> {
+    fn take_step(&mut self, step: &Step, depth: usize, left: &mut usize) -> Result<(), Fault> {
+        *left = left
+            .checked_sub(1)
+            .ok_or_else(|| Fault::refused("display lists that call each other without end"))?;
         match step {
             Step::Part(part) => {
                 // SAFETY: the context is current.
@@ -145,12 +142,26 @@ impl Renderer {
             }
             Step::Accum(op, value) => self.hand_gl_accum(*op, *value),
             Step::Clear(mask) => self.hand_gl_clear(*mask),
-            Step::Call(list) => self.call_split(*list, depth + 1),
+            Step::Call(list) => self.call_split(*list, depth, left),
             Step::Calls(kind, names) => {
                 let base = self.driver_integer(GL_LIST_BASE) as u32;
                 list_offsets(*kind, names)
-                    .try_for_each(|offset| self.call_split(base.wrapping_add(offset), depth + 1))
+                    .try_for_each(|offset| self.call_split(base.wrapping_add(offset), depth, left))
             }
         }
+    }
+
+    /// Calls a list, of parts or not.
+    fn call_split(&mut self, list: u32, depth: usize, left: &mut usize) -> Result<(), Fault> {
+        if depth >= DEEPEST {
+            return Ok(());
+        }
+        let parts = self.names.shared.split_lists.lists.get(&list).cloned();
+        let Some(steps) = parts else {
+            return self.take_step(&Step::Part(list), depth, left);
+        };
+        steps
+            .iter()
+            .try_for_each(|step| self.take_step(step, depth + 1, left))
     }
 }
