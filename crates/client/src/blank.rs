@@ -1,14 +1,14 @@
 //! What the program is told where no server tells it: when commands are thrown away or recorded, or the server is lost.
 
 use mgn_wire::gl;
-use mgn_wire::hello::{Config, ContextInfo, ServerInfo};
+use mgn_wire::hello::{Color, Config, ContextInfo, ServerInfo};
 
 pub fn server_info() -> ServerInfo {
     let mut configs = Vec::new();
     for samples in [0, 4] {
         for alpha in [8, 0] {
             for (depth, stencil) in [(24, 8), (24, 0), (0, 0)] {
-                configs.push(Config::new(alpha, depth, stencil, samples));
+                configs.push(Config::new(Color::Rgb8, alpha, depth, stencil, samples));
             }
         }
     }

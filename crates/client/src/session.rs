@@ -180,9 +180,11 @@ fn program_name() -> String {
 
 fn formats(info: &ServerInfo) -> Vec<Format> {
     let of = |accum: bool, double: bool| {
-        let sampled = move |c: &&hello::Config| !accum || c.samples == 0;
-        info.configs.iter().filter(sampled).map(move |c| Format {
+        let fits =
+            move |c: &&hello::Config| !accum || c.samples == 0 && c.color == hello::Color::Rgb8;
+        info.configs.iter().filter(fits).map(move |c| Format {
             id: c.id,
+            color: c.color,
             alpha: c.alpha,
             depth: c.depth,
             stencil: c.stencil,

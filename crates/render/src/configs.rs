@@ -1,32 +1,27 @@
-//! The framebuffer configurations that programs may choose from: few, distinct, and each exactly what it says.
+//! The framebuffer configurations that programs may choose from: distinct, and each exactly what it says.
 
 use crate::egl::{attr, Config, Egl, EglError};
-use mgn_wire::hello;
+use mgn_wire::hello::{self, Color};
 
 /// A configuration and the EGL config behind it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Choice {
     pub egl: Config,
     pub described: hello::Config,
+    /// Whether GL_FRAMEBUFFER_SRGB has an effect. Never in the list.
+    pub srgb: bool,
 }
 
-/// Depth and stencil bits, most useful first.
-const DEPTH_STENCIL: [(u8, u8); 5] = [(24, 8), (24, 0), (32, 0), (16, 0), (0, 0)];
-
-/// Every combination of alpha, depth, stencil and samples that EGL has for pbuffers with 8-bit fixed-point colours.
+/// Every combination of colours, depth, stencil and samples that EGL has for pbuffers, in EGL's order.
 pub(crate) fn choose(egl: &Egl) -> Result<Vec<Choice>, EglError> {
-    let available: Vec<Choice> = egl
-        .configs()
-        .into_iter()
-        .filter_map(|c| read(egl, c))
-        .collect();
-    let mut chosen = Vec::new();
-    for samples in [0, 4] {
-        for alpha in [8, 0] {
-            for (depth, stencil) in DEPTH_STENCIL {
-                let wanted = hello::Config::new(alpha, depth, stencil, samples);
-                chosen.extend(available.iter().find(|c| c.described == wanted));
-            }
+    let mut chosen: Vec<Choice> = Vec::new();
+    for config in egl.configs() {
+        let Some(choice) = read(egl, config) else {
+            continue;
+        };
+        // EGL lists some twice, with another order of the colours in memory.
+        if chosen.iter().all(|c| c.described != choice.described) {
+            chosen.push(choice);
         }
     }
     if chosen.is_empty() {
@@ -37,33 +32,41 @@ pub(crate) fn choose(egl: &Egl) -> Result<Vec<Choice>, EglError> {
     Ok(chosen)
 }
 
+/// The one for what could use any.
+pub(crate) fn usual(choices: &[Choice]) -> Choice {
+    let wanted = hello::Config::new(Color::Rgb8, 8, 24, 8, 0);
+    let found = choices.iter().find(|c| c.described == wanted);
+    *found.unwrap_or(&choices[0])
+}
+
 /// Reads a config, if it can back a default framebuffer of ours.
 fn read(egl: &Egl, config: Config) -> Option<Choice> {
     let get = |name| egl.config_attribute(config, name);
     let bits = |name| get(name).and_then(|v| u8::try_from(v).ok());
-    let eight = |name| bits(name) == Some(8);
-    let fixed =
-        get(attr::COLOR_COMPONENT_TYPE).is_none_or(|t| t == attr::COLOR_COMPONENT_TYPE_FIXED);
+    let float =
+        get(attr::COLOR_COMPONENT_TYPE).is_some_and(|t| t != attr::COLOR_COMPONENT_TYPE_FIXED);
     let pbuffer = get(attr::SURFACE_TYPE)? & attr::PBUFFER_BIT != 0;
     let opengl = get(attr::RENDERABLE_TYPE)? & attr::OPENGL_BIT != 0;
     let unqualified = get(attr::CONFIG_CAVEAT)? == attr::NONE;
-    if !(eight(attr::RED_SIZE)
-        && eight(attr::GREEN_SIZE)
-        && eight(attr::BLUE_SIZE)
-        && fixed
-        && pbuffer
-        && opengl
-        && unqualified)
-    {
+    if !(pbuffer && opengl && unqualified) {
         return None;
     }
+    let color_bits = [
+        bits(attr::RED_SIZE)?,
+        bits(attr::GREEN_SIZE)?,
+        bits(attr::BLUE_SIZE)?,
+    ];
+    let mut colors = Color::ALL.into_iter();
+    let color = colors.find(|c| c.bits() == color_bits && c.is_float() == float)?;
     Some(Choice {
         egl: config,
+        srgb: false,
         described: hello::Config::new(
+            color,
             bits(attr::ALPHA_SIZE)?,
             bits(attr::DEPTH_SIZE)?,
-            bits(attr::STENCIL_SIZE)?,
-            bits(attr::SAMPLES)?,
+            bits(attr::STENCIL_SIZE).filter(|s| *s < 16)?,
+            bits(attr::SAMPLES).filter(|s| *s < 128)?,
         ),
     })
 }

@@ -29,6 +29,8 @@ pub(crate) mod attr {
     pub const COLOR_COMPONENT_TYPE: i32 = 0x3339;
     pub const COLOR_COMPONENT_TYPE_FIXED: i32 = 0x333A;
     pub const HEIGHT: i32 = 0x3056;
+    pub const GL_COLORSPACE: i32 = 0x309D;
+    pub const GL_COLORSPACE_SRGB: i32 = 0x3089;
     pub const WIDTH: i32 = 0x3057;
     pub const CONTEXT_MAJOR_VERSION: i32 = 0x3098;
     pub const CONTEXT_MINOR_VERSION: i32 = 0x30FB;
@@ -57,7 +59,7 @@ pub enum EglError {
     Symbol(&'static str),
     #[error("EGL finds no display to render on: {0}")]
     NoDisplay(String),
-    #[error("EGL ({library}) has no framebuffer configuration with 8-bit colours that can be rendered off-screen")]
+    #[error("EGL ({library}) has no framebuffer configuration that can be rendered off-screen")]
     NoConfig { library: String },
     #[error("EGL could not {doing}: {code}")]
     Call {
@@ -224,16 +226,15 @@ impl Egl {
     pub fn create_pbuffer(
         &self,
         config: Config,
+        srgb: bool,
         width: u32,
         height: u32,
     ) -> Result<Surface, EglError> {
-        let list = [
-            attr::WIDTH,
-            width as i32,
-            attr::HEIGHT,
-            height as i32,
-            attr::NONE,
-        ];
+        let mut list = vec![attr::WIDTH, width as i32, attr::HEIGHT, height as i32];
+        if srgb && self.has("EGL_KHR_gl_colorspace") {
+            list.extend([attr::GL_COLORSPACE, attr::GL_COLORSPACE_SRGB]);
+        }
+        list.push(attr::NONE);
         // SAFETY: the config is the display's and the attribute list is terminated.
         let surface =
             unsafe { (self.functions.create_pbuffer)(self.display, config, list.as_ptr()) };

@@ -1,5 +1,6 @@
 //! What the driver and its contexts can do, asked once.
 
+use crate::configs::usual;
 use crate::constants::{FLOATS, INDEXED, INTEGERS, LISTS};
 use crate::context::Api;
 use crate::egl::{self, attr, ApiKind, EglError};
@@ -137,7 +138,7 @@ impl Renderer {
             minor: 0,
             flags: 0,
         };
-        let context = self.open_context(request, self.configs[0].egl, egl::NO_CONTEXT)?;
+        let context = self.open_context(request, usual(&self.configs).egl, egl::NO_CONTEXT)?;
         let none = self.keeper.stand_in;
         self.make_current(context, none, none)
             .inspect_err(|_| self.egl.destroy_context(context))?;

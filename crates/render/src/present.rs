@@ -1,6 +1,6 @@
 //! From a finished frame to a picture on its way to the client.
 
-use crate::configs::Choice;
+use crate::configs::{usual, Choice};
 use crate::egl::{self, attr, ApiKind, Egl};
 use crate::generated::driver::Gl;
 use crate::renderer::{RenderError, Renderer};
@@ -48,7 +48,7 @@ impl Keeper {
         let config = if configless {
             egl::NO_CONFIG
         } else {
-            configs[0].egl
+            usual(configs).egl
         };
         let core = [
             attr::CONTEXT_MAJOR_VERSION,
@@ -65,7 +65,7 @@ impl Keeper {
         let stand_in = if egl.has("EGL_KHR_surfaceless_context") {
             egl::NO_SURFACE
         } else {
-            egl.create_pbuffer(configs[0].egl, 1, 1)?
+            egl.create_pbuffer(usual(configs).egl, false, 1, 1)?
         };
         egl.make_current(stand_in, stand_in, context)?;
         let inverts = extensions(gl).iter().any(|e| e == "GL_MESA_pack_invert");

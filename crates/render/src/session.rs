@@ -1,13 +1,13 @@
 //! The commands that are not OpenGL's: contexts, surfaces, errors.
 
-use crate::configs::Choice;
+use crate::configs::{usual, Choice};
 use crate::context::{Api, Context};
 use crate::egl;
 use crate::hand::accumulation::Accumulation;
 use crate::info::{version, Request};
 use crate::renderer::Renderer;
 use crate::surface::{is_both, is_front, SharedSurface};
-use mgn_wire::hello::Created;
+use mgn_wire::hello::{Config, Created};
 use mgn_wire::{gl::*, Fault, Reply};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -64,8 +64,10 @@ impl Renderer {
     }
 
     fn choice(&self, config: u32) -> Option<Choice> {
+        let (srgb, id) = (config & Config::SRGB != 0, config & !Config::SRGB);
         let mut choices = self.configs.iter().copied();
-        choices.find(|c| c.described.id == config)
+        let choice = choices.find(|c| c.described.id == id)?;
+        Some(Choice { srgb, ..choice })
     }
 
     fn create_context(&mut self, id: u32, request: Request, config: u32, share: u32) -> Created {
@@ -76,7 +78,7 @@ impl Renderer {
             None => return failed("the context to share with does not exist".into()),
         };
         // Without a configuration the context may be used with any.
-        let choice = self.choice(config).unwrap_or(self.configs[0]);
+        let choice = self.choice(config).unwrap_or(usual(&self.configs));
         let context = match self.open_context(request, choice.egl, share) {
             Ok(context) => context,
             Err(error) => return failed(error.to_string()),

@@ -9,7 +9,7 @@ use crate::context::Api;
 use crate::egl::{self, ApiKind, EglError};
 use crate::hand::accumulation::Accumulation;
 use crate::renderer::Renderer;
-use mgn_wire::{gl::*, Fault};
+use mgn_wire::{gl::*, hello, Fault};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -197,9 +197,11 @@ impl Renderer {
             let s = surface.borrow();
             (s.choice, s.width, s.height, s.resolved)
         };
-        let (samples, alpha) = (choice.described.samples, choice.described.alpha);
-        let plain =
-            |c: &&Choice| samples > 0 && c.described.samples == 0 && c.described.alpha == alpha;
+        let of = choice.described;
+        let plain = |c: &&Choice| {
+            let colors = |d: &hello::Config| (d.color, d.alpha);
+            of.samples > 0 && c.described.samples == 0 && colors(&c.described) == colors(&of)
+        };
         let smallest = |c: &&Choice| c.described.depth + c.described.stencil;
         let Some(plain) = self
             .configs
@@ -211,6 +213,10 @@ impl Renderer {
             return self
                 .make_current(self.keeper.context, pixels, pixels)
                 .map_err(fault);
+        };
+        let plain = Choice {
+            srgb: choice.srgb,
+            ..plain
         };
         let resolved = match resolved {
             Some(resolved) => resolved,
@@ -334,7 +340,7 @@ impl Renderer {
     ) -> Result<egl::Surface, Fault> {
         let surface = self
             .egl
-            .create_pbuffer(choice.egl, width, height)
+            .create_pbuffer(choice.egl, choice.srgb, width, height)
             .map_err(|e| {
                 Fault::refused(format!(
                     "a framebuffer of {width} x {height} is not to be had: {e}"

@@ -43,7 +43,7 @@ fn every_configuration_is_what_it_says() {
         });
         let bits: Vec<u32> = (0..5).map(|_| s.answer_array::<u32>()[0]).collect();
         let expected = [
-            8,
+            config.color.bits()[0],
             config.alpha,
             config.depth,
             config.stencil,

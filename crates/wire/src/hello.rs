@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Changes whenever these types or the stream's layout do.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// What a client opens a connection with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,11 +42,41 @@ pub struct ServerInfo {
     pub configs: Vec<Config>,
 }
 
-/// A kind of default framebuffer. All are RGB[A], 8 bits each.
+/// The red, green and blue of a default framebuffer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Color {
+    #[default]
+    Rgb8,
+    Rgb10,
+    Rgb565,
+    /// 16-bit floating point.
+    Rgb16F,
+}
+
+impl Color {
+    pub const ALL: [Color; 4] = [Color::Rgb8, Color::Rgb10, Color::Rgb565, Color::Rgb16F];
+
+    /// Bits of red, green and blue.
+    pub const fn bits(self) -> [u8; 3] {
+        match self {
+            Color::Rgb8 => [8; 3],
+            Color::Rgb10 => [10; 3],
+            Color::Rgb565 => [5, 6, 5],
+            Color::Rgb16F => [16; 3],
+        }
+    }
+
+    pub const fn is_float(self) -> bool {
+        matches!(self, Color::Rgb16F)
+    }
+}
+
+/// A kind of default framebuffer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {
     /// What commands call it. It follows from the rest, so it means the same at every server, and in a recording.
     pub id: u32,
+    pub color: Color,
     pub alpha: u8,
     pub depth: u8,
     pub stencil: u8,
@@ -54,10 +84,14 @@ pub struct Config {
 }
 
 impl Config {
-    pub const fn new(alpha: u8, depth: u8, stencil: u8, samples: u8) -> Config {
+    /// This bit in a configuration's name asks for one that GL_FRAMEBUFFER_SRGB has an effect on.
+    pub const SRGB: u32 = 0x80 << 16;
+
+    pub const fn new(color: Color, alpha: u8, depth: u8, stencil: u8, samples: u8) -> Config {
         Config {
             // Never 0, which is no configuration.
-            id: u32::from_be_bytes([0x80 | samples, stencil, depth, alpha]),
+            id: u32::from_be_bytes([0x80 | samples, (color as u8) << 4 | stencil, depth, alpha]),
+            color,
             alpha,
             depth,
             stencil,

@@ -1,6 +1,6 @@
 //! Choosing by the rules of EGL 1.5, section 3.4.1 (`eglChooseConfig`).
 
-use super::Format;
+use super::{Format, VisualOf};
 use std::cmp::Reverse;
 
 pub mod attrib {
@@ -37,6 +37,7 @@ pub mod attrib {
     pub const RENDERABLE_TYPE: i32 = 0x3040;
     pub const MATCH_NATIVE_PIXMAP: i32 = 0x3041;
     pub const CONFORMANT: i32 = 0x3042;
+    pub const COLOR_COMPONENT_TYPE: i32 = 0x3339;
 }
 use attrib::*;
 
@@ -45,6 +46,9 @@ pub const NONE: i32 = 0x3038;
 pub const RGB_BUFFER: i32 = 0x308E;
 pub const PBUFFER_BIT: i32 = 1;
 pub const WINDOW_BIT: i32 = 4;
+pub const PIXMAP_BIT: i32 = 2;
+const FIXED: i32 = 0x333A;
+const FLOAT: i32 = 0x333B;
 pub const ES_BIT: i32 = 1;
 pub const ES2_BIT: i32 = 4;
 pub const GL_BIT: i32 = 8;
@@ -57,8 +61,8 @@ pub const MAX_INTERVAL: i32 = 1000;
 pub struct Config {
     pub id: i32,
     pub format: Format,
-    /// The X visual of windows that fit, 0 where there are none (the surfaceless platform).
-    pub visual: u32,
+    /// The X visual of windows that fit; none on the surfaceless platform.
+    pub visual: Option<VisualOf>,
     /// `EGL_RENDERABLE_TYPE`: the client APIs that the server has.
     pub renderable: i32,
 }
@@ -72,7 +76,9 @@ pub fn value(config: &Config, attribute: i32) -> Option<i32> {
     let f = &config.format;
     Some(match attribute {
         BUFFER_SIZE => f.color_bits(),
-        RED_SIZE | GREEN_SIZE | BLUE_SIZE => Format::CHANNEL,
+        RED_SIZE => f.channels()[0],
+        GREEN_SIZE => f.channels()[1],
+        BLUE_SIZE => f.channels()[2],
         ALPHA_SIZE => f.alpha.into(),
         DEPTH_SIZE => f.depth.into(),
         STENCIL_SIZE => f.stencil.into(),
@@ -80,15 +86,15 @@ pub fn value(config: &Config, attribute: i32) -> Option<i32> {
         SAMPLE_BUFFERS => (f.samples > 0).into(),
         CONFIG_CAVEAT | TRANSPARENT_TYPE => NONE,
         CONFIG_ID => config.id,
+        COLOR_COMPONENT_TYPE if f.color.is_float() => FLOAT,
+        COLOR_COMPONENT_TYPE => FIXED,
         LEVEL | LUMINANCE_SIZE | ALPHA_MASK_SIZE => 0,
         MAX_PBUFFER_WIDTH | MAX_PBUFFER_HEIGHT => MAX_PBUFFER,
         MAX_PBUFFER_PIXELS => MAX_PBUFFER * MAX_PBUFFER,
-        NATIVE_RENDERABLE => (config.visual != 0).into(),
-        NATIVE_VISUAL_ID => config.visual as i32,
-        // X11's number of the TrueColor class.
-        NATIVE_VISUAL_TYPE if config.visual != 0 => 4,
-        NATIVE_VISUAL_TYPE => NONE,
-        SURFACE_TYPE if config.visual != 0 => WINDOW_BIT | PBUFFER_BIT,
+        NATIVE_RENDERABLE => config.visual.is_some().into(),
+        NATIVE_VISUAL_ID => config.visual.map_or(0, |v| v.id as i32),
+        NATIVE_VISUAL_TYPE => config.visual.map_or(NONE, |v| v.class.into()),
+        SURFACE_TYPE if config.visual.is_some() => WINDOW_BIT | PBUFFER_BIT,
         SURFACE_TYPE => PBUFFER_BIT,
         TRANSPARENT_RED_VALUE | TRANSPARENT_GREEN_VALUE | TRANSPARENT_BLUE_VALUE => 0,
         BIND_TO_TEXTURE_RGB | BIND_TO_TEXTURE_RGBA | MIN_SWAP_INTERVAL => 0,
@@ -116,6 +122,7 @@ fn rule(attribute: i32) -> Option<Rule> {
         TRANSPARENT_TYPE | TRANSPARENT_RED_VALUE | TRANSPARENT_GREEN_VALUE => Rule::Exact,
         TRANSPARENT_BLUE_VALUE | BIND_TO_TEXTURE_RGB | BIND_TO_TEXTURE_RGBA => Rule::Exact,
         MIN_SWAP_INTERVAL | MAX_SWAP_INTERVAL | COLOR_BUFFER_TYPE => Rule::Exact,
+        COLOR_COMPONENT_TYPE => Rule::Exact,
         SURFACE_TYPE | RENDERABLE_TYPE | CONFORMANT => Rule::Mask,
         MAX_PBUFFER_WIDTH | MAX_PBUFFER_HEIGHT | MAX_PBUFFER_PIXELS | NATIVE_VISUAL_ID => {
             Rule::Ignored
@@ -129,6 +136,7 @@ fn rule(attribute: i32) -> Option<Rule> {
 pub fn choose(configs: &[Config], request: &[(i32, i32)]) -> Result<Vec<usize>, BadAttribute> {
     let mut wanted: Vec<(i32, i32)> = vec![
         (COLOR_BUFFER_TYPE, RGB_BUFFER),
+        (COLOR_COMPONENT_TYPE, FIXED),
         (LEVEL, 0),
         (RENDERABLE_TYPE, ES_BIT),
         (SURFACE_TYPE, WINDOW_BIT),
@@ -159,11 +167,9 @@ pub fn choose(configs: &[Config], request: &[(i32, i32)]) -> Result<Vec<usize>, 
     let asked = |name: i32| wanted.iter().any(|(n, v)| *n == name && *v > 0);
     found.sort_by_key(|i| {
         let f = &configs[*i].format;
-        let mut color = 0;
-        for channel in [RED_SIZE, GREEN_SIZE, BLUE_SIZE] {
-            color += Format::CHANNEL * i32::from(asked(channel));
-        }
-        color += i32::from(f.alpha) * i32::from(asked(ALPHA_SIZE));
+        let names = [RED_SIZE, GREEN_SIZE, BLUE_SIZE, ALPHA_SIZE];
+        let bits = names.into_iter().zip(f.channels());
+        let color: i32 = bits.map(|(n, b)| b * i32::from(asked(n))).sum();
         (
             Reverse(color),
             f.color_bits(),
@@ -184,6 +190,7 @@ fn valid(name: i32, value: i32) -> bool {
     match name {
         CONFIG_CAVEAT => [NONE, 0x3050, 0x3051].contains(&value),
         COLOR_BUFFER_TYPE => [RGB_BUFFER, 0x308F].contains(&value),
+        COLOR_COMPONENT_TYPE => [FIXED, FLOAT].contains(&value),
         TRANSPARENT_TYPE => [NONE, 0x3052].contains(&value),
         NATIVE_RENDERABLE | BIND_TO_TEXTURE_RGB | BIND_TO_TEXTURE_RGBA => [0, 1].contains(&value),
         SAMPLE_BUFFERS => [0, 1].contains(&value),
@@ -211,6 +218,12 @@ mod tests {
     use super::*;
 
     fn configs(visual: u32) -> Vec<Config> {
+        let visual = (visual != 0).then_some(VisualOf {
+            id: visual,
+            depth: 24,
+            class: 4,
+            bits: [8; 3],
+        });
         (1..)
             .zip(formats().into_iter().filter(|f| f.double))
             .map(|(id, format)| Config {

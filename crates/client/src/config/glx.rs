@@ -1,7 +1,4 @@
-//! Choosing by the rules of GLX 1.4, sections 3.3.3 and 3.4 (`glXChooseFBConfig`, `glXChooseVisual`).
-
-use super::{FbConfig, Format};
-use std::cmp::Reverse;
+//! What GLX says of a config, and choosing by it: GLX 1.4, sections 3.3.3 and 3.4, and where they leave room, as Mesa does.
 
 pub mod attrib {
     pub const USE_GL: i32 = 1;
@@ -18,14 +15,25 @@ pub mod attrib {
     pub const DEPTH_SIZE: i32 = 12;
     pub const STENCIL_SIZE: i32 = 13;
     pub const ACCUM_RED_SIZE: i32 = 14;
+    pub const ACCUM_GREEN_SIZE: i32 = 15;
+    pub const ACCUM_BLUE_SIZE: i32 = 16;
     pub const ACCUM_ALPHA_SIZE: i32 = 17;
     pub const CONFIG_CAVEAT: i32 = 0x20;
     pub const X_VISUAL_TYPE: i32 = 0x22;
     pub const TRANSPARENT_TYPE: i32 = 0x23;
     pub const TRANSPARENT_INDEX_VALUE: i32 = 0x24;
+    pub const TRANSPARENT_RED_VALUE: i32 = 0x25;
+    pub const TRANSPARENT_GREEN_VALUE: i32 = 0x26;
+    pub const TRANSPARENT_BLUE_VALUE: i32 = 0x27;
     pub const TRANSPARENT_ALPHA_VALUE: i32 = 0x28;
+    pub const FLOAT_COMPONENTS_NV: i32 = 0x20B0;
+    pub const FRAMEBUFFER_SRGB_CAPABLE: i32 = 0x20B2;
+    pub const BIND_TO_TEXTURE_RGB: i32 = 0x20D0;
+    pub const BIND_TO_TEXTURE_RGBA: i32 = 0x20D1;
+    pub const BIND_TO_MIPMAP_TEXTURE: i32 = 0x20D2;
+    pub const BIND_TO_TEXTURE_TARGETS: i32 = 0x20D3;
+    pub const Y_INVERTED: i32 = 0x20D4;
     pub const VISUAL_ID: i32 = 0x800B;
-    pub const SCREEN: i32 = 0x800C;
     pub const DRAWABLE_TYPE: i32 = 0x8010;
     pub const RENDER_TYPE: i32 = 0x8011;
     pub const X_RENDERABLE: i32 = 0x8012;
@@ -33,6 +41,10 @@ pub mod attrib {
     pub const MAX_PBUFFER_WIDTH: i32 = 0x8016;
     pub const MAX_PBUFFER_HEIGHT: i32 = 0x8017;
     pub const MAX_PBUFFER_PIXELS: i32 = 0x8018;
+    pub const OPTIMAL_PBUFFER_WIDTH: i32 = 0x8019;
+    pub const OPTIMAL_PBUFFER_HEIGHT: i32 = 0x801A;
+    pub const VISUAL_SELECT_GROUP: i32 = 0x8028;
+    pub const SWAP_METHOD: i32 = 0x8060;
     pub const SAMPLE_BUFFERS: i32 = 100_000;
     pub const SAMPLES: i32 = 100_001;
 }
@@ -43,372 +55,287 @@ pub const NONE: i32 = 0x8000;
 pub const SLOW: i32 = 0x8001;
 pub const TRUE_COLOR: i32 = 0x8002;
 pub const RGBA_BIT: i32 = 1;
+pub const COLOR_INDEX_BIT: i32 = 2;
+pub const FLOAT_BIT: i32 = 4;
 pub const WINDOW_BIT: i32 = 1;
 pub const PIXMAP_BIT: i32 = 2;
 pub const PBUFFER_BIT: i32 = 4;
+const SWAP_EXCHANGE: i32 = 0x8061;
+const SWAP_UNDEFINED: i32 = 0x8063;
 
 /// Width and height of the largest pbuffer.
-pub const MAX_PBUFFER: i32 = 16384;
-
-/// An attribute name or value that GLX 1.4 does not allow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BadAttribute;
-
-/// The value of an attribute that `glXGetFBConfigAttrib` knows. `visual` is the X visual of the config, 0 if it has none.
-pub fn value(config: &FbConfig, visual: u32, attribute: i32) -> Option<i32> {
-    let f = &config.format;
-    Some(match attribute {
-        BUFFER_SIZE => f.color_bits(),
-        LEVEL | STEREO | AUX_BUFFERS => 0,
-        DOUBLEBUFFER => f.double.into(),
-        RED_SIZE | GREEN_SIZE | BLUE_SIZE => Format::CHANNEL,
-        ALPHA_SIZE => f.alpha.into(),
-        DEPTH_SIZE => f.depth.into(),
-        STENCIL_SIZE => f.stencil.into(),
-        ACCUM_RED_SIZE..=ACCUM_ALPHA_SIZE => f.accum_bits(),
-        SAMPLE_BUFFERS => (f.samples > 0).into(),
-        SAMPLES => f.samples.into(),
-        // Colours are accumulated by the processor.
-        CONFIG_CAVEAT if f.accum => SLOW,
-        CONFIG_CAVEAT | TRANSPARENT_TYPE => NONE,
-        TRANSPARENT_INDEX_VALUE..=TRANSPARENT_ALPHA_VALUE => 0,
-        X_VISUAL_TYPE if visual != 0 => TRUE_COLOR,
-        X_VISUAL_TYPE => NONE,
-        VISUAL_ID => visual as i32,
-        SCREEN => config.screen,
-        DRAWABLE_TYPE if visual != 0 => WINDOW_BIT | PBUFFER_BIT | PIXMAP_BIT,
-        DRAWABLE_TYPE => PBUFFER_BIT,
-        RENDER_TYPE => RGBA_BIT,
-        X_RENDERABLE => (visual != 0).into(),
-        FBCONFIG_ID => config.id as i32,
-        MAX_PBUFFER_WIDTH | MAX_PBUFFER_HEIGHT => MAX_PBUFFER,
-        MAX_PBUFFER_PIXELS => MAX_PBUFFER * MAX_PBUFFER,
-        _ => return None,
-    })
-}
+pub const MAX_PBUFFER: i32 = 4096;
 
 /// How a request is held against a config.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rule {
     AtLeast,
+    Equal,
+    /// As `Equal`, but [`DONT_CARE`] is a value like others.
     Exact,
     Mask,
+    /// 0 is anything, too.
+    Transparency,
     Ignored,
 }
+use Rule::{AtLeast, Equal, Exact, Ignored, Mask, Transparency};
 
-fn rule(attribute: i32) -> Option<Rule> {
-    Some(match attribute {
-        BUFFER_SIZE | AUX_BUFFERS | RED_SIZE..=ACCUM_ALPHA_SIZE | SAMPLE_BUFFERS | SAMPLES => {
-            Rule::AtLeast
-        }
-        MAX_PBUFFER_WIDTH | MAX_PBUFFER_HEIGHT | MAX_PBUFFER_PIXELS => Rule::AtLeast,
-        FBCONFIG_ID | LEVEL | DOUBLEBUFFER | STEREO | X_VISUAL_TYPE | CONFIG_CAVEAT => Rule::Exact,
-        X_RENDERABLE | TRANSPARENT_TYPE => Rule::Exact,
-        RENDER_TYPE | DRAWABLE_TYPE => Rule::Mask,
-        USE_GL | VISUAL_ID | SCREEN | RGBA | TRANSPARENT_INDEX_VALUE..=TRANSPARENT_ALPHA_VALUE => {
-            Rule::Ignored
-        }
-        _ => return None,
-    })
-}
+/// An attribute: its name, its value where the X server tells none, and the wish of a program that tells none.
+type Attribute = (i32, i32, i32, Rule);
 
-/// Indices of the configs that satisfy `request` (name, value pairs), best first. `visuals` holds each config's visual.
-pub fn choose(
-    configs: &[FbConfig],
-    visuals: &[Option<u32>],
-    request: &[(i32, i32)],
-) -> Result<Vec<usize>, BadAttribute> {
-    let mut wanted: Vec<(i32, i32)> = vec![
-        (LEVEL, 0),
-        (STEREO, 0),
-        (RENDER_TYPE, RGBA_BIT),
-        (DRAWABLE_TYPE, WINDOW_BIT),
-        (TRANSPARENT_TYPE, NONE),
-    ];
-    for (name, value) in request {
-        rule(*name).ok_or(BadAttribute)?;
-        if *value < 0 && *value != DONT_CARE {
-            return Err(BadAttribute);
-        }
-        wanted.retain(|(n, _)| n != name);
-        wanted.push((*name, *value));
+const TABLE: &[Attribute] = &[
+    (BUFFER_SIZE, 0, 0, AtLeast),
+    (LEVEL, 0, 0, Exact),
+    (DOUBLEBUFFER, 0, DONT_CARE, Equal),
+    (STEREO, 0, 0, Equal),
+    (AUX_BUFFERS, 0, 0, AtLeast),
+    (RED_SIZE, 0, 0, AtLeast),
+    (GREEN_SIZE, 0, 0, AtLeast),
+    (BLUE_SIZE, 0, 0, AtLeast),
+    (ALPHA_SIZE, 0, 0, AtLeast),
+    (DEPTH_SIZE, 0, 0, AtLeast),
+    (STENCIL_SIZE, 0, 0, AtLeast),
+    (ACCUM_RED_SIZE, 0, 0, AtLeast),
+    (ACCUM_GREEN_SIZE, 0, 0, AtLeast),
+    (ACCUM_BLUE_SIZE, 0, 0, AtLeast),
+    (ACCUM_ALPHA_SIZE, 0, 0, AtLeast),
+    (CONFIG_CAVEAT, NONE, DONT_CARE, Equal),
+    (X_VISUAL_TYPE, DONT_CARE, DONT_CARE, Equal),
+    (TRANSPARENT_TYPE, NONE, NONE, Transparency),
+    (TRANSPARENT_INDEX_VALUE, DONT_CARE, DONT_CARE, Ignored),
+    (TRANSPARENT_RED_VALUE, DONT_CARE, DONT_CARE, Ignored),
+    (TRANSPARENT_GREEN_VALUE, DONT_CARE, DONT_CARE, Ignored),
+    (TRANSPARENT_BLUE_VALUE, DONT_CARE, DONT_CARE, Ignored),
+    (TRANSPARENT_ALPHA_VALUE, DONT_CARE, DONT_CARE, Ignored),
+    (FLOAT_COMPONENTS_NV, 0, 0, Equal),
+    (FRAMEBUFFER_SRGB_CAPABLE, 0, DONT_CARE, Equal),
+    (BIND_TO_TEXTURE_RGB, DONT_CARE, DONT_CARE, Ignored),
+    (BIND_TO_TEXTURE_RGBA, DONT_CARE, DONT_CARE, Ignored),
+    (BIND_TO_MIPMAP_TEXTURE, DONT_CARE, DONT_CARE, Ignored),
+    (BIND_TO_TEXTURE_TARGETS, DONT_CARE, DONT_CARE, Ignored),
+    (Y_INVERTED, DONT_CARE, DONT_CARE, Ignored),
+    (VISUAL_ID, DONT_CARE, DONT_CARE, Ignored),
+    (
+        DRAWABLE_TYPE,
+        WINDOW_BIT | PIXMAP_BIT | PBUFFER_BIT,
+        WINDOW_BIT,
+        Mask,
+    ),
+    (RENDER_TYPE, 0, RGBA_BIT, Mask),
+    (X_RENDERABLE, DONT_CARE, DONT_CARE, Equal),
+    (FBCONFIG_ID, DONT_CARE, DONT_CARE, Equal),
+    (MAX_PBUFFER_WIDTH, 0, 0, AtLeast),
+    (MAX_PBUFFER_HEIGHT, 0, 0, AtLeast),
+    (MAX_PBUFFER_PIXELS, 0, 0, AtLeast),
+    (OPTIMAL_PBUFFER_WIDTH, 0, 0, Ignored),
+    (OPTIMAL_PBUFFER_HEIGHT, 0, 0, Ignored),
+    (VISUAL_SELECT_GROUP, 0, 0, Ignored),
+    (SWAP_METHOD, SWAP_UNDEFINED, DONT_CARE, Equal),
+    (SAMPLE_BUFFERS, 0, 0, AtLeast),
+    (SAMPLES, 0, 0, AtLeast),
+];
+
+/// A value for each attribute: what a config has, or what a program wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Properties([i32; TABLE.len()]);
+
+impl Properties {
+    /// A config of which nothing was told yet.
+    pub fn untold() -> Properties {
+        Properties(std::array::from_fn(|i| TABLE[i].1))
     }
-    if let Some((_, id)) = wanted.iter().find(|(n, _)| *n == FBCONFIG_ID) {
-        // An id says it all; every other attribute is then ignored.
-        if *id != DONT_CARE {
-            return Ok((0..configs.len())
-                .filter(|i| configs[*i].id as i32 == *id)
-                .collect());
-        }
-    }
-    let visual = |i: usize| visuals[i].unwrap_or(0);
-    let mut found: Vec<usize> = (0..configs.len())
-        .filter(|i| {
-            wanted
-                .iter()
-                .all(|(name, want)| satisfies(&configs[*i], visual(*i), *name, *want))
-        })
-        .collect();
-    let asked_color = |name: i32| wanted.iter().any(|(n, v)| *n == name && *v > 0);
-    found.sort_by_key(|i| {
-        let f = &configs[*i].format;
-        let mut color = 0;
-        for channel in [RED_SIZE, GREEN_SIZE, BLUE_SIZE] {
-            color += Format::CHANNEL * i32::from(asked_color(channel));
-        }
-        color += i32::from(f.alpha) * i32::from(asked_color(ALPHA_SIZE));
-        (
-            // The caveat.
-            f.accum,
-            Reverse(color),
-            f.color_bits(),
-            f.double,
-            f.samples,
-            // The table says "larger"; like other drivers, who does not ask for depth gets none.
-            (f.depth > 0, Reverse(f.depth)),
-            f.stencil,
-            configs[*i].id,
-        )
-    });
-    Ok(found)
-}
 
-fn satisfies(config: &FbConfig, visual: u32, name: i32, want: i32) -> bool {
-    if want == DONT_CARE && name != LEVEL {
-        return true;
+    /// What a program wants of `glXChooseFBConfig`, which has told nothing yet.
+    fn unasked() -> Properties {
+        Properties(std::array::from_fn(|i| TABLE[i].2))
     }
-    let Some(have) = value(config, visual, name) else {
-        return true;
-    };
-    match rule(name) {
-        Some(Rule::AtLeast) => have >= want,
-        Some(Rule::Exact) => have == want,
-        Some(Rule::Mask) => have & want == want,
-        Some(Rule::Ignored) | None => true,
+
+    pub fn get(&self, name: i32) -> i32 {
+        let index = TABLE.iter().position(|a| a.0 == name);
+        index.map_or(0, |i| self.0[i])
     }
-}
 
-/// The best config for `glXChooseVisual`'s list, in which booleans stand alone. `None` where nothing fits or the list is wrong.
-///
-/// Only configs that own their visual take part: those that share one with a better config cannot be named by it.
-pub fn choose_visual(
-    configs: &[FbConfig],
-    visuals: &[Option<u32>],
-    request: &VisualRequest,
-) -> Option<usize> {
-    if !request.rgba {
-        // Color index visuals do not exist here.
-        return None;
-    }
-    let size = |want: i32, have: i32| -> i32 {
-        // A size of zero prefers the smallest, any other the largest.
-        if want == 0 {
-            have
-        } else {
-            -have
-        }
-    };
-    (0..configs.len())
-        .filter(|i| {
-            let f = &configs[*i].format;
-            visuals[*i].is_some_and(|v| super::config_of_visual(configs, visuals, v) == Some(*i))
-                && f.double == request.double
-                && !request.stereo
-                && request.level == 0
-                && request.aux <= 0
-                && request.accum <= f.accum_bits()
-                && request.color.iter().all(|c| *c <= Format::CHANNEL)
-                && i32::from(f.alpha) >= request.alpha
-                && i32::from(f.depth) >= request.depth
-                && i32::from(f.stencil) >= request.stencil
-                && i32::from(f.samples) >= request.samples
-                && i32::from(f.samples > 0) >= request.sample_buffers
-        })
-        .min_by_key(|i| {
-            let f = &configs[*i].format;
-            (
-                f.accum,
-                f.samples,
-                size(request.alpha, f.alpha.into()),
-                size(request.depth, f.depth.into()),
-                size(request.stencil, f.stencil.into()),
-                configs[*i].visual_depth,
-                configs[*i].id,
-            )
-        })
-}
-
-/// What a program asks of `glXChooseVisual`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct VisualRequest {
-    pub rgba: bool,
-    pub double: bool,
-    pub stereo: bool,
-    pub level: i32,
-    pub aux: i32,
-    pub color: [i32; 3],
-    pub alpha: i32,
-    pub depth: i32,
-    pub stencil: i32,
-    pub accum: i32,
-    pub samples: i32,
-    pub sample_buffers: i32,
-}
-
-impl VisualRequest {
-    /// Reads a list that ends with 0; `next` yields its words one by one.
-    pub fn parse(mut next: impl FnMut() -> i32) -> Result<VisualRequest, BadAttribute> {
-        let mut request = VisualRequest::default();
-        loop {
-            match next() {
-                0 => return Ok(request),
-                USE_GL => {}
-                RGBA => request.rgba = true,
-                DOUBLEBUFFER => request.double = true,
-                STEREO => request.stereo = true,
-                LEVEL => request.level = next(),
-                AUX_BUFFERS => request.aux = next(),
-                RED_SIZE => request.color[0] = next(),
-                GREEN_SIZE => request.color[1] = next(),
-                BLUE_SIZE => request.color[2] = next(),
-                ALPHA_SIZE => request.alpha = next(),
-                DEPTH_SIZE => request.depth = next(),
-                STENCIL_SIZE => request.stencil = next(),
-                ACCUM_RED_SIZE..=ACCUM_ALPHA_SIZE => request.accum = request.accum.max(next()),
-                SAMPLES => request.samples = next(),
-                SAMPLE_BUFFERS => request.sample_buffers = next(),
-                name if rule(name).is_some() => {
-                    next();
-                }
-                _ => return Err(BadAttribute),
+    /// Takes a value as it is told, by the X server or a program. Names that nobody knows are passed over.
+    pub fn tell(&mut self, name: i32, value: i32) {
+        let (name, value) = match name {
+            RGBA if value != 0 => (RENDER_TYPE, RGBA_BIT),
+            RGBA => (RENDER_TYPE, COLOR_INDEX_BIT),
+            SWAP_METHOD if !(SWAP_EXCHANGE..=SWAP_UNDEFINED).contains(&value) => {
+                (name, SWAP_UNDEFINED)
             }
+            _ => (name, value),
+        };
+        if let Some(index) = TABLE.iter().position(|a| a.0 == name) {
+            self.0[index] = value;
         }
     }
+
+    /// The answer to `glXGetFBConfigAttrib`, if it has one.
+    pub fn value(&self, name: i32) -> Option<i32> {
+        Some(match name {
+            USE_GL => 1,
+            RGBA => (self.get(RENDER_TYPE) & COLOR_INDEX_BIT == 0).into(),
+            MAX_PBUFFER_WIDTH | MAX_PBUFFER_HEIGHT => MAX_PBUFFER,
+            BIND_TO_MIPMAP_TEXTURE => (self.get(name) == 1).into(),
+            // Between the X server and the library only.
+            VISUAL_SELECT_GROUP => return None,
+            _ => {
+                TABLE.iter().find(|a| a.0 == name)?;
+                self.get(name)
+            }
+        })
+    }
+
+    /// Whether a config of these properties is what `wanted` asks for.
+    fn satisfies(&self, wanted: &Properties) -> bool {
+        TABLE.iter().enumerate().all(|(i, (_, _, _, rule))| {
+            let (have, want) = (self.0[i], wanted.0[i]);
+            let any = want == DONT_CARE;
+            match rule {
+                AtLeast => any || have >= want,
+                Equal => any || have == want,
+                Exact => have == want,
+                Mask => any || have & want == want,
+                Transparency => any || want == 0 || have == want || (want, have) == (NONE, 0),
+                Ignored => true,
+            }
+        })
+    }
+
+    /// The best sort first.
+    fn rank(&self) -> impl Ord {
+        // Zero before all, then the larger before the smaller.
+        let larger_or_zero = |name| match self.get(name) {
+            0 => i32::MIN,
+            bits => -bits,
+        };
+        let colors = [RED_SIZE, GREEN_SIZE, BLUE_SIZE, ALPHA_SIZE];
+        let sums = [
+            ACCUM_RED_SIZE,
+            ACCUM_GREEN_SIZE,
+            ACCUM_BLUE_SIZE,
+            ACCUM_ALPHA_SIZE,
+        ];
+        (
+            [VISUAL_SELECT_GROUP, CONFIG_CAVEAT].map(|n| self.get(n)),
+            colors.map(larger_or_zero),
+            [
+                BUFFER_SIZE,
+                DOUBLEBUFFER,
+                AUX_BUFFERS,
+                SAMPLE_BUFFERS,
+                SAMPLES,
+            ]
+            .map(|n| self.get(n)),
+            larger_or_zero(DEPTH_SIZE),
+            self.get(STENCIL_SIZE),
+            sums.map(larger_or_zero),
+            self.get(X_VISUAL_TYPE),
+            [MAX_PBUFFER_WIDTH, MAX_PBUFFER_HEIGHT, MAX_PBUFFER_PIXELS].map(|n| -self.get(n)),
+        )
+    }
+}
+
+/// Indices of those of `all` that are what the name and value pairs of `request` ask for, best first.
+pub fn choose(all: &[Properties], request: &[(i32, i32)]) -> Vec<usize> {
+    let mut wanted = Properties::unasked();
+    for (name, value) in request {
+        wanted.tell(*name, *value);
+    }
+    let mut found: Vec<usize> = (0..all.len())
+        .filter(|i| all[*i].satisfies(&wanted))
+        .collect();
+    found.sort_by_key(|i| all[*i].rank());
+    found
+}
+
+/// The best of `all` for `glXChooseVisual`'s list, in which booleans stand alone and which `next` yields word by word.
+pub fn choose_visual(all: &[Properties], mut next: impl FnMut() -> i32) -> Option<usize> {
+    let mut wanted = Properties::unasked();
+    wanted.tell(DOUBLEBUFFER, 0);
+    wanted.tell(RENDER_TYPE, 0);
+    loop {
+        match next() {
+            0 => break,
+            USE_GL => {}
+            name @ (RGBA | DOUBLEBUFFER | STEREO) => wanted.tell(name, 1),
+            name => wanted.tell(name, next()),
+        }
+    }
+    let fits = (0..all.len()).filter(|i| all[*i].satisfies(&wanted));
+    fits.min_by_key(|i| all[*i].rank())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{formats, many_visuals};
-    use super::super::{assign_visuals, fb_configs};
     use super::*;
-    use crate::x11::xlib::VisualOf;
 
-    fn chosen(request: &[(i32, i32)]) -> Vec<FbConfig> {
-        let configs = fb_configs(&formats(), 0);
-        let visuals = assign_visuals(&configs, &many_visuals());
-        let found = choose(&configs, &visuals, request).unwrap();
-        found.into_iter().map(|i| configs[i]).collect()
+    fn config(double: i32, color: [i32; 4], depth: i32, stencil: i32) -> Properties {
+        let mut p = Properties::untold();
+        p.tell(RENDER_TYPE, RGBA_BIT);
+        p.tell(DOUBLEBUFFER, double);
+        p.tell(BUFFER_SIZE, color.iter().sum());
+        for (n, bits) in color.into_iter().enumerate() {
+            p.tell(RED_SIZE + n as i32, bits);
+        }
+        p.tell(DEPTH_SIZE, depth);
+        p.tell(STENCIL_SIZE, stencil);
+        p
     }
 
-    fn visual_for(list: &[i32], visuals: &[VisualOf]) -> Option<Format> {
-        let configs = fb_configs(&formats(), 0);
-        let assigned = assign_visuals(&configs, visuals);
-        let mut words = list.iter().copied().chain([0]);
-        let request = VisualRequest::parse(|| words.next().unwrap()).ok()?;
-        choose_visual(&configs, &assigned, &request).map(|i| configs[i].format)
+    fn all() -> Vec<Properties> {
+        let mut all = Vec::new();
+        for double in [0, 1] {
+            for color in [[8, 8, 8, 8], [8, 8, 8, 0], [10, 10, 10, 0]] {
+                for (depth, stencil) in [(0, 0), (16, 0), (24, 0), (24, 8)] {
+                    all.push(config(double, color, depth, stencil));
+                }
+            }
+        }
+        all
     }
 
-    #[test]
-    fn nothing_asked_lists_every_config_single_buffered_first() {
-        let all = chosen(&[]);
-        assert_eq!(all.len(), fb_configs(&formats(), 0).len());
-        let f = all[0].format;
-        assert_eq!((f.alpha, f.double, f.samples, f.depth), (0, false, 0, 0));
-        assert_eq!(f.stencil, 0);
-    }
-
-    #[test]
-    fn larger_colors_win_only_where_asked_for() {
-        let with = chosen(&[(DOUBLEBUFFER, 1), (RED_SIZE, 1), (ALPHA_SIZE, 1)])[0];
-        assert_eq!(with.format.alpha, 8);
-        let without = chosen(&[(DOUBLEBUFFER, 1), (RED_SIZE, 1)])[0];
-        assert_eq!(without.format.alpha, 0);
-        assert!(chosen(&[(RED_SIZE, 9)]).is_empty());
+    fn best(request: &[(i32, i32)]) -> Option<Properties> {
+        let all = all();
+        choose(&all, request).first().map(|i| all[*i])
     }
 
     #[test]
-    fn deeper_wins_and_fewer_stencil_bits_win() {
-        let c = chosen(&[(DOUBLEBUFFER, 1), (DEPTH_SIZE, 1)])[0];
-        assert_eq!((c.format.depth, c.format.stencil), (24, 0));
-        let c = chosen(&[(DOUBLEBUFFER, 1), (STENCIL_SIZE, 1)])[0];
-        assert_eq!((c.format.depth, c.format.stencil), (24, 8));
-    }
-
-    #[test]
-    fn multisampling_is_given_only_when_asked_for() {
-        assert_eq!(chosen(&[(DOUBLEBUFFER, 1)])[0].format.samples, 0);
-        let c = chosen(&[(SAMPLE_BUFFERS, 1), (SAMPLES, 2)]);
-        assert!(c.iter().all(|c| c.format.samples == 4) && !c.is_empty());
-        assert!(chosen(&[(SAMPLES, 8)]).is_empty());
-    }
-
-    #[test]
-    fn masks_ids_and_mistakes() {
-        assert!(chosen(&[(RENDER_TYPE, 2)]).is_empty());
-        assert!(!chosen(&[(DRAWABLE_TYPE, PBUFFER_BIT | WINDOW_BIT)]).is_empty());
-        assert!(chosen(&[(STEREO, 1)]).is_empty());
-        assert!(chosen(&[(X_VISUAL_TYPE, 0x8003)]).is_empty());
-        let id = chosen(&[])[5].id as i32;
-        let one = chosen(&[(FBCONFIG_ID, id), (STEREO, 1)]);
-        assert_eq!((one.len(), one[0].id as i32), (1, id));
-        let configs = fb_configs(&formats(), 0);
-        let visuals = vec![None; configs.len()];
+    fn larger_colors_fewer_buffers_and_no_more_than_asked_for() {
+        assert_eq!(best(&[]), Some(config(0, [10, 10, 10, 0], 0, 0)));
+        let asked = [(DOUBLEBUFFER, 1), (ALPHA_SIZE, 1), (DEPTH_SIZE, 1)];
+        assert_eq!(best(&asked), Some(config(1, [8; 4], 24, 0)));
         assert_eq!(
-            choose(&configs, &visuals, &[(0x7777, 1)]),
-            Err(BadAttribute)
+            best(&[(STENCIL_SIZE, 1)]),
+            Some(config(0, [10, 10, 10, 0], 24, 8))
         );
-        assert_eq!(
-            choose(&configs, &visuals, &[(DEPTH_SIZE, -2)]),
-            Err(BadAttribute)
-        );
-        assert_eq!(
-            choose(&configs, &visuals, &[]),
-            Ok(vec![]),
-            "no visual, no window"
-        );
-        let pbuffers = choose(&configs, &visuals, &[(DRAWABLE_TYPE, PBUFFER_BIT)]).unwrap();
-        assert_eq!(pbuffers.len(), configs.len());
+        assert_eq!(best(&[(RED_SIZE, 11)]), None);
+        assert_eq!(best(&[(0x7777, 1), (STEREO, 1)]), None);
+        assert_eq!(choose(&all(), &[(STEREO, DONT_CARE)]).len(), all().len());
+        assert_eq!(best(&[(RENDER_TYPE, COLOR_INDEX_BIT)]), None);
     }
 
     #[test]
-    fn visuals_as_common_programs_ask() {
-        let many = many_visuals();
-        let gears = [
-            RGBA,
-            RED_SIZE,
-            1,
-            GREEN_SIZE,
-            1,
-            BLUE_SIZE,
-            1,
-            DOUBLEBUFFER,
-            DEPTH_SIZE,
-            1,
-        ];
-        let f = visual_for(&gears, &many).unwrap();
-        assert_eq!(
-            (f.alpha, f.depth, f.stencil, f.samples, f.double),
-            (0, 24, 0, 0, true)
-        );
-        let f = visual_for(&[RGBA, ALPHA_SIZE, 8, STENCIL_SIZE, 1], &many).unwrap();
-        assert_eq!((f.alpha, f.stencil, f.double), (8, 8, false));
-        let f = visual_for(&[RGBA], &many).unwrap();
-        assert_eq!((f.depth, f.stencil, f.double), (0, 0, false));
-        let f = visual_for(&[RGBA, SAMPLE_BUFFERS, 1, SAMPLES, 4, DOUBLEBUFFER], &many).unwrap();
-        assert_eq!(f.samples, 4);
-        assert_eq!(visual_for(&[DOUBLEBUFFER], &many), None, "color index");
-        assert_eq!(visual_for(&[RGBA, ACCUM_RED_SIZE, 8], &many), None);
-        assert_eq!(visual_for(&[RGBA, 0x7777], &many), None);
+    fn visuals_are_single_buffered_unless_asked_otherwise() {
+        let all = all();
+        let visual = |list: &[i32]| {
+            let mut words = list.iter().copied().chain([0]);
+            choose_visual(&all, || words.next().unwrap()).map(|i| all[i])
+        };
+        assert_eq!(visual(&[RGBA]), Some(config(0, [10, 10, 10, 0], 0, 0)));
+        let gears = [RGBA, RED_SIZE, 1, DOUBLEBUFFER, DEPTH_SIZE, 1];
+        assert_eq!(visual(&gears), Some(config(1, [10, 10, 10, 0], 24, 0)));
+        assert_eq!(visual(&[RGBA, STEREO]), None);
+        assert_eq!(visual(&[RGBA, AUX_BUFFERS, 1]), None);
     }
 
     #[test]
-    fn an_x_server_with_one_visual_serves_the_common_case() {
-        let one = [VisualOf {
-            id: 0x21,
-            depth: 24,
-        }];
-        let f = visual_for(&[RGBA, DOUBLEBUFFER, DEPTH_SIZE, 16], &one).unwrap();
-        assert_eq!((f.depth, f.stencil), (24, 8));
-        assert_eq!(visual_for(&[RGBA], &one), None, "single buffered");
+    fn what_can_be_asked() {
+        let one = config(1, [8; 4], 24, 8);
+        assert_eq!(one.value(USE_GL), Some(1));
+        assert_eq!(one.value(RGBA), Some(1));
+        assert_eq!(one.value(BUFFER_SIZE), Some(32));
+        assert_eq!(one.value(VISUAL_SELECT_GROUP), None);
+        assert_eq!(one.value(0x7777), None);
     }
 }

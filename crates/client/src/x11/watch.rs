@@ -3,12 +3,15 @@
 //! A swap must not cost a round trip to the X server, and errors about windows must not reach the program's handlers. So the library has a connection
 //! of its own to each X server, which asks for the StructureNotify events of the windows that are drawn to and reads what has arrived without waiting.
 
-use super::xlib::VisualOf;
+use crate::config::glx::attrib::*;
+use crate::config::glx::Properties;
+use crate::config::VisualOf;
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use x11rb::connection::Connection;
+use x11rb::protocol::glx::ConnectionExt as _;
 use x11rb::protocol::xproto::{ChangeWindowAttributesAux, ConnectionExt, EventMask, VisualClass};
 use x11rb::protocol::Event;
 use x11rb::rust_connection::RustConnection;
@@ -70,28 +73,86 @@ impl Watch {
         })
     }
 
-    /// TrueColor visuals of a screen (or the default one) with 8 bits a channel, the root window's first.
+    /// TrueColor and DirectColor visuals of a screen (or the default one), in the order in which the X server lists them.
     pub fn visuals(&self, screen: Option<usize>) -> Vec<VisualOf> {
         let setup = self.connection.setup();
         let Some(screen) = setup.roots.get(screen.unwrap_or(self.screen)) else {
             return Vec::new();
         };
-        let mut found: Vec<VisualOf> = screen
+        screen
             .allowed_depths
             .iter()
-            .filter(|d| matches!(d.depth, 24 | 32))
             .flat_map(|d| d.visuals.iter().map(move |v| (d.depth, v)))
-            .filter(|(_, v)| {
-                v.class == VisualClass::TRUE_COLOR
-                    && (v.red_mask, v.green_mask, v.blue_mask) == (0xff0000, 0xff00, 0xff)
-            })
+            .filter(|(_, v)| matches!(v.class, VisualClass::TRUE_COLOR | VisualClass::DIRECT_COLOR))
             .map(|(depth, v)| VisualOf {
                 id: v.visual_id,
                 depth,
+                class: v.class.into(),
+                bits: [v.red_mask, v.green_mask, v.blue_mask].map(|mask| mask.count_ones() as u8),
             })
-            .collect();
-        found.sort_by_key(|v| (v.id != screen.root_visual, v.id));
-        found
+            .collect()
+    }
+
+    /// What the X server's GLX says of a screen's configs and visuals; empty where it has none.
+    pub fn glx_lists(&self, screen: u32) -> (Vec<Properties>, Vec<Properties>) {
+        /// Of a visual the first values come without names. The class, the second of them, is X11's number.
+        const UNNAMED: [i32; 18] = [
+            VISUAL_ID,
+            0,
+            RGBA,
+            RED_SIZE,
+            GREEN_SIZE,
+            BLUE_SIZE,
+            ALPHA_SIZE,
+            ACCUM_RED_SIZE,
+            ACCUM_GREEN_SIZE,
+            ACCUM_BLUE_SIZE,
+            ACCUM_ALPHA_SIZE,
+            DOUBLEBUFFER,
+            STEREO,
+            BUFFER_SIZE,
+            DEPTH_SIZE,
+            STENCIL_SIZE,
+            AUX_BUFFERS,
+            LEVEL,
+        ];
+        let told = |words: &[u32], unnamed: &[i32]| {
+            let mut properties = Properties::untold();
+            let (first, pairs) = words.split_at(unnamed.len());
+            for (name, value) in unnamed.iter().zip(first) {
+                properties.tell(*name, *value as i32);
+            }
+            if let Some(class) = first.get(1) {
+                properties.tell(X_VISUAL_TYPE, glx_class(*class));
+            }
+            for pair in pairs.chunks_exact(2).take_while(|p| p[0] != 0) {
+                properties.tell(pair[0] as i32, pair[1] as i32);
+            }
+            properties
+        };
+        let (c, mut lists) = (&self.connection, (Vec::new(), Vec::new()));
+        if let Some(reply) = c
+            .glx_get_fb_configs(screen)
+            .ok()
+            .and_then(|r| r.reply().ok())
+        {
+            let words = (reply.num_properties as usize).max(1) * 2;
+            let configs = reply.property_list.chunks_exact(words);
+            lists.0 = configs.map(|w| told(w, &[])).collect();
+        }
+        let asked = c.glx_get_visual_configs(screen).ok();
+        if let Some(reply) = asked.and_then(|r| r.reply().ok()) {
+            let words = (reply.num_properties as usize).max(UNNAMED.len());
+            let visuals = reply.property_list.chunks_exact(words);
+            lists.1 = visuals.map(|w| told(w, &UNNAMED)).collect();
+        }
+        lists
+    }
+
+    /// The visual of a screen's root window.
+    pub fn root_visual(&self, screen: usize) -> u32 {
+        let root = self.connection.setup().roots.get(screen);
+        root.map_or(0, |s| s.root_visual)
     }
 
     pub fn display(&self) -> &str {
@@ -176,5 +237,14 @@ impl Watch {
 
     fn windows(&self) -> std::sync::MutexGuard<'_, HashMap<u32, Arc<Followed>>> {
         self.windows.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+/// GLX's number of an X11 visual class.
+fn glx_class(class: u32) -> i32 {
+    match class {
+        // StaticGray, GrayScale, StaticColor, PseudoColor, TrueColor, DirectColor.
+        0..=5 => [0x8007, 0x8006, 0x8005, 0x8004, 0x8002, 0x8003][class as usize],
+        _ => 0x8000,
     }
 }

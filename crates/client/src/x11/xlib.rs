@@ -48,8 +48,6 @@ pub type ErrorHandler = unsafe extern "C" fn(*mut Display, *mut XErrorEvent) -> 
 
 pub const VISUAL_ID_MASK: c_long = 0x1;
 pub const VISUAL_SCREEN_MASK: c_long = 0x2;
-pub const VISUAL_CLASS_MASK: c_long = 0x8;
-pub const TRUE_COLOR: c_int = 4;
 
 macro_rules! functions {
     ($($field:ident = $symbol:literal: fn($($arg:ty),*) -> $ret:ty;)*) => {
@@ -81,7 +79,6 @@ macro_rules! functions {
 
 functions! {
     get_visual_info = c"XGetVisualInfo": fn(*mut Display, c_long, *const XVisualInfo, *mut c_int) -> *mut XVisualInfo;
-    free = c"XFree": fn(*mut c_void) -> c_int;
     sync = c"XSync": fn(*mut Display, c_int) -> c_int;
     display_string = c"XDisplayString": fn(*mut Display) -> *const c_char;
     query_extension = c"XQueryExtension": fn(*mut Display, *const c_char, *mut c_int, *mut c_int, *mut c_int) -> c_int;
@@ -89,8 +86,6 @@ functions! {
     alloc_id = c"_XAllocID": fn(*mut Display) -> Xid;
     lock_display = c"XLockDisplay": fn(*mut Display) -> ();
     unlock_display = c"XUnlockDisplay": fn(*mut Display) -> ();
-    default_visual = c"XDefaultVisual": fn(*mut Display, c_int) -> *mut Visual;
-    visual_id = c"XVisualIDFromVisual": fn(*mut Visual) -> c_ulong;
     screen_count = c"XScreenCount": fn(*mut Display) -> c_int;
     default_screen = c"XDefaultScreen": fn(*mut Display) -> c_int;
 }
@@ -112,13 +107,6 @@ pub fn xlib() -> Option<&'static Xlib> {
     XLIB.get_or_init(Xlib::load).as_ref()
 }
 
-/// One X visual of a screen, as far as configs care.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VisualOf {
-    pub id: u32,
-    pub depth: u8,
-}
-
 impl Xlib {
     /// The name `display` was opened by.
     ///
@@ -134,43 +122,6 @@ impl Xlib {
         unsafe { CStr::from_ptr(name) }
             .to_string_lossy()
             .into_owned()
-    }
-
-    /// TrueColor visuals of `screen` with 8 bits a channel, red on top, the default visual first. Local: no round trip.
-    ///
-    /// # Safety
-    /// `display` is an open Xlib display.
-    pub unsafe fn visuals(&self, display: *mut Display, screen: c_int) -> Vec<VisualOf> {
-        // SAFETY: an all-zero XVisualInfo is a valid template.
-        let mut template: XVisualInfo = unsafe { std::mem::zeroed() };
-        template.screen = screen;
-        template.class = TRUE_COLOR;
-        let mut count = 0;
-        let mask = VISUAL_SCREEN_MASK | VISUAL_CLASS_MASK;
-        // SAFETY: template and count outlive the call.
-        let list = unsafe { (self.get_visual_info)(display, mask, &template, &mut count) };
-        if list.is_null() {
-            return Vec::new();
-        }
-        // SAFETY: Xlib returned `count` entries at `list`.
-        let infos = unsafe { std::slice::from_raw_parts(list, count.max(0) as usize) };
-        // SAFETY: `screen` exists, or the list would have been empty.
-        let default = unsafe { (self.visual_id)((self.default_visual)(display, screen)) as u32 };
-        let mut found: Vec<VisualOf> = infos
-            .iter()
-            .filter(|v| {
-                (v.red_mask, v.green_mask, v.blue_mask) == (0xff0000, 0xff00, 0xff)
-                    && (v.depth == 24 || v.depth == 32)
-            })
-            .map(|v| VisualOf {
-                id: v.visualid as u32,
-                depth: v.depth as u8,
-            })
-            .collect();
-        found.sort_by_key(|v| (v.id != default, v.id));
-        // SAFETY: the list is Xlib's own allocation and is not used again.
-        unsafe { (self.free)(list.cast()) };
-        found
     }
 
     /// The `XVisualInfo` of one visual, allocated by Xlib so that the program can XFree it; null if there is none.

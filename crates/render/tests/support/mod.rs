@@ -2,7 +2,7 @@
 
 use mgn_render::{Pictures, Renderer, Room};
 use mgn_wire::frames::Header;
-use mgn_wire::hello::{api, Config, Created};
+use mgn_wire::hello::{api, Color, Config, Created};
 use mgn_wire::{Answer, Decoder, Encoder, Fault, Plain, Reply, CHUNK, MESSAGE_HEADER};
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -10,9 +10,9 @@ use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard};
 
 /// The configuration of the first context and surface, and one that differs.
-pub const CONFIG: u32 = Config::new(8, 24, 8, 0).id;
+pub const CONFIG: u32 = Config::new(Color::Rgb8, 8, 24, 8, 0).id;
 #[allow(dead_code)]
-pub const OTHER_CONFIG: u32 = Config::new(8, 24, 0, 0).id;
+pub const OTHER_CONFIG: u32 = Config::new(Color::Rgb8, 8, 24, 0, 0).id;
 
 #[allow(dead_code)]
 pub struct Picture {

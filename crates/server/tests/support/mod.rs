@@ -7,7 +7,7 @@ use mgn_server::{Options, WorkerCommand};
 use mgn_wire::draws::attr;
 use mgn_wire::encoder::Data;
 use mgn_wire::frames::{Header, Kind, HEADER};
-use mgn_wire::hello::{self, api, Config, Created, Hello, Role, Welcome};
+use mgn_wire::hello::{self, api, Color, Config, Created, Hello, Role, Welcome};
 use mgn_wire::{gl::*, ops, Answer, Encoder, Plain, CHUNK, MESSAGE_HEADER};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -228,7 +228,7 @@ pub struct Client {
     pub welcome: Welcome,
 }
 
-pub const CONFIG: u32 = Config::new(8, 24, 8, 0).id;
+pub const CONFIG: u32 = Config::new(Color::Rgb8, 8, 24, 8, 0).id;
 
 impl Client {
     /// Makes context 1 and surface 1, 64 x 48, current.

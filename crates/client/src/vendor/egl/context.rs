@@ -291,7 +291,7 @@ mod tests {
         let config = Config {
             id: 1,
             format: formats()[0],
-            visual: 0x21,
+            visual: None,
             renderable: GL_BIT | ES2_BIT | ES3_BIT,
         };
         let request = requested(client_api, Some(&config), attributes)?;

@@ -5,7 +5,7 @@ use super::dispatch::wide_pairs;
 use super::error::{call, EglError};
 use super::native::Platform;
 use crate::config::egl::{Config, ES2_BIT, ES3_BIT, ES_BIT, GL_BIT};
-use crate::config::fb_configs;
+use crate::config::{Format, VisualOf};
 use crate::context::Context;
 use crate::gl::hand::highest;
 use crate::process::process;
@@ -201,28 +201,38 @@ fn configs(session: &Session, watch: Option<&Watch>, screen: Option<usize>) -> V
     ] {
         renderable |= if there { bit } else { 0 };
     }
-    let visuals = watch.map_or(Vec::new(), |w| w.visuals(screen));
-    let double: Vec<_> = session
-        .formats
-        .iter()
-        .filter(|f| f.double && !f.accum)
-        .copied()
-        .collect();
-    let mut configs = Vec::new();
-    for config in fb_configs(&double, 0) {
-        let visual = visuals.iter().find(|v| v.depth == config.visual_depth);
-        // Without windows the second list of the same formats says nothing new.
-        if config.visual_depth == 32 && visual.is_none() {
-            continue;
+    let formats = session.formats.iter().filter(|f| f.double && !f.accum);
+    let mut all: Vec<Config> = Vec::new();
+    let mut add = |format: &Format, visual: Option<&VisualOf>| {
+        let class = |v: Option<&VisualOf>| v.map(|v| v.class);
+        // Of several visuals of a class the first is named.
+        if all
+            .iter()
+            .any(|c| c.format == *format && class(c.visual.as_ref()) == class(visual))
+        {
+            return;
         }
-        configs.push(Config {
-            id: configs.len() as c_int + 1,
-            format: config.format,
-            visual: visual.map_or(0, |v| v.id),
+        all.push(Config {
+            id: all.len() as c_int + 1,
+            format: *format,
+            visual: visual.copied(),
             renderable,
         });
+    };
+    let Some(watch) = watch else {
+        formats.for_each(|f| add(f, None));
+        return all;
+    };
+    for visual in watch.visuals(screen) {
+        for format in formats.clone() {
+            let color = !format.color.is_float() && format.color.bits() == visual.bits;
+            // A visual without alpha takes windows of formats with alpha, which a compositor does not see then.
+            if color && (format.alpha == 0 || matches!(visual.depth, 24 | 30 | 32)) {
+                add(format, Some(&visual));
+            }
+        }
     }
-    configs
+    all
 }
 
 pub unsafe extern "C" fn terminate(display: Handle) -> EglBoolean {

@@ -1,41 +1,56 @@
 //! Configs and visuals: choosing and asking.
 
 use super::abi::ConfigHandle;
-use crate::config::glx::{attrib, choose, choose_visual as best, value, VisualRequest};
-use crate::config::{assign_visuals, config_of_visual, fb_configs, FbConfig};
+use crate::config::glx::{attrib, choose, choose_visual as best, Properties};
+use crate::config::listed::{FbConfig, Screen};
 use crate::process::process;
 use crate::session::session;
 use crate::x11::xlib::{xlib, Display, XVisualInfo};
-use std::collections::HashMap;
 use std::ffi::c_int;
 use std::ptr::null_mut;
 use std::sync::Mutex;
 
-/// Configs by screen number. Handed out as addresses, so they live as long as the process.
+/// Configs by display and screen. Handed out as addresses, so they live as long as the process.
 #[derive(Default)]
 pub struct Screens {
-    tables: Mutex<HashMap<c_int, &'static [FbConfig]>>,
+    known: Mutex<Vec<(String, &'static Screen)>>,
 }
 
 impl Screens {
-    /// The configs of `screen`; connects to the server. `None` without one, which the session has told the person by then.
-    fn table(&self, screen: c_int) -> Option<&'static [FbConfig]> {
+    /// A screen of the display with this name; connects to the render server and to the X server. `None` without one of them, which the person has
+    /// been told by then.
+    fn screen(&self, display: &str, number: c_int) -> Option<&'static Screen> {
         let session = session()?;
-        let mut tables = self.tables.lock().unwrap_or_else(|e| e.into_inner());
-        Some(
-            tables
-                .entry(screen)
-                .or_insert_with(|| Vec::leak(fb_configs(&session.formats, screen))),
-        )
+        let mut known = self.known.lock().unwrap_or_else(|e| e.into_inner());
+        let same = |(name, screen): &&(String, &'static Screen)| {
+            name == display && screen.number == number
+        };
+        if let Some((_, screen)) = known.iter().find(same) {
+            return Some(screen);
+        }
+        let watch = process().watch(display)?;
+        let (configs, visuals) = watch.glx_lists(number as u32);
+        let told = Screen::told(number, &session.formats, &configs, &visuals);
+        let screen = told.unwrap_or_else(|| {
+            let root = watch.root_visual(number as usize);
+            let mut visuals = watch.visuals(Some(number as usize));
+            visuals.sort_by_key(|v| (v.id != root, v.id));
+            Screen::made(number, &session.formats, &visuals)
+        });
+        let screen: &'static Screen = Box::leak(Box::new(screen));
+        known.push((display.to_owned(), screen));
+        Some(screen)
     }
 
     /// The config with this address.
     pub fn find(&self, handle: ConfigHandle) -> Option<&'static FbConfig> {
-        let tables = self.tables.lock().unwrap_or_else(|e| e.into_inner());
-        tables
-            .values()
-            .flat_map(|table| table.iter())
-            .find(|config| std::ptr::eq(*config, handle as *const FbConfig))
+        let known = self.known.lock().unwrap_or_else(|e| e.into_inner());
+        known.iter().find_map(|(_, screen)| {
+            let start = screen.configs.as_ptr() as usize;
+            let index = (handle as usize).checked_sub(start)? / size_of::<FbConfig>();
+            let config = screen.configs.get(index)?;
+            std::ptr::eq(config, handle as *const FbConfig).then_some(config)
+        })
     }
 }
 
@@ -43,36 +58,21 @@ fn handle(config: &'static FbConfig) -> ConfigHandle {
     std::ptr::from_ref(config).cast_mut().cast()
 }
 
-/// A screen of one display: configs with the visuals they have there.
-pub struct View {
-    pub configs: &'static [FbConfig],
-    pub visuals: Vec<Option<u32>>,
-}
-
 /// # Safety
 /// `display` is an open Xlib display.
-pub unsafe fn view(display: *mut Display, screen: c_int) -> Option<View> {
+pub unsafe fn view(display: *mut Display, screen: c_int) -> Option<&'static Screen> {
     let xlib = xlib()?;
     // SAFETY: the caller vouches for `display`.
-    if screen < 0 || screen >= unsafe { (xlib.screen_count)(display) } {
-        return None;
+    unsafe {
+        if screen < 0 || screen >= (xlib.screen_count)(display) {
+            return None;
+        }
+        process().screens.screen(&xlib.name(display), screen)
     }
-    let configs = process().screens.table(screen)?;
-    // SAFETY: as above.
-    let visuals = assign_visuals(configs, &unsafe { xlib.visuals(display, screen) });
-    Some(View { configs, visuals })
 }
 
-impl View {
-    /// The config that windows of `visual` have.
-    pub fn of_visual(&self, visual: u32) -> Option<&'static FbConfig> {
-        config_of_visual(self.configs, &self.visuals, visual).map(|i| &self.configs[i])
-    }
-
-    fn visual_of(&self, config: &FbConfig) -> Option<u32> {
-        let index = self.configs.iter().position(|c| c.id == config.id)?;
-        self.visuals[index]
-    }
+fn properties(list: &[FbConfig]) -> Vec<Properties> {
+    list.iter().map(|c| c.properties).collect()
 }
 
 /// The words of a zero-terminated list of pairs; a null list is an empty one.
@@ -107,11 +107,13 @@ pub unsafe extern "C" fn choose_fb_config(
 ) -> *mut ConfigHandle {
     // SAFETY: libGLX passes the program's display, list and counter on.
     unsafe {
+        if attributes.is_null() {
+            return get_fb_configs(display, screen, count);
+        }
         let Some(view) = view(display, screen) else {
             return list_of(&[], count);
         };
-        let request = pairs(attributes, 0);
-        let found = choose(view.configs, &view.visuals, &request).unwrap_or_default();
+        let found = choose(&properties(&view.configs), &pairs(attributes, 0));
         let handles: Vec<_> = found.iter().map(|i| handle(&view.configs[*i])).collect();
         list_of(&handles, count)
     }
@@ -124,7 +126,7 @@ pub unsafe extern "C" fn get_fb_configs(
 ) -> *mut ConfigHandle {
     // SAFETY: libGLX passes the program's display and counter on.
     unsafe {
-        let configs = view(display, screen).map_or(&[][..], |v| v.configs);
+        let configs = view(display, screen).map_or(&[][..], |v| &v.configs);
         let handles: Vec<_> = configs.iter().map(handle).collect();
         list_of(&handles, count)
     }
@@ -149,19 +151,17 @@ unsafe fn list_of(handles: &[ConfigHandle], count: *mut c_int) -> *mut ConfigHan
 }
 
 pub unsafe extern "C" fn get_fb_config_attrib(
-    display: *mut Display,
+    _display: *mut Display,
     config: ConfigHandle,
     attribute: c_int,
     out: *mut c_int,
 ) -> c_int {
     const BAD_ATTRIBUTE: c_int = 2;
-    const NO_EXTENSION: c_int = 3;
+    const BAD_FB_CONFIG: c_int = 9;
     let Some(config) = process().screens.find(config) else {
-        return NO_EXTENSION;
+        return BAD_FB_CONFIG;
     };
-    // SAFETY: libGLX passes the program's display on.
-    let visual = unsafe { view(display, config.screen) }.and_then(|v| v.visual_of(config));
-    match value(config, visual.unwrap_or(0), attribute) {
+    match config.properties.value(attribute) {
         Some(value) if !out.is_null() => {
             // SAFETY: the program's integer.
             unsafe { out.write(value) };
@@ -179,12 +179,7 @@ pub unsafe extern "C" fn get_visual_from_fb_config(
         return null_mut();
     };
     // SAFETY: libGLX passes the program's display on.
-    unsafe {
-        match view(display, config.screen).and_then(|v| v.visual_of(config)) {
-            Some(visual) => xlib.visual_info(display, config.screen, visual),
-            None => null_mut(),
-        }
-    }
+    unsafe { xlib.visual_info(display, config.screen, config.visual) }
 }
 
 pub unsafe extern "C" fn choose_visual(
@@ -192,31 +187,23 @@ pub unsafe extern "C" fn choose_visual(
     screen: c_int,
     attributes: *mut c_int,
 ) -> *mut XVisualInfo {
-    let Some(xlib) = xlib() else {
-        return null_mut();
-    };
-    let mut at = attributes.cast_const();
-    let request = VisualRequest::parse(|| {
-        if at.is_null() {
-            return 0;
-        }
-        // SAFETY: the program's list goes on until its terminating 0, where parsing stops.
-        unsafe {
+    // SAFETY: libGLX passes the program's display and list on.
+    unsafe {
+        let (Some(xlib), Some(view)) = (xlib(), view(display, screen)) else {
+            return null_mut();
+        };
+        let mut at = attributes.cast_const();
+        let chosen = best(&properties(&view.visuals), || {
+            if at.is_null() {
+                return 0;
+            }
+            // The list goes on until its terminating 0, where reading stops.
             let word = at.read();
             at = at.add(1);
             word
-        }
-    });
-    let Ok(request) = request else {
-        return null_mut();
-    };
-    // SAFETY: libGLX passes the program's display on.
-    unsafe {
-        let Some(view) = view(display, screen) else {
-            return null_mut();
-        };
-        match best(view.configs, &view.visuals, &request).and_then(|i| view.visuals[i]) {
-            Some(visual) => xlib.visual_info(display, screen, visual),
+        });
+        match chosen {
+            Some(i) => xlib.visual_info(display, screen, view.visuals[i].visual),
             None => null_mut(),
         }
     }
@@ -242,12 +229,10 @@ pub unsafe extern "C" fn get_config(
     let Some(view) = view else {
         return BAD_SCREEN;
     };
-    let config = view.of_visual(id);
-    let found = match (attribute, config) {
-        (attrib::USE_GL, config) => Some(config.is_some().into()),
-        (attrib::RGBA, Some(_)) => Some(1),
-        (_, None) => return BAD_VISUAL,
-        (_, Some(config)) => value(config, id, attribute),
+    let found = match view.of_visual(id) {
+        Some(config) => config.properties.value(attribute),
+        None if attribute == attrib::USE_GL => Some(0),
+        None => return BAD_VISUAL,
     };
     match found {
         Some(value) => {

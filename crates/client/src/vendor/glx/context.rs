@@ -3,7 +3,7 @@
 use super::abi::{ConfigHandle, ContextHandle};
 use super::config::{pairs, view};
 use super::drawable;
-use crate::config::FbConfig;
+use crate::config::listed::FbConfig;
 use crate::context::{flag, Context, Refused, Request};
 use crate::idle::current;
 use crate::process::process;
@@ -341,11 +341,11 @@ pub unsafe extern "C" fn free_context(_display: *mut Display, _context: ContextH
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{fb_configs, tests::formats};
+    use crate::config::{listed::Screen, tests::formats};
 
     fn ask(attributes: &[(c_int, c_int)]) -> Result<(u32, u32, u32, u32), GlxError> {
-        let config = fb_configs(&formats(), 0)[0];
-        requested(&config, attributes).map(|r| (r.api, r.major, r.minor, r.flags))
+        let screen = Screen::made(0, &formats(), &[]);
+        requested(&screen.configs[0], attributes).map(|r| (r.api, r.major, r.minor, r.flags))
     }
 
     #[test]

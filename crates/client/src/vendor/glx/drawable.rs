@@ -2,7 +2,8 @@
 
 use super::abi::ConfigHandle;
 use super::config::{pairs, view};
-use crate::config::{glx, FbConfig};
+use crate::config::glx;
+use crate::config::listed::FbConfig;
 use crate::context::Request;
 use crate::idle::current;
 use crate::process::process;
@@ -187,10 +188,6 @@ unsafe fn pixmap_of(display: *mut Display, config: &FbConfig, pixmap: u32, minor
             raise(display, GlxError::BadPixmap, pixmap, minor);
             return 0;
         };
-        if geometry.depth != config.visual_depth {
-            raise(display, GlxError::Match, pixmap, minor);
-            return 0;
-        }
         let xid = xlib.allocate_id(display);
         let size = (geometry.width, geometry.height);
         let surface = Surface::pixmap(session, &watch, pixmap, size, xid, config.format, config.id);

@@ -1,0 +1,232 @@
+//! The configs and visuals of a screen as GLX programs see them.
+//!
+//! They are those that the X server lists, as far as the render server has their formats: so ids, visuals and choices are the same as with a driver on
+//! this machine. Where the X server's list is of no use the formats are listed, each tied to a visual.
+
+use super::glx::attrib::*;
+use super::glx::{self, Properties};
+use super::{Format, VisualOf};
+use mgn_wire::hello::Color;
+
+/// A config, or a visual's. Its address is the program's `GLXFBConfig`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FbConfig {
+    /// `GLX_FBCONFIG_ID`.
+    pub id: u32,
+    /// The X visual of its windows; 0 for none.
+    pub visual: u32,
+    pub screen: i32,
+    pub format: Format,
+    pub properties: Properties,
+}
+
+/// A screen. Visuals are described beside the configs, because the X server may say other things of them.
+#[derive(Debug, Default)]
+pub struct Screen {
+    pub number: i32,
+    pub configs: Vec<FbConfig>,
+    pub visuals: Vec<FbConfig>,
+}
+
+impl Screen {
+    /// What a window of `visual` has.
+    pub fn of_visual(&self, visual: u32) -> Option<&FbConfig> {
+        self.visuals.iter().find(|c| c.visual == visual)
+    }
+
+    /// From the X server's lists; `None` if nothing in them can be rendered.
+    pub fn told(
+        number: i32,
+        formats: &[Format],
+        configs: &[Properties],
+        visuals: &[Properties],
+    ) -> Option<Screen> {
+        let known = |list: &[Properties]| -> Vec<FbConfig> {
+            let fit = list.iter().filter_map(|p| {
+                Some(FbConfig {
+                    id: p.get(FBCONFIG_ID) as u32,
+                    visual: p.get(VISUAL_ID).max(0) as u32,
+                    screen: number,
+                    format: format_of(p, formats)?,
+                    properties: *p,
+                })
+            });
+            fit.collect()
+        };
+        let screen = Screen {
+            number,
+            configs: known(configs),
+            visuals: known(visuals),
+        };
+        (!screen.configs.is_empty() && !screen.visuals.is_empty()).then_some(screen)
+    }
+
+    /// From the formats: those with 8 bits a color, on windows of depth 24, and those with alpha once more on depth 32.
+    ///
+    /// `visuals` has the screen's default visual first, so that it goes to the config that most programs want. Each config has a visual of its own,
+    /// or where there are too few, shares the last ones.
+    pub fn made(number: i32, formats: &[Format], visuals: &[VisualOf]) -> Screen {
+        /// The first `GLX_FBCONFIG_ID`, clear of anything an X visual is called.
+        const FIRST_ID: u32 = 0x4d00;
+        let mut formats: Vec<Format> = formats
+            .iter()
+            .filter(|f| f.color == Color::Rgb8)
+            .copied()
+            .collect();
+        formats.sort_by_key(by_preference);
+        let mut screen = Screen {
+            number,
+            ..Screen::default()
+        };
+        let mut id = FIRST_ID;
+        for depth in [24, 32] {
+            let fit = |v: &&VisualOf| v.depth == depth && v.class == 4 && v.bits == [8; 3];
+            let mut own = visuals.iter().filter(fit).map(|v| v.id).peekable();
+            let mut last = 0;
+            for format in formats.iter().filter(|f| depth == 24 || f.alpha > 0) {
+                let is_own = own.peek().is_some();
+                last = own.next().unwrap_or(last);
+                let config = FbConfig {
+                    id,
+                    visual: last,
+                    screen: number,
+                    format: *format,
+                    properties: describe(format, id, last),
+                };
+                screen.configs.push(config);
+                if is_own {
+                    screen.visuals.push(config);
+                }
+                id += 1;
+            }
+        }
+        screen
+    }
+}
+
+/// The format behind what the X server lists. Overlays and buffers that the render server lacks have none.
+fn format_of(p: &Properties, formats: &[Format]) -> Option<Format> {
+    let channels = [RED_SIZE, GREEN_SIZE, BLUE_SIZE, ALPHA_SIZE].map(|n| p.get(n));
+    let render_type = p.get(RENDER_TYPE);
+    let lacking = [LEVEL, STEREO, AUX_BUFFERS];
+    if lacking.iter().any(|n| p.get(*n) != 0) {
+        return None;
+    }
+    let accum = p.get(ACCUM_RED_SIZE);
+    let is = |f: &&Format| {
+        let color = f.channels() == channels
+            && match f.color.is_float() {
+                true => render_type == glx::FLOAT_BIT,
+                false => render_type == glx::RGBA_BIT,
+            };
+        let rest = [f.depth, f.stencil, f.samples, f.double.into()].map(i32::from);
+        color
+            && f.accum_bits() == accum
+            && rest == [DEPTH_SIZE, STENCIL_SIZE, SAMPLES, DOUBLEBUFFER].map(|n| p.get(n))
+    };
+    let format = formats.iter().find(is)?;
+    Some(match p.get(FRAMEBUFFER_SRGB_CAPABLE) {
+        1 => format.with_srgb(),
+        _ => *format,
+    })
+}
+
+fn describe(format: &Format, id: u32, visual: u32) -> Properties {
+    let [red, green, blue, alpha] = format.channels();
+    let drawables = match visual {
+        0 => glx::PBUFFER_BIT,
+        _ => glx::WINDOW_BIT | glx::PIXMAP_BIT | glx::PBUFFER_BIT,
+    };
+    let mut properties = Properties::untold();
+    for (name, value) in [
+        (FBCONFIG_ID, id as i32),
+        (VISUAL_ID, visual as i32),
+        (X_RENDERABLE, (visual != 0).into()),
+        (X_VISUAL_TYPE, glx::TRUE_COLOR),
+        (DRAWABLE_TYPE, drawables),
+        (RENDER_TYPE, glx::RGBA_BIT),
+        (BUFFER_SIZE, format.color_bits()),
+        (RED_SIZE, red),
+        (GREEN_SIZE, green),
+        (BLUE_SIZE, blue),
+        (ALPHA_SIZE, alpha),
+        (DEPTH_SIZE, format.depth.into()),
+        (STENCIL_SIZE, format.stencil.into()),
+        (SAMPLES, format.samples.into()),
+        (SAMPLE_BUFFERS, (format.samples > 0).into()),
+        (DOUBLEBUFFER, format.double.into()),
+        (
+            CONFIG_CAVEAT,
+            if format.accum { glx::SLOW } else { glx::NONE },
+        ),
+    ] {
+        properties.tell(name, value);
+    }
+    for name in ACCUM_RED_SIZE..=ACCUM_ALPHA_SIZE {
+        properties.tell(name, format.accum_bits());
+    }
+    properties
+}
+
+/// What a program that takes whatever visual it finds most probably wants comes first: double buffered, with depth, stencil and alpha, not
+/// multisampled, without an accumulation buffer.
+fn by_preference(f: &Format) -> impl Ord {
+    let lacks = [!f.double, f.depth == 0, f.stencil == 0, f.alpha == 0];
+    (f.accum, f.samples, lacks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::formats;
+    use super::*;
+
+    fn visual(id: u32, depth: u8) -> VisualOf {
+        VisualOf {
+            id,
+            depth,
+            class: 4,
+            bits: [8; 3],
+        }
+    }
+
+    #[test]
+    fn each_config_has_its_own_visual_where_there_are_enough() {
+        let shallow = (0x21..0x80).map(|id| visual(id, 24));
+        let deep = (0x80..0xe0).map(|id| visual(id, 32));
+        let screen = Screen::made(0, &formats(), &shallow.chain(deep).collect::<Vec<_>>());
+        assert_eq!(screen.configs.len(), formats().len() * 3 / 2);
+        assert_eq!(screen.configs, screen.visuals);
+        for config in &screen.configs {
+            assert_eq!(screen.of_visual(config.visual), Some(config));
+        }
+    }
+
+    #[test]
+    fn the_default_visual_is_double_buffered_with_depth_and_stencil() {
+        let screen = Screen::made(0, &formats(), &[visual(0x21, 24)]);
+        let f = screen.of_visual(0x21).unwrap().format;
+        assert!(f.double);
+        assert_eq!((f.alpha, f.depth, f.stencil, f.samples), (8, 24, 8, 0));
+        assert_eq!(screen.visuals.len(), 1);
+        let deep = screen.configs.last().unwrap();
+        assert_eq!(deep.visual, 0, "no visual of depth 32");
+        assert_eq!(deep.properties.value(DRAWABLE_TYPE), Some(glx::PBUFFER_BIT));
+    }
+
+    #[test]
+    fn of_the_x_servers_list_only_what_can_be_rendered_is_left() {
+        let formats = formats();
+        let there = describe(&formats[0], 0x100, 0x21);
+        let mut capable = there;
+        capable.tell(FRAMEBUFFER_SRGB_CAPABLE, 1);
+        let mut stereo = there;
+        stereo.tell(STEREO, 1);
+        let mut deeper = there;
+        deeper.tell(DEPTH_SIZE, 32);
+        let list = [stereo, there, deeper, capable];
+        let screen = Screen::told(0, &formats, &list, &list).unwrap();
+        let found: Vec<Format> = screen.configs.iter().map(|c| c.format).collect();
+        assert_eq!(found, [formats[0], formats[0].with_srgb()]);
+        assert!(Screen::told(0, &formats, &[stereo], &[stereo]).is_none());
+    }
+}
