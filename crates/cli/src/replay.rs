@@ -41,6 +41,8 @@ impl Viewer for Files {
             return Ok(());
         };
         let picture = Picture {
+            x: 0,
+            y: 0,
             width: header.width,
             height: header.height,
             stride: header.stride,

@@ -19,7 +19,9 @@ pub fn server_info() -> ServerInfo {
         core: (4, 5),
         es1: (1, 1),
         es: (3, 2),
+        is_software: true,
         configs,
+        ..ServerInfo::default()
     }
 }
 

@@ -57,6 +57,10 @@ pub struct Request {
     /// `GLX_FBCONFIG_ID` or `EGL_CONFIG_ID`.
     pub config_id: u32,
     pub screen: i32,
+    /// GLX's visual, 0 for none.
+    pub visual: u32,
+    /// The id of the context that it was asked to share with, 0 for none.
+    pub shared_with: u32,
 }
 
 /// Bits of `Request::flags`, and of `mgnCreateContext`, beside those that have bits in GLX and EGL.
@@ -139,6 +143,10 @@ impl Context {
         self.answer(ops::MGN_FINISH);
     }
 
+    pub fn draws_to(&self, surface: &Arc<Surface>) -> bool {
+        self.draw.as_ref().is_some_and(|s| Arc::ptr_eq(s, surface))
+    }
+
     /// Shows what is drawn without swapping: to a single-buffered window, a pixmap, or a front buffer. Called at glFlush and glFinish.
     pub fn present_front(&mut self) {
         let Some(surface) = self.draw.clone() else {
@@ -176,7 +184,8 @@ impl Context {
             self.send();
             drop(old);
             if let Some(surface) = &self.draw {
-                self.gl.drawn_to(surface.format, surface.size());
+                let of = self.request.format;
+                self.gl.drawn_to(surface.format, surface.size(), of);
             }
         }
         self.follow_window();

@@ -6,7 +6,7 @@ use crate::idle::idle_context;
 use crate::session::Session;
 use crate::surface::Surface;
 use crate::{blank, tls};
-use mgn_wire::hello::{ContextInfo, Created};
+use mgn_wire::hello::{self, ContextInfo, Created};
 use mgn_wire::{ops, Answer};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -96,6 +96,14 @@ impl Contexts {
         Some(unsafe { (*entry.context.0).request })
     }
 
+    /// The render server's number of a context.
+    pub fn id(&self, handle: *const Context) -> Option<u32> {
+        let known = self.known();
+        let entry = known.get(&(handle as usize)).filter(|e| !e.doomed)?;
+        // SAFETY: in the table, so alive; the id never changes.
+        Some(unsafe { (*entry.context.0).id })
+    }
+
     /// glXDestroyContext and eglDestroyContext.
     pub fn destroy(&self, handle: *mut Context) -> Result<(), Refused> {
         let mut known = self.known();
@@ -176,7 +184,10 @@ fn create_on_server(
     request: &Request,
     share: u32,
 ) -> Result<ContextInfo, Refused> {
-    let config = request.format.map_or(0, |f| f.id);
+    let config = request.format.map_or(0, |f| match f.double {
+        true => f.id,
+        false => f.id | hello::Config::SINGLE,
+    });
     let Request {
         api,
         major,

@@ -75,6 +75,8 @@ pub fn prepare_orphan() {
         format: None,
         config_id: 0,
         screen: 0,
+        visual: 0,
+        shared_with: 0,
     };
     let gl = GlState::new(&blank::context_info(0, 1, 0), 0, Arc::default());
     let orphan = Box::into_raw(Context::new(None, 0, request, gl));

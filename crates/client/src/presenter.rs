@@ -87,6 +87,8 @@ impl Presenter {
         };
         let pixels = Pixels { message };
         let picture = Picture {
+            x: header.x,
+            y: header.y,
             width: header.width,
             height: header.height,
             stride: header.stride,
@@ -101,7 +103,12 @@ impl Presenter {
             surface: header.surface,
             frame: header.frame.into(),
         };
-        if let Some(saver) = self.saver.as_mut().filter(|s| s.wants(picture.frame)) {
+        let is_whole = (header.width, header.height) == surface.size();
+        if let Some(saver) = self
+            .saver
+            .as_mut()
+            .filter(|s| is_whole && s.wants(picture.frame))
+        {
             if let Err(error) = saver.show(&picture) {
                 line(error);
             }
@@ -137,7 +144,7 @@ impl Presenter {
                 Kind::Window { watch, window } => {
                     Box::new(Window::new(&self.display(watch.display())?, window.xid))
                 }
-                Kind::Pixmap { watch, pixmap } => Box::new(PixmapTarget::new(watch, *pixmap)),
+                Kind::Pixmap { watch, pixmap, .. } => Box::new(PixmapTarget::new(watch, *pixmap)),
                 Kind::Pbuffer => return None,
             };
             self.targets.insert(surface.id, target);

@@ -4,7 +4,7 @@ use crate::config::Format;
 use crate::session::Session;
 use crate::x11::watch::{Followed, Watch};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What stands behind a surface on the client's side.
@@ -16,8 +16,16 @@ pub enum Kind {
     Pixmap {
         watch: Arc<Watch>,
         pixmap: u32,
+        texture: Texture,
     },
     Pbuffer,
+}
+
+/// GLX_TEXTURE_FORMAT_EXT and GLX_TEXTURE_TARGET_EXT: what an X pixmap becomes as a texture.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Texture {
+    pub format: i32,
+    pub target: i32,
 }
 
 /// A default framebuffer. The server has one of the same id until the last user here lets go of it.
@@ -33,10 +41,8 @@ pub struct Surface {
     size: AtomicU64,
     pub handed_over: AtomicU32,
     pub finished: AtomicU32,
-    pub swap_interval: AtomicI32,
     pub event_mask: AtomicU64,
-    /// GLX_PRESERVED_CONTENTS and GLX_LARGEST_PBUFFER.
-    pub preserved: AtomicBool,
+    /// EGL_LARGEST_PBUFFER.
     pub largest: AtomicBool,
 }
 
@@ -73,7 +79,7 @@ impl Surface {
     pub fn pixmap(
         session: &'static Session,
         watch: &Arc<Watch>,
-        pixmap: u32,
+        (pixmap, texture): (u32, Texture),
         size: (u32, u32),
         xid: u32,
         format: Format,
@@ -87,7 +93,11 @@ impl Surface {
         };
         Surface::create(
             session,
-            Kind::Pixmap { watch, pixmap },
+            Kind::Pixmap {
+                watch,
+                pixmap,
+                texture,
+            },
             xid,
             format,
             config_id,
@@ -134,9 +144,7 @@ impl Surface {
             size: AtomicU64::new(pack(width, height)),
             handed_over: AtomicU32::new(0),
             finished: AtomicU32::new(0),
-            swap_interval: AtomicI32::new(1),
             event_mask: AtomicU64::new(0),
-            preserved: AtomicBool::new(true),
             largest: AtomicBool::new(false),
         });
         session.frames.register(&surface);
@@ -201,9 +209,7 @@ impl Surface {
             size: AtomicU64::new(pack(1, 1)),
             handed_over: AtomicU32::new(0),
             finished: AtomicU32::new(0),
-            swap_interval: AtomicI32::new(1),
             event_mask: AtomicU64::new(0),
-            preserved: AtomicBool::new(true),
             largest: AtomicBool::new(false),
         })
     }

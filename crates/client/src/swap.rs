@@ -1,12 +1,12 @@
 //! Handing frames over.
 
-use crate::context::Context;
 use crate::ending;
 use crate::frames::IN_FLIGHT;
 use crate::idle::current;
 use crate::session::Session;
 use crate::stats::Word;
 use crate::surface::Surface;
+use mgn_wire::Encoder;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
@@ -30,29 +30,45 @@ pub fn hand_over(session: &Session, surface: &Surface) -> (u32, u32) {
 /// Frames of pbuffers count too, so that programs that render off screen can be measured and saved.
 pub fn swap_buffers(session: &'static Session, surface: &Arc<Surface>) {
     let (frame, want) = hand_over(session, surface);
-    let mine = |cx: &Context| cx.draw.as_ref().is_some_and(|s| Arc::ptr_eq(s, surface));
+    // SAFETY: written to an encoder that has room.
+    ask(session, surface, |e| unsafe {
+        e.mgn_swap_buffers(surface.id, frame, want)
+    });
+    session.stats.frame(session.send_wait());
+    session.frames.wait(surface, IN_FLIGHT);
+    if session.is_enough(session.stats.value(Word::Frames)) {
+        ending::enough_frames();
+    }
+    if let Some(cx) = current().filter(|cx| cx.draws_to(surface)) {
+        cx.follow_window();
+    }
+}
+
+/// glXCopySubBufferMESA: shows the part `[x, y, width, height]` of the back buffer, counted from the lower left corner.
+pub fn copy_sub_buffer(session: &'static Session, surface: &Arc<Surface>, part: [i32; 4]) {
+    let (frame, want) = hand_over(session, surface);
+    let [x, y, w, h] = part;
+    // SAFETY: as above.
+    ask(session, surface, |e| unsafe {
+        e.mgn_copy_sub_buffer(surface.id, frame, want, x, y, w, h);
+    });
+    session.frames.wait(surface, IN_FLIGHT);
+}
+
+/// Sends what shows something of `surface`: behind all that the calling thread's context was told.
+fn ask(session: &'static Session, surface: &Arc<Surface>, write: impl FnOnce(&mut Encoder)) {
     match current() {
-        Some(cx) if mine(cx) => {
+        Some(cx) if cx.draws_to(surface) => {
             cx.leave_begin();
             cx.hear();
-            // SAFETY: the context's own encoder.
-            unsafe { cx.enc.mgn_swap_buffers(surface.id, frame, want) };
+            write(&mut cx.enc);
             cx.flush();
         }
         other => {
             if let Some(cx) = other {
                 cx.flush();
             }
-            // SAFETY: written to the control message's own encoder.
-            session.control(|e| unsafe { e.mgn_swap_buffers(surface.id, frame, want) });
+            session.control(write);
         }
-    }
-    session.stats.frame(session.send_wait());
-    session.frames.wait(surface, IN_FLIGHT);
-    if session.is_enough(session.stats.value(Word::Frames)) {
-        ending::enough_frames();
-    }
-    if let Some(cx) = current().filter(|cx| mine(cx)) {
-        cx.follow_window();
     }
 }

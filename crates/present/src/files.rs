@@ -208,6 +208,8 @@ mod tests {
     fn picture(pixels: &Vec<u8>, stride: u32, surface: u32, frame: u64) -> Picture<'_> {
         let (width, height) = (WIDTH, HEIGHT);
         Picture {
+            x: 0,
+            y: 0,
             width,
             height,
             stride,

@@ -14,6 +14,9 @@ pub const PIXEL: usize = 4;
 /// A frame, as rows of BGRX pixels from the top down.
 #[derive(Debug)]
 pub struct Picture<'a> {
+    /// Where in the window its upper left corner goes, in pixels.
+    pub x: u32,
+    pub y: u32,
     /// In pixels.
     pub width: u32,
     pub height: u32,
@@ -137,6 +140,8 @@ mod tests {
 
     fn picture(width: u32, height: u32, stride: u32, pixels: &Vec<u8>) -> Picture<'_> {
         Picture {
+            x: 0,
+            y: 0,
             width,
             height,
             stride,

@@ -178,7 +178,8 @@ impl Window {
         // The X server wants the last row to be as long as the others.
         let length = stride * picture.height as usize;
         let sizes = (u16::try_from(total_width), u16::try_from(picture.height));
-        let (Ok(total_width), Ok(height)) = sizes else {
+        let at = (i16::try_from(picture.x), i16::try_from(picture.y));
+        let ((Ok(total_width), Ok(height)), (Ok(x), Ok(y))) = (sizes, at) else {
             return Ok(Put::Unable);
         };
         let Attached::Yes(name) = self.display.attach(segment, length)? else {
@@ -196,8 +197,8 @@ impl Window {
                 0,
                 picture.width as u16,
                 height,
-                0,
-                0,
+                x,
+                y,
                 to.depth,
                 ImageFormat::Z_PIXMAP.into(),
                 false,
@@ -269,7 +270,11 @@ impl Window {
         for first in (0..height).step_by(rows) {
             let count = rows.min(height - first);
             // Windows cannot reach beyond this.
-            let Ok(y) = i16::try_from(first) else { break };
+            let at = (
+                i16::try_from(picture.x),
+                i16::try_from(picture.y as usize + first),
+            );
+            let (Ok(x), Ok(y)) = at else { break };
             let mut pixels = picture.packed(first, count, &mut self.scratch);
             if to.order != Order::BGRX {
                 to.order.apply(pixels.to_mut());
@@ -282,7 +287,7 @@ impl Window {
                     to.gc,
                     width,
                     count as u16,
-                    0,
+                    x,
                     y,
                     0,
                     to.depth,

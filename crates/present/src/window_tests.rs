@@ -117,6 +117,8 @@ fn pixels(width: u32, height: u32, gap: usize) -> Vec<u8> {
 
 fn picture(width: u32, height: u32, stride: u32, pixels: &Vec<u8>) -> Picture<'_> {
     Picture {
+        x: 0,
+        y: 0,
         width,
         height,
         stride,

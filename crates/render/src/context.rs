@@ -56,6 +56,8 @@ pub(crate) struct Context {
     pub error: u32,
     /// Whether it has ever had a default framebuffer to draw to.
     pub was_current: bool,
+    /// Whether it was made for single-buffered surfaces; `None` if it was made for any.
+    pub is_single: Option<bool>,
     /// `GL_DRAW_BUFFER` and `GL_READ_BUFFER` of the default framebuffer, as the program set them.
     pub draw_buffer: u32,
     pub read_buffer: u32,
@@ -105,6 +107,7 @@ impl Context {
             read: None,
             error: 0,
             was_current: false,
+            is_single: None,
             draw_buffer: mgn_wire::gl::GL_BACK,
             read_buffer: mgn_wire::gl::GL_BACK,
             only_compiles: false,

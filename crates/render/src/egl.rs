@@ -125,6 +125,7 @@ pub(crate) struct Egl {
     pub description: String,
     /// The platform that the display is of, for messages.
     pub platform: &'static str,
+    pub is_software: bool,
 }
 
 impl Egl {
@@ -148,7 +149,9 @@ impl Egl {
         let string = |name| query(&functions, display, name);
         let extensions = format!(" {} ", string(EXTENSIONS));
         let description = format!("{}, EGL {}", string(VENDOR), string(VERSION));
+        let is_software = is_software(&functions, display);
         Ok(Egl {
+            is_software,
             functions,
             display,
             extensions,

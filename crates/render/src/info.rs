@@ -88,6 +88,8 @@ impl Renderer {
     pub(crate) fn server_info(&mut self) -> Result<ServerInfo, RenderError> {
         let mut info = ServerInfo {
             configs: self.config_list(),
+            is_software: self.egl.is_software,
+            memory: memory(),
             ..ServerInfo::default()
         };
         for (_, api) in APIS {
@@ -103,6 +105,7 @@ impl Renderer {
                 Api::Es => info.es = version,
             }
             if info.renderer.is_empty() {
+                info.release = release(&one.version);
                 (info.renderer, info.vendor) = (one.renderer, one.vendor);
             }
             self.discard_context(context);
@@ -261,9 +264,37 @@ pub(crate) fn version(text: &str) -> (u8, u8) {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
+/// Mesa's release from `4.5 (Core Profile) Mesa 22.3.6`.
+fn release(text: &str) -> [u32; 3] {
+    let numbers = text.split_once("Mesa ").map_or("", |(_, release)| release);
+    let mut numbers = numbers
+        .split(|c: char| !c.is_ascii_digit())
+        .map(|n| n.parse().unwrap_or(0));
+    std::array::from_fn(|_| numbers.next().unwrap_or(0))
+}
+
+/// The machine's memory in MiB, which is what a software renderer draws to.
+fn memory() -> u32 {
+    // SAFETY: both calls only ask.
+    let (pages, size) = unsafe {
+        (
+            libc::sysconf(libc::_SC_PHYS_PAGES),
+            libc::sysconf(libc::_SC_PAGESIZE),
+        )
+    };
+    u32::try_from((pages.max(0) as u64 * size.max(0) as u64) >> 20).unwrap_or(u32::MAX)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::version;
+    use super::{release, version};
+
+    #[test]
+    fn releases() {
+        assert_eq!(release("4.5 (Core Profile) Mesa 22.3.6"), [22, 3, 6]);
+        assert_eq!(release("OpenGL ES 3.2 Mesa 25.0.0-devel"), [25, 0, 0]);
+        assert_eq!(release("4.6.0 NVIDIA 535.54"), [0; 3]);
+    }
 
     #[test]
     fn versions() {

@@ -136,8 +136,41 @@ impl Renderer {
         want: u32,
     ) -> Result<(), Fault> {
         let surface = self.surface(surface)?;
-        self.show(&surface, frame, want, false)?;
+        self.show(&surface, frame, want, false, None)?;
         self.front_follows(&surface)?;
+        self.bind()
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn hand_mgn_copy_sub_buffer(
+        &mut self,
+        surface: u32,
+        frame: u32,
+        want: u32,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+    ) -> Result<(), Fault> {
+        let surface = self.surface(surface)?;
+        let part = {
+            let s = surface.borrow();
+            let (x, width) = inside(x, width, s.width);
+            let (y, height) = inside(y, height, s.height);
+            Part {
+                x,
+                y: s.height - y - height,
+                width,
+                height,
+            }
+        };
+        self.front_follows_in(&surface, &part)?;
+        let want = if part.width > 0 && part.height > 0 {
+            want
+        } else {
+            0
+        };
+        self.show(&surface, frame, want, false, Some(part))?;
         self.bind()
     }
 
@@ -156,7 +189,13 @@ impl Renderer {
             s.single || s.front.is_some()
         };
         // Without a front that was drawn to there is nothing new to show.
-        self.show(&surface, frame, if has_front { want } else { 0 }, true)?;
+        self.show(
+            &surface,
+            frame,
+            if has_front { want } else { 0 },
+            true,
+            None,
+        )?;
         self.bind()
     }
 
@@ -173,6 +212,7 @@ impl Renderer {
         frame: u32,
         want: u32,
         front: bool,
+        part: Option<Part>,
     ) -> Result<(), Fault> {
         let context = self.cx.as_ref().map_or(0, |cx| cx.id);
         let (id, width, height, pixels) = {
@@ -184,13 +224,22 @@ impl Renderer {
                 s.target(if front { GL_FRONT } else { GL_BACK }),
             )
         };
+        let whole = Part {
+            x: 0,
+            y: 0,
+            width,
+            height,
+        };
+        let part = part.unwrap_or(whole);
         let done = Header {
             kind: Kind::Done,
             encoding: Encoding::Raw,
             surface: id,
             frame,
-            width,
-            height,
+            x: part.x,
+            y: part.y,
+            width: part.width,
+            height: part.height,
             stride: 0,
             payload: 0,
             context,
@@ -199,8 +248,8 @@ impl Renderer {
             self.pace();
             return self.pictures.done(&done);
         }
-        let stride = width * 4;
-        let bytes = stride as usize * height as usize;
+        let stride = part.width * 4;
+        let bytes = stride as usize * part.height as usize;
         let mut room = self.pictures.room(bytes)?;
         let to = match &mut room {
             Room::Message(reservation) if reservation.capacity() >= HEADER + bytes => {
@@ -212,7 +261,7 @@ impl Renderer {
         self.readable(surface, pixels)?;
         // SAFETY: `to` has room for the rows of 4-byte pixels, which the keeper's pack state (alignment 4, no skips) makes contiguous, and no pack
         // buffer is ever bound in the keeper's context.
-        unsafe { self.read(width, height, to) };
+        unsafe { self.read(&part, height, to) };
         let header = Header {
             kind: Kind::Picture,
             stride,
@@ -222,16 +271,17 @@ impl Renderer {
         self.pictures.send(&header, room)
     }
 
-    /// Reads the current surface from the top down.
+    /// Reads a part of the current surface, which is `total` pixels high, from the top down.
     ///
     /// # Safety
     /// There is room for `width * height * 4` bytes at `to`.
-    unsafe fn read(&self, width: u32, height: u32, to: *mut u8) {
+    unsafe fn read(&self, part: &Part, total: u32, to: *mut u8) {
+        let (width, height) = (part.width, part.height);
         // SAFETY: the caller gives the room.
         unsafe {
             (self.gl.glReadPixels)(
-                0,
-                0,
+                part.x as i32,
+                (total - part.y - height) as i32,
                 width as i32,
                 height as i32,
                 GL_BGRA,
@@ -265,6 +315,22 @@ impl Renderer {
             }
         }
     }
+}
+
+/// A part of a surface, inside of it, counted from its upper left corner.
+pub(crate) struct Part {
+    pub x: u32,
+    pub y: u32,
+    pub width: u32,
+    pub height: u32,
+}
+
+/// What of `start..start + length` is inside `0..total`, as start and length.
+fn inside(start: i32, length: i32, total: u32) -> (u32, u32) {
+    let clip = |n: i64| n.clamp(0, total.into()) as u32;
+    let first = clip(start.into());
+    let end = clip(i64::from(start) + i64::from(length));
+    (first, end.saturating_sub(first))
 }
 
 /// # Safety

@@ -64,7 +64,10 @@ impl Renderer {
     }
 
     fn choice(&self, config: u32) -> Option<Choice> {
-        let (srgb, id) = (config & Config::SRGB != 0, config & !Config::SRGB);
+        let (srgb, id) = (
+            config & Config::SRGB != 0,
+            config & !(Config::SRGB | Config::SINGLE),
+        );
         let mut choices = self.configs.iter().copied();
         let choice = choices.find(|c| c.described.id == id)?;
         Some(Choice { srgb, ..choice })
@@ -84,6 +87,7 @@ impl Renderer {
             Err(error) => return failed(error.to_string()),
         };
         let mut cx = Context::new(id, context, request.api, group);
+        cx.is_single = (config != 0).then_some(config & Config::SINGLE != 0);
         let none = self.keeper.stand_in;
         if let Err(error) = self.make_current(context, none, none) {
             self.egl.destroy_context(context);
@@ -223,6 +227,7 @@ impl Renderer {
         ];
         let first = first.filter(|_| !std::mem::replace(&mut cx.was_current, true));
         if let (Some((single, ..)), true) = (first, cx.api.is_desktop()) {
+            let single = cx.is_single.unwrap_or(single);
             let buffer = if single { GL_FRONT } else { GL_BACK };
             (cx.draw_buffer, cx.read_buffer) = (buffer, buffer);
         }

@@ -8,6 +8,7 @@ use crate::configs::Choice;
 use crate::context::Api;
 use crate::egl::{self, ApiKind, EglError};
 use crate::hand::accumulation::Accumulation;
+use crate::present::Part;
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, hello, Fault};
 use std::cell::RefCell;
@@ -184,6 +185,28 @@ impl Renderer {
     /// Copies colours from the back to the front.
     pub(crate) fn front_follows(&mut self, surface: &SharedSurface) -> Result<(), Fault> {
         self.copy(surface, false, GL_COLOR_BUFFER_BIT)
+    }
+
+    /// The same of a part.
+    pub(crate) fn front_follows_in(
+        &mut self,
+        surface: &SharedSurface,
+        part: &Part,
+    ) -> Result<(), Fault> {
+        let Some((from, to, _, total)) = surface.borrow().both(false) else {
+            return Ok(());
+        };
+        self.make_current(self.keeper.context, to, from)
+            .map_err(fault)?;
+        let (x, w) = (part.x as i32, part.width as i32);
+        let (y, h) = (total - (part.y + part.height) as i32, part.height as i32);
+        // SAFETY: the keeper's context is current with both buffers; the command takes no pointers.
+        unsafe {
+            let (right, top) = (x + w, y + h);
+            let (bit, filter) = (GL_COLOR_BUFFER_BIT, GL_NEAREST);
+            (self.gl.glBlitFramebuffer)(x, y, right, top, x, y, right, top, bit, filter);
+        }
+        Ok(())
     }
 
     /// Makes the keeper current so that a picture of `pixels`, one of the surface's buffers, can be read: of a multisampled buffer, a read would give one

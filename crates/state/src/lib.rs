@@ -215,14 +215,19 @@ impl State {
         }
     }
 
-    /// The context has another default framebuffer now. The first time, what is drawn to and
-    /// read from is its back buffer or, if it has none, its front buffer.
-    pub fn default_framebuffer(&mut self, double_buffered: bool, stencil_bits: u8, first: bool) {
+    /// The context has another default framebuffer now. The first time, `first` says whether what
+    /// is drawn to and read from is the back buffer or the front buffer.
+    pub fn default_framebuffer(
+        &mut self,
+        double_buffered: bool,
+        stencil_bits: u8,
+        first: Option<bool>,
+    ) {
         self.double_buffered = double_buffered;
         self.derived.clear();
         self.stencil_bits = Some(stencil_bits);
-        if first {
-            let buffer = match double_buffered || !self.limits.desktop() {
+        if let Some(back) = first {
+            let buffer = match back || !self.limits.desktop() {
                 true => GL_BACK,
                 false => GL_FRONT,
             };

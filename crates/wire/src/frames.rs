@@ -28,6 +28,9 @@ pub struct Header {
     pub surface: u32,
     /// The number that `mgnSwapBuffers` gave.
     pub frame: u32,
+    /// Where in the window the picture's upper left corner goes; 0, 0 for a picture of all of it.
+    pub x: u32,
+    pub y: u32,
     pub width: u32,
     pub height: u32,
     /// Bytes from row to row.
@@ -54,6 +57,8 @@ impl Header {
             encoding,
             self.surface,
             self.frame,
+            self.x,
+            self.y,
             self.width,
             self.height,
             self.stride,
@@ -87,6 +92,8 @@ impl Header {
             },
             surface: next(),
             frame: next(),
+            x: next(),
+            y: next(),
             width: next(),
             height: next(),
             stride: next(),
@@ -113,6 +120,8 @@ mod tests {
             encoding: Encoding::Raw,
             surface: 1,
             frame: 2,
+            x: 0,
+            y: 0,
             width: 3,
             height: 4,
             stride: 16,

@@ -39,6 +39,11 @@ pub struct ServerInfo {
     pub core: (u8, u8),
     pub es1: (u8, u8),
     pub es: (u8, u8),
+    /// Mesa's release, as major, minor and patch; zeros for other drivers.
+    pub release: [u32; 3],
+    pub is_software: bool,
+    /// What pictures and objects may take, in MiB.
+    pub memory: u32,
     pub configs: Vec<Config>,
 }
 
@@ -86,6 +91,8 @@ pub struct Config {
 impl Config {
     /// This bit in a configuration's name asks for one that GL_FRAMEBUFFER_SRGB has an effect on.
     pub const SRGB: u32 = 0x80 << 16;
+    /// And this one says that a context's draw and read buffers are GL_FRONT to begin with.
+    pub const SINGLE: u32 = 0x40 << 16;
 
     pub const fn new(color: Color, alpha: u8, depth: u8, stencil: u8, samples: u8) -> Config {
         Config {

@@ -53,8 +53,10 @@ pub const ES_BIT: i32 = 1;
 pub const ES2_BIT: i32 = 4;
 pub const GL_BIT: i32 = 8;
 pub const ES3_BIT: i32 = 0x40;
-pub const MAX_PBUFFER: i32 = 16384;
-pub const MAX_INTERVAL: i32 = 1000;
+const SWAP_BEHAVIOR_PRESERVED_BIT: i32 = 0x400;
+pub const MAX_PBUFFER: i32 = 4096;
+/// The one swap interval there is: frames are shown as fast as they come, whatever a program asks for.
+pub const SWAP_INTERVAL: i32 = 1;
 
 /// A format as EGL shows it. Its address is the program's `EGLConfig`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,17 +90,19 @@ pub fn value(config: &Config, attribute: i32) -> Option<i32> {
         CONFIG_ID => config.id,
         COLOR_COMPONENT_TYPE if f.color.is_float() => FLOAT,
         COLOR_COMPONENT_TYPE => FIXED,
-        LEVEL | LUMINANCE_SIZE | ALPHA_MASK_SIZE => 0,
+        LEVEL | LUMINANCE_SIZE | ALPHA_MASK_SIZE | MAX_PBUFFER_PIXELS => 0,
         MAX_PBUFFER_WIDTH | MAX_PBUFFER_HEIGHT => MAX_PBUFFER,
-        MAX_PBUFFER_PIXELS => MAX_PBUFFER * MAX_PBUFFER,
-        NATIVE_RENDERABLE => config.visual.is_some().into(),
+        NATIVE_RENDERABLE => 1,
         NATIVE_VISUAL_ID => config.visual.map_or(0, |v| v.id as i32),
         NATIVE_VISUAL_TYPE => config.visual.map_or(NONE, |v| v.class.into()),
-        SURFACE_TYPE if config.visual.is_some() => WINDOW_BIT | PBUFFER_BIT,
+        SURFACE_TYPE if config.visual.is_some() => {
+            WINDOW_BIT | PIXMAP_BIT | PBUFFER_BIT | SWAP_BEHAVIOR_PRESERVED_BIT
+        }
         SURFACE_TYPE => PBUFFER_BIT,
         TRANSPARENT_RED_VALUE | TRANSPARENT_GREEN_VALUE | TRANSPARENT_BLUE_VALUE => 0,
-        BIND_TO_TEXTURE_RGB | BIND_TO_TEXTURE_RGBA | MIN_SWAP_INTERVAL => 0,
-        MAX_SWAP_INTERVAL => MAX_INTERVAL,
+        BIND_TO_TEXTURE_RGB => 1,
+        BIND_TO_TEXTURE_RGBA => (f.alpha > 0).into(),
+        MIN_SWAP_INTERVAL | MAX_SWAP_INTERVAL => SWAP_INTERVAL,
         COLOR_BUFFER_TYPE => RGB_BUFFER,
         RENDERABLE_TYPE | CONFORMANT => config.renderable,
         _ => return None,

@@ -105,10 +105,12 @@ impl GlState {
     }
 
     /// The context draws to a default framebuffer of this format and size from now on.
-    pub fn drawn_to(&mut self, format: Format, (width, height): (u32, u32)) {
+    /// `of` is the format that the context was made for.
+    pub fn drawn_to(&mut self, format: Format, (width, height): (u32, u32), of: Option<Format>) {
         let first = !std::mem::replace(&mut self.was_current, true);
+        let back = of.unwrap_or(format).double;
         self.state
-            .default_framebuffer(format.double, format.stencil, first);
+            .default_framebuffer(format.double, format.stencil, first.then_some(back));
         if first {
             self.state.first_current(width as i32, height as i32);
         }

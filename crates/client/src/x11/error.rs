@@ -26,6 +26,8 @@ pub enum GlxError {
     Font,
     /// A window that is not there any more.
     CoreWindow,
+    CorePixmap,
+    CoreDrawable,
 }
 
 impl GlxError {
@@ -41,6 +43,8 @@ impl GlxError {
             GlxError::BadProfile => (13, true),
             GlxError::Value => (2, false),
             GlxError::CoreWindow => (3, false),
+            GlxError::CorePixmap => (4, false),
+            GlxError::CoreDrawable => (9, false),
             GlxError::Font => (7, false),
             GlxError::Match => (8, false),
             GlxError::Access => (10, false),

@@ -167,6 +167,12 @@ impl Watch {
         self.connection.stream().as_raw_fd()
     }
 
+    /// The visual of a window; `None` if it is none.
+    pub fn visual_of(&self, window: u32) -> Option<u32> {
+        let asked = self.connection.get_window_attributes(window).ok()?;
+        asked.reply().ok().map(|r| r.visual)
+    }
+
     /// Geometry of a window or pixmap; `None` if there is no such drawable.
     pub fn geometry(&self, drawable: u32) -> Option<Geometry> {
         let reply = self.connection.get_geometry(drawable).ok()?.reply().ok()?;

@@ -87,7 +87,6 @@ functions! {
     lock_display = c"XLockDisplay": fn(*mut Display) -> ();
     unlock_display = c"XUnlockDisplay": fn(*mut Display) -> ();
     screen_count = c"XScreenCount": fn(*mut Display) -> c_int;
-    default_screen = c"XDefaultScreen": fn(*mut Display) -> c_int;
 }
 
 // SAFETY: addresses of libX11's code and of one of its variables, both there until the process ends.

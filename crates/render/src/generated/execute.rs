@@ -22,6 +22,9 @@ impl Commands for Renderer {
     fn mgn_buffer_write(&mut self, buffer: u32, offset: i64, data: Slice<'_, u8>) -> Result<(), Fault> {
         self.hand_mgn_buffer_write(buffer, offset, data)
     }
+    fn mgn_copy_sub_buffer(&mut self, surface: u32, frame: u32, want: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
+        self.hand_mgn_copy_sub_buffer(surface, frame, want, x, y, width, height)
+    }
     fn mgn_create_context(
         &mut self,
         id: u32,

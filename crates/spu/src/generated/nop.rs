@@ -23,6 +23,10 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn mgn_copy_sub_buffer(&mut self, surface: u32, frame: u32, want: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn mgn_create_context(
         &mut self,
         id: u32,

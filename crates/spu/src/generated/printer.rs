@@ -23,6 +23,21 @@ impl<W: Write> Commands for Print<W> {
         self.line("mgnBufferWrite", &[Show::from(buffer as i64), Show::from(offset as i64), Show::Array(data.len())]);
         self.next.mgn_buffer_write(buffer, offset, data)
     }
+    fn mgn_copy_sub_buffer(&mut self, surface: u32, frame: u32, want: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
+        self.line(
+            "mgnCopySubBuffer",
+            &[
+                Show::from(surface as i64),
+                Show::from(frame as i64),
+                Show::from(want as i64),
+                Show::from(x as i64),
+                Show::from(y as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+            ],
+        );
+        self.next.mgn_copy_sub_buffer(surface, frame, want, x, y, width, height)
+    }
     fn mgn_create_context(
         &mut self,
         id: u32,

@@ -114,7 +114,7 @@ impl Pair {
         };
         pair.state = State::new(&pair.info(), number);
         pair.state.first_current(WIDTH, HEIGHT);
-        pair.state.default_framebuffer(true, 8, true);
+        pair.state.default_framebuffer(true, 8, Some(true));
         Some(pair)
     }
 

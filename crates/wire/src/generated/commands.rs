@@ -22,6 +22,10 @@ pub trait Commands {
     fn mgn_buffer_write(&mut self, buffer: u32, offset: i64, data: Slice<'_, u8>) -> Result<(), Fault> {
         self.next().mgn_buffer_write(buffer, offset, data)
     }
+    /// Shows a part of the back buffer, counted from the lower left corner; the rest of the window stays as it is.
+    fn mgn_copy_sub_buffer(&mut self, surface: u32, frame: u32, want: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
+        self.next().mgn_copy_sub_buffer(surface, frame, want, x, y, width, height)
+    }
     /// Makes a context; answers with its constants or with why not.
     fn mgn_create_context(
         &mut self,

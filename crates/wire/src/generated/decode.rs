@@ -24,6 +24,17 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.mgn_buffer_write(p0, p1, p2)
         }
+        ops::MGN_COPY_SUB_BUFFER => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            body.end()?;
+            to.mgn_copy_sub_buffer(p0, p1, p2, p3, p4, p5, p6)
+        }
         ops::MGN_CREATE_CONTEXT => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;

@@ -28,6 +28,20 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn mgn_copy_sub_buffer(&mut self, surface: u32, frame: u32, want: u32, x: i32, y: i32, width: i32, height: i32) {
+        unsafe {
+            let p = self.room(32);
+            put(p, 0, u32::from(ops::MGN_COPY_SUB_BUFFER) | 8 << 16);
+            put(p, 4, surface);
+            put(p, 8, frame);
+            put(p, 12, want);
+            put(p, 16, x);
+            put(p, 20, y);
+            put(p, 24, width);
+            put(p, 28, height);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn mgn_create_context(&mut self, id: u32, api: u32, major: u32, minor: u32, flags: u32, config: u32, share: u32, info: u32) {
         unsafe {
             let p = self.room(36);

@@ -154,6 +154,8 @@ fn requested(
         format: config.map(|c| c.format),
         config_id: config.map_or(0, |c| c.id as u32),
         screen: 0,
+        visual: 0,
+        shared_with: 0,
     })
 }
 

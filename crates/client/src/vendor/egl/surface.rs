@@ -6,7 +6,8 @@ use super::display::{with_display, EglSurface, Open};
 use super::error::{call, EglError};
 use super::native::Platform;
 use crate::config::egl::{attrib::SURFACE_TYPE, value};
-use crate::config::egl::{MAX_INTERVAL, MAX_PBUFFER, WINDOW_BIT};
+use crate::config::egl::{MAX_PBUFFER, WINDOW_BIT};
+use crate::config::Format;
 use crate::idle::current;
 use crate::surface::{Kind, Surface};
 use crate::swap::swap_buffers as swap;
@@ -152,7 +153,12 @@ pub unsafe extern "C" fn create_pbuffer_surface(
             }
             let size = [width, height].map(|n| n.clamp(1, MAX_PBUFFER) as u32);
             let id = config.id as u32;
-            let surface = Surface::pbuffer(open.session, (size[0], size[1]), 0, config.format, id);
+            // Pbuffers have one buffer, though contexts take it for a back buffer.
+            let format = Format {
+                double: false,
+                ..config.format
+            };
+            let surface = Surface::pbuffer(open.session, (size[0], size[1]), 0, format, id);
             surface.largest.store(largest, Ordering::Relaxed);
             Ok(add(open, surface, 0))
         })
@@ -339,14 +345,11 @@ pub unsafe extern "C" fn swap_buffers(display: Handle, surface: Handle) -> EglBo
     })
 }
 
-pub unsafe extern "C" fn swap_interval(display: Handle, interval: c_int) -> EglBoolean {
+pub unsafe extern "C" fn swap_interval(display: Handle, _interval: c_int) -> EglBoolean {
     call(0, || {
         with_display(display, |_| Ok(()))?;
         let context = current().ok_or(EglError::BadContext)?;
-        let surface = context.draw.as_ref().ok_or(EglError::BadSurface)?;
-        surface
-            .swap_interval
-            .store(interval.clamp(0, MAX_INTERVAL), Ordering::Relaxed);
-        Ok(1)
+        // Every interval is the one there is.
+        context.draw.as_ref().map(|_| 1).ok_or(EglError::BadSurface)
     })
 }

@@ -71,6 +71,17 @@ pub unsafe fn view(display: *mut Display, screen: c_int) -> Option<&'static Scre
     }
 }
 
+/// GLX_SGIX_fbconfig: the config of windows of a visual.
+///
+/// # Safety
+/// `display` is an open Xlib display.
+pub unsafe fn config_of_visual(display: *mut Display, screen: c_int, visual: u32) -> ConfigHandle {
+    // SAFETY: the caller vouches for `display`.
+    let view = unsafe { view(display, screen) };
+    let config = view.and_then(|v| v.configs.iter().find(|c| c.visual == visual));
+    config.map_or(null_mut(), handle)
+}
+
 fn properties(list: &[FbConfig]) -> Vec<Properties> {
     list.iter().map(|c| c.properties).collect()
 }

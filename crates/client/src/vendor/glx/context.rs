@@ -3,6 +3,7 @@
 use super::abi::{ConfigHandle, ContextHandle};
 use super::config::{pairs, view};
 use super::drawable;
+use crate::config::glx::DONT_CARE;
 use crate::config::listed::FbConfig;
 use crate::context::{flag, Context, Refused, Request};
 use crate::idle::current;
@@ -15,6 +16,8 @@ use std::ffi::{c_int, c_ulong};
 use std::ptr::null_mut;
 
 const RGBA_TYPE: c_int = 0x8014;
+/// GLX_SCREEN.
+pub const SCREEN: c_int = 0x800C;
 
 pub unsafe extern "C" fn create_context(
     display: *mut Display,
@@ -34,7 +37,7 @@ pub unsafe extern "C" fn create_context(
             raise(display, GlxError::Value, info.visualid as u32, minor);
             return null_mut();
         };
-        create(display, of_version(config, 1, 0), share, minor)
+        create(display, of_version(Some(config), 1, 0), share, minor)
     }
 }
 
@@ -52,11 +55,11 @@ pub unsafe extern "C" fn create_new_context(
             raise(display, GlxError::BadFbConfig, 0, minor);
             return null_mut();
         };
-        if render_type != RGBA_TYPE {
-            raise(display, GlxError::Match, 0, minor);
+        if render_type != type_of(config) {
+            raise(display, GlxError::Value, 0, minor);
             return null_mut();
         }
-        create(display, of_version(config, 1, 0), share, minor)
+        create(display, of_version(Some(config), 1, 0), share, minor)
     }
 }
 
@@ -70,11 +73,12 @@ pub unsafe extern "C" fn create_context_attribs(
     let minor = request::CREATE_CONTEXT_ATTRIBS;
     // SAFETY: the program's display and list, passed on by libGLX.
     unsafe {
-        let Some(config) = process().screens.find(config) else {
+        let found = process().screens.find(config);
+        if found.is_none() && !config.is_null() {
             raise(display, GlxError::BadFbConfig, 0, minor);
             return null_mut();
-        };
-        match requested(config, &pairs(attributes, 0)) {
+        }
+        match requested(found, &pairs(attributes, 0)) {
             Ok(request) => create(display, request, share, minor),
             Err(error) => {
                 raise(display, error, 0, minor);
@@ -84,23 +88,36 @@ pub unsafe extern "C" fn create_context_attribs(
     }
 }
 
-fn of_version(config: &FbConfig, major: u32, minor: u32) -> Request {
+/// The one GLX_RENDER_TYPE of contexts for `config`.
+fn type_of(config: &FbConfig) -> c_int {
+    const RGBA_FLOAT_TYPE: c_int = 0x20B9;
+    match config.format.color.is_float() {
+        true => RGBA_FLOAT_TYPE,
+        false => RGBA_TYPE,
+    }
+}
+
+fn of_version(config: Option<&FbConfig>, major: u32, minor: u32) -> Request {
     Request {
         api: api::COMPAT,
         major,
         minor,
         flags: 0,
-        format: Some(config.format),
-        config_id: config.id,
-        screen: config.screen,
+        format: config.map(|c| c.format),
+        config_id: config.map_or(0, |c| c.id),
+        screen: config.map_or(-1, |c| c.screen),
+        visual: config.map_or(0, |c| c.visual),
+        shared_with: 0,
     }
 }
 
-/// Reads the attributes of GLX_ARB_create_context and its companions.
-fn requested(config: &FbConfig, attributes: &[(c_int, c_int)]) -> Result<Request, GlxError> {
+/// Reads the attributes of GLX_ARB_create_context and its companions. `None` is a context of no config, whose screen the list names.
+fn requested(
+    config: Option<&FbConfig>,
+    attributes: &[(c_int, c_int)],
+) -> Result<Request, GlxError> {
     const MAJOR_VERSION: c_int = 0x2091;
     const MINOR_VERSION: c_int = 0x2092;
-    const LAYER_PLANE: c_int = 0x2093;
     const FLAGS: c_int = 0x2094;
     const RELEASE_BEHAVIOR: c_int = 0x2097;
     const RELEASE_FLUSH: c_int = 0x2098;
@@ -110,57 +127,58 @@ fn requested(config: &FbConfig, attributes: &[(c_int, c_int)]) -> Result<Request
     const DEBUG: u32 = 1;
     const FORWARD_COMPATIBLE: u32 = 2;
     let mut request = of_version(config, 1, 0);
-    let (mut profile, mut named_profile) = (1, false);
-    let mut extra = 0;
+    let mut profile = 1;
     for (name, value) in attributes {
-        let number = u32::try_from(*value).map_err(|_| GlxError::Match);
         match *name {
-            MAJOR_VERSION => request.major = number?,
-            MINOR_VERSION => request.minor = number?,
-            LAYER_PLANE if *value == 0 => {}
-            FLAGS => request.flags = *value as u32,
+            MAJOR_VERSION => request.major = *value as u32,
+            MINOR_VERSION => request.minor = *value as u32,
+            FLAGS if *value & !7 == 0 => {
+                request.flags = request.flags & !7 | *value as u32;
+            }
             RENDER_TYPE if *value == RGBA_TYPE => {}
-            RENDER_TYPE | LAYER_PLANE => return Err(GlxError::Match),
-            PROFILE_MASK => (profile, named_profile) = (*value, true),
-            RELEASE_BEHAVIOR if *value == 0 => extra |= flag::NO_FLUSH,
-            RELEASE_BEHAVIOR if *value == RELEASE_FLUSH => extra &= !flag::NO_FLUSH,
-            NO_ERROR if *value == 0 => extra &= !flag::NO_ERROR,
-            NO_ERROR => extra |= flag::NO_ERROR,
+            PROFILE_MASK => profile = *value,
+            SCREEN if config.is_none() => request.screen = *value,
+            RELEASE_BEHAVIOR if *value == 0 => request.flags |= flag::NO_FLUSH,
+            RELEASE_BEHAVIOR if *value == RELEASE_FLUSH => request.flags &= !flag::NO_FLUSH,
+            NO_ERROR if *value == 0 => request.flags &= !flag::NO_ERROR,
+            NO_ERROR => request.flags |= flag::NO_ERROR,
             _ => return Err(GlxError::Value),
         }
     }
-    let version = (request.major, request.minor);
-    if request.flags & !3 != 0 {
+    if config.is_none() && request.screen < 0 {
         return Err(GlxError::Value);
     }
-    if extra & flag::NO_ERROR != 0 && request.flags & DEBUG != 0 {
+    if request.flags & flag::NO_ERROR != 0 && request.flags & DEBUG != 0 {
         return Err(GlxError::BadFbConfig);
     }
-    request.flags |= extra;
-    if named_profile && profile == 4 {
-        request.api = match version.0 {
-            1 => api::ES1,
-            2 | 3 => api::ES,
-            _ => return Err(GlxError::BadFbConfig),
-        };
-        let there = matches!(version, (1, 0..=1) | (2, 0) | (3, 0..=2));
-        return if there {
-            Ok(request)
-        } else {
-            Err(GlxError::BadFbConfig)
-        };
-    }
-    let there = matches!(version, (1, 0..=5) | (2, 0..=1) | (3, 0..=3) | (4, 0..=6));
-    if !there || (request.flags & FORWARD_COMPATIBLE != 0 && version < (3, 0)) {
-        return Err(GlxError::Match);
-    }
-    if named_profile && !matches!(profile, 1 | 2) {
-        return Err(GlxError::BadProfile);
-    }
-    // Profiles begin with 3.2; a forward-compatible 3.1 is what became the core profile.
-    let core = (version >= (3, 2) && profile == 1)
-        || (version == (3, 1) && request.flags & FORWARD_COMPATIBLE != 0);
-    request.api = if core { api::CORE } else { api::COMPAT };
+    let version = (request.major, request.minor);
+    let forward = request.flags & FORWARD_COMPATIBLE != 0;
+    request.api = match profile {
+        1 | 2 => {
+            if matches!(version, (1, 6..) | (2, 2..) | (3, 4..)) || !(1..100).contains(&version.0) {
+                return Err(GlxError::Match);
+            }
+            if forward && version < (3, 0) {
+                return Err(GlxError::Match);
+            }
+            // Profiles begin with 3.2; a forward-compatible 3.1 is what became the core profile.
+            match (version >= (3, 2) && profile == 1) || (version == (3, 1) && forward) {
+                true => api::CORE,
+                false => api::COMPAT,
+            }
+        }
+        4 => {
+            if forward {
+                return Err(GlxError::Match);
+            }
+            match version {
+                (1, 0..=1) => api::ES1,
+                (2, 0) | (3, 0..=2) => api::ES,
+                _ => return Err(GlxError::BadFbConfig),
+            }
+        }
+        _ => return Err(GlxError::BadProfile),
+    };
     Ok(request)
 }
 
@@ -174,6 +192,11 @@ unsafe fn create(
         return null_mut();
     };
     let share = (!share.is_null()).then_some(share.cast());
+    let shared_with = share.and_then(|s| process().contexts.id(s)).unwrap_or(0);
+    let request = Request {
+        shared_with,
+        ..request
+    };
     match process().contexts.create(session, request, share) {
         Ok(context) => context.cast(),
         Err(refused) => {
@@ -310,7 +333,8 @@ pub unsafe extern "C" fn query_context(
 ) -> c_int {
     const BAD_ATTRIBUTE: c_int = 2;
     const BAD_CONTEXT: c_int = 5;
-    const SCREEN: c_int = 0x800C;
+    const SHARE_CONTEXT: c_int = 0x800A;
+    const VISUAL_ID: c_int = 0x800B;
     const RENDER_TYPE: c_int = 0x8011;
     const FBCONFIG_ID: c_int = 0x8013;
     let Some(request) = process().contexts.request(context.cast()) else {
@@ -320,8 +344,11 @@ pub unsafe extern "C" fn query_context(
     };
     let value = match attribute {
         FBCONFIG_ID => request.config_id as c_int,
+        RENDER_TYPE if request.format.is_none() => DONT_CARE,
         RENDER_TYPE => RGBA_TYPE,
         SCREEN => request.screen,
+        SHARE_CONTEXT => request.shared_with as c_int,
+        VISUAL_ID => request.visual as c_int,
         _ => return BAD_ATTRIBUTE,
     };
     if !out.is_null() {
@@ -345,7 +372,7 @@ mod tests {
 
     fn ask(attributes: &[(c_int, c_int)]) -> Result<(u32, u32, u32, u32), GlxError> {
         let screen = Screen::made(0, &formats(), &[]);
-        requested(&screen.configs[0], attributes).map(|r| (r.api, r.major, r.minor, r.flags))
+        requested(Some(&screen.configs[0]), attributes).map(|r| (r.api, r.major, r.minor, r.flags))
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::context::Request;
 use crate::idle::current;
 use crate::process::process;
 use crate::session::session;
-use crate::surface::{Kind, Surface};
+use crate::surface::{Kind, Surface, Texture};
 use crate::swap::swap_buffers as swap;
 use crate::x11::error::{raise, request, GlxError};
 use crate::x11::xlib::{xlib, Display, XVisualInfo, Xid};
@@ -20,13 +20,21 @@ const WIDTH: c_int = 0x801D;
 const HEIGHT: c_int = 0x801E;
 const PRESERVED_CONTENTS: c_int = 0x801B;
 const LARGEST_PBUFFER: c_int = 0x801C;
-const SWAP_INTERVAL: c_int = 0x20F1;
-const MAX_SWAP_INTERVAL: c_int = 0x20F2;
-const MAX_INTERVAL: c_int = 1000;
+/// `GLX_TEXTURE_RECTANGLE_EXT`: what a drawable would be bound to that says nothing else.
+const TEXTURE_RECTANGLE: c_int = 0x20DD;
 
 unsafe fn name_of(display: *mut Display) -> String {
     // SAFETY: the program's display.
     xlib().map_or(String::new(), |x| unsafe { x.name(display) })
+}
+
+/// The surface of that name, if the program has drawn to it or created it.
+///
+/// # Safety
+/// `display` is an open Xlib display.
+pub unsafe fn known(display: *mut Display, xid: u32) -> Option<Arc<Surface>> {
+    // SAFETY: the caller vouches for `display`.
+    process().drawables.find(&unsafe { name_of(display) }, xid)
 }
 
 /// The surface that a context draws to by the name `xid`: one the program has created, or a window, which needs no creating.
@@ -44,12 +52,22 @@ pub unsafe fn for_context(
     if let Some(surface) = drawables.find(&name, xid) {
         return Some(surface);
     }
-    let (session, format) = (session()?, request.format?);
+    let session = session()?;
     // SAFETY: as above.
     unsafe { (xlib()?.sync)(display, 0) };
     let watch = process().watch(&name)?;
     let window = watch.follow(xid)?;
-    let surface = Surface::window(session, &watch, window, xid, format, request.config_id);
+    // A context of no config takes the window's own.
+    let (format, config_id) = match request.format {
+        Some(format) => (format, request.config_id),
+        None => {
+            // SAFETY: as above.
+            let screen = unsafe { view(display, request.screen) }?;
+            let config = screen.of_visual(watch.visual_of(xid)?)?;
+            (config.format, config.id)
+        }
+    };
+    let surface = Surface::window(session, &watch, window, xid, format, config_id);
     drawables.add(&name, &surface);
     Some(surface)
 }
@@ -121,14 +139,18 @@ pub unsafe extern "C" fn destroy_pbuffer(display: *mut Display, pbuffer: Xid) {
 
 /// Forgets the name. The surface itself lives on while a context draws to it.
 unsafe fn destroy(display: *mut Display, xid: Xid, minor: u8, error: GlxError) {
+    let xid = xid as u32;
+    let is_such = |surface: &Surface| match &surface.kind {
+        Kind::Window { window, .. } => error == GlxError::BadWindow && window.xid != xid,
+        Kind::Pixmap { .. } => error == GlxError::BadPixmap,
+        Kind::Pbuffer => error == GlxError::BadPbuffer,
+    };
     // SAFETY: the program's display.
     unsafe {
-        if process()
-            .drawables
-            .remove(&name_of(display), xid as u32)
-            .is_none()
-        {
-            raise(display, error, xid as u32, minor);
+        let (name, drawables) = (name_of(display), &process().drawables);
+        match drawables.find(&name, xid).filter(|s| is_such(s)) {
+            Some(_) => drop(drawables.remove(&name, xid)),
+            None => raise(display, error, xid, minor),
         }
     }
 }
@@ -146,7 +168,7 @@ pub unsafe extern "C" fn create_glx_pixmap(
     unsafe {
         let info = visual.read();
         match view(display, info.screen).and_then(|v| v.of_visual(info.visualid as u32)) {
-            Some(config) => pixmap_of(display, config, pixmap as u32, minor),
+            Some(config) => pixmap_of(display, config, pixmap as u32, &[], minor),
             None => {
                 raise(display, GlxError::Value, info.visualid as u32, minor);
                 0
@@ -159,13 +181,16 @@ pub unsafe extern "C" fn create_pixmap(
     display: *mut Display,
     config: ConfigHandle,
     pixmap: Xid,
-    _attributes: *const c_int,
+    attributes: *const c_int,
 ) -> Xid {
     let minor = request::CREATE_PIXMAP;
     // SAFETY: the program's display, passed on by libGLX.
     unsafe {
         match process().screens.find(config) {
-            Some(config) => pixmap_of(display, config, pixmap as u32, minor),
+            Some(config) => {
+                let attributes = pairs(attributes, 0);
+                pixmap_of(display, config, pixmap as u32, &attributes, minor)
+            }
             None => {
                 raise(display, GlxError::BadFbConfig, 0, minor);
                 0
@@ -174,7 +199,25 @@ pub unsafe extern "C" fn create_pixmap(
     }
 }
 
-unsafe fn pixmap_of(display: *mut Display, config: &FbConfig, pixmap: u32, minor: u8) -> Xid {
+unsafe fn pixmap_of(
+    display: *mut Display,
+    config: &FbConfig,
+    pixmap: u32,
+    attributes: &[(c_int, c_int)],
+    minor: u8,
+) -> Xid {
+    const TEXTURE_FORMAT: c_int = 0x20D5;
+    const TEXTURE_TARGET: c_int = 0x20D6;
+    let told = |name| {
+        attributes
+            .iter()
+            .rfind(|(n, _)| *n == name)
+            .map(|(_, v)| *v)
+    };
+    let texture = Texture {
+        format: told(TEXTURE_FORMAT).unwrap_or(0),
+        target: told(TEXTURE_TARGET).unwrap_or(TEXTURE_RECTANGLE),
+    };
     let Some((xlib, session)) = xlib().zip(session()) else {
         return 0;
     };
@@ -185,12 +228,24 @@ unsafe fn pixmap_of(display: *mut Display, config: &FbConfig, pixmap: u32, minor
         let watch = process().watch(&name);
         let geometry = watch.as_ref().and_then(|w| w.geometry(pixmap));
         let Some((watch, geometry)) = watch.zip(geometry) else {
-            raise(display, GlxError::BadPixmap, pixmap, minor);
+            raise(display, GlxError::CoreDrawable, pixmap, minor);
             return 0;
         };
+        if watch.visual_of(pixmap).is_some() {
+            raise(display, GlxError::CorePixmap, pixmap, minor);
+            return 0;
+        }
         let xid = xlib.allocate_id(display);
         let size = (geometry.width, geometry.height);
-        let surface = Surface::pixmap(session, &watch, pixmap, size, xid, config.format, config.id);
+        let surface = Surface::pixmap(
+            session,
+            &watch,
+            (pixmap, texture),
+            size,
+            xid,
+            config.format,
+            config.id,
+        );
         process().drawables.add(&name, &surface);
         xid.into()
     }
@@ -211,34 +266,24 @@ pub unsafe extern "C" fn create_pbuffer(
             raise(display, GlxError::BadFbConfig, 0, minor);
             return 0;
         };
-        let (mut width, mut height, mut preserved, mut largest) = (0, 0, true, false);
-        for (name, value) in pairs(attributes, 0) {
-            match name {
-                PBUFFER_WIDTH => width = value,
-                PBUFFER_HEIGHT => height = value,
-                PRESERVED_CONTENTS => preserved = value != 0,
-                LARGEST_PBUFFER => largest = value != 0,
-                _ => {
-                    raise(display, GlxError::Value, 0, minor);
-                    return 0;
-                }
-            }
-        }
-        let fits = |n: c_int| (0..=glx::MAX_PBUFFER).contains(&n);
-        if width < 0 || height < 0 || !(largest || (fits(width) && fits(height))) {
-            let error = if width < 0 || height < 0 {
-                GlxError::Value
-            } else {
-                GlxError::Alloc
-            };
-            raise(display, error, 0, minor);
+        let attributes = pairs(attributes, 0);
+        let told = |name| {
+            attributes
+                .iter()
+                .rfind(|(n, _)| *n == name)
+                .map(|(_, v)| *v)
+        };
+        let size = [PBUFFER_WIDTH, PBUFFER_HEIGHT].map(|n| told(n).unwrap_or(0));
+        let largest = told(LARGEST_PBUFFER).is_some_and(|v| v != 0);
+        // A pixmap of the X server's could not be larger.
+        let most = c_int::from(i16::MAX);
+        if !largest && size.iter().any(|n| !(0..=most).contains(n)) {
+            raise(display, GlxError::Alloc, 0, minor);
             return 0;
         }
-        let size = [width, height].map(|n| n.clamp(1, glx::MAX_PBUFFER) as u32);
+        let size = size.map(|n| n.clamp(1, most) as u32);
         let xid = xlib.allocate_id(display);
         let surface = Surface::pbuffer(session, (size[0], size[1]), xid, config.format, config.id);
-        surface.preserved.store(preserved, Ordering::Relaxed);
-        surface.largest.store(largest, Ordering::Relaxed);
         process().drawables.add(&name_of(display), &surface);
         xid.into()
     }
@@ -251,8 +296,9 @@ pub unsafe extern "C" fn query_drawable(
     out: *mut c_uint,
 ) {
     const EVENT_MASK: c_int = 0x801F;
-    const SCREEN: c_int = 0x800C;
     const FBCONFIG_ID: c_int = 0x8013;
+    const DRAWABLE_TYPE: c_int = 0x8010;
+    const TEXTURE_TARGET: c_int = 0x20D6;
     let xid = drawable as u32;
     // SAFETY: the program's display and integer, passed on by libGLX.
     unsafe {
@@ -263,41 +309,52 @@ pub unsafe extern "C" fn query_drawable(
                     Kind::Window { window, .. } => window.size(),
                     _ => surface.size(),
                 };
+                let (kind, target) = match &surface.kind {
+                    Kind::Window { window, .. } if window.xid == xid => (glx::WINDOW_BIT, 0),
+                    Kind::Window { .. } => (glx::WINDOW_BIT, TEXTURE_RECTANGLE),
+                    Kind::Pixmap { texture, .. } => (glx::PIXMAP_BIT, texture.target),
+                    Kind::Pbuffer => (glx::PBUFFER_BIT, TEXTURE_RECTANGLE),
+                };
                 match attribute {
                     WIDTH => width,
                     HEIGHT => height,
-                    PRESERVED_CONTENTS => surface.preserved.load(Ordering::Relaxed).into(),
-                    LARGEST_PBUFFER => surface.largest.load(Ordering::Relaxed).into(),
+                    // They are preserved whether or not the program wants that.
+                    PRESERVED_CONTENTS => (kind == glx::PBUFFER_BIT).into(),
                     FBCONFIG_ID => surface.config_id,
                     EVENT_MASK => surface.event_mask.load(Ordering::Relaxed) as u32,
-                    SWAP_INTERVAL => surface.swap_interval.load(Ordering::Relaxed) as u32,
-                    MAX_SWAP_INTERVAL => MAX_INTERVAL as u32,
-                    SCREEN => xlib().map_or(0, |x| (x.default_screen)(display) as u32),
-                    _ => return,
+                    DRAWABLE_TYPE => kind as u32,
+                    TEXTURE_TARGET => target as u32,
+                    _ => 0,
                 }
             }
             // A window that nothing was drawn to yet.
             None => {
-                if let Some(xlib) = xlib() {
-                    (xlib.sync)(display, 0);
-                }
-                let geometry = process().watch(&name).and_then(|w| w.geometry(xid));
-                match (geometry, attribute) {
-                    (Some(g), WIDTH) => g.width,
-                    (Some(g), HEIGHT) => g.height,
-                    (Some(_), SWAP_INTERVAL) => 1,
-                    (Some(_), MAX_SWAP_INTERVAL) => MAX_INTERVAL as u32,
-                    (Some(_), _) => return,
-                    (None, _) => {
-                        let minor = request::GET_DRAWABLE_ATTRIBUTES;
-                        return raise(display, GlxError::BadDrawable, xid, minor);
-                    }
+                let Some(size) = bare_window(display, xid) else {
+                    let minor = request::GET_DRAWABLE_ATTRIBUTES;
+                    return raise(display, GlxError::BadDrawable, xid, minor);
+                };
+                match attribute {
+                    WIDTH => size.0,
+                    HEIGHT => size.1,
+                    DRAWABLE_TYPE => glx::WINDOW_BIT as u32,
+                    _ => 0,
                 }
             }
         };
         if !out.is_null() {
             out.write(value);
         }
+    }
+}
+
+/// The size of a window by its X name.
+unsafe fn bare_window(display: *mut Display, xid: u32) -> Option<(u32, u32)> {
+    // SAFETY: the caller's display.
+    unsafe {
+        (xlib()?.sync)(display, 0);
+        let watch = process().watch(&name_of(display))?;
+        watch.visual_of(xid)?;
+        watch.geometry(xid).map(|g| (g.width, g.height))
     }
 }
 
@@ -329,6 +386,9 @@ pub unsafe extern "C" fn get_selected_event(
                 out.write(surface.event_mask.load(Ordering::Relaxed));
             }
             Some(_) => {}
+            None if bare_window(display, drawable as u32).is_some() && !out.is_null() => {
+                out.write(0);
+            }
             None => raise(
                 display,
                 GlxError::BadDrawable,
@@ -355,12 +415,7 @@ pub unsafe extern "C" fn swap_buffers(display: *mut Display, drawable: Xid) {
             // A window that exists but was never drawn to has nothing to swap.
             // SAFETY: the program's display, passed on by libGLX.
             unsafe {
-                let name = name_of(display);
-                if process()
-                    .watch(&name)
-                    .and_then(|w| w.geometry(xid))
-                    .is_none()
-                {
+                if bare_window(display, xid).is_none() {
                     raise(display, GlxError::BadDrawable, xid, request::SWAP_BUFFERS);
                 }
             }
@@ -377,48 +432,11 @@ pub unsafe extern "C" fn wait_gl() {
 }
 
 /// What X has drawn into a pixmap before is not read back: GL and X share no memory here.
-pub unsafe extern "C" fn wait_x() {}
-
-pub unsafe extern "C" fn swap_interval_ext(display: *mut Display, drawable: Xid, interval: c_int) {
-    // SAFETY: the program's display, passed on by libGLX.
-    unsafe {
-        if interval < 0 {
-            return raise(display, GlxError::Value, 0, request::VENDOR_PRIVATE);
+pub unsafe extern "C" fn wait_x() {
+    if let (Some(context), Some(xlib)) = (current(), xlib()) {
+        if !context.display().is_null() {
+            // SAFETY: the display that the program made the context current with.
+            unsafe { (xlib.sync)(context.display(), 0) };
         }
-        if let Some(surface) = process().drawables.find(&name_of(display), drawable as u32) {
-            surface.swap_interval.store(interval, Ordering::Relaxed);
-        }
-    }
-}
-
-pub unsafe extern "C" fn swap_interval_mesa(interval: c_uint) -> c_int {
-    match c_int::try_from(interval) {
-        Ok(interval) => set_interval(interval),
-        Err(_) => GLX_BAD_VALUE,
-    }
-}
-
-pub unsafe extern "C" fn swap_interval_sgi(interval: c_int) -> c_int {
-    if interval <= 0 {
-        return GLX_BAD_VALUE;
-    }
-    set_interval(interval)
-}
-
-pub unsafe extern "C" fn get_swap_interval_mesa() -> c_int {
-    let draw = current().and_then(|cx| cx.draw.as_ref());
-    draw.map_or(0, |s| s.swap_interval.load(Ordering::Relaxed))
-}
-
-const GLX_BAD_CONTEXT: c_int = 5;
-const GLX_BAD_VALUE: c_int = 6;
-
-fn set_interval(interval: c_int) -> c_int {
-    match current().and_then(|cx| cx.draw.as_ref()) {
-        Some(surface) => {
-            surface.swap_interval.store(interval, Ordering::Relaxed);
-            0
-        }
-        None => GLX_BAD_CONTEXT,
     }
 }

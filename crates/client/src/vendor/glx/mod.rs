@@ -5,8 +5,10 @@ mod config;
 mod context;
 mod dispatch;
 mod drawable;
+mod extensions;
 mod font;
 mod query;
+mod texture;
 
 pub use config::Screens;
 
@@ -85,11 +87,17 @@ macro_rules! implementations {
 }
 
 implementations! {
+    b"glXBindTexImageEXT" => texture::bind_tex_image,
     b"glXChooseFBConfig" => config::choose_fb_config,
+    b"glXChooseFBConfigSGIX" => config::choose_fb_config,
     b"glXChooseVisual" => config::choose_visual,
     b"glXCopyContext" => context::copy_context,
+    b"glXCopySubBufferMESA" => extensions::copy_sub_buffer,
     b"glXCreateContext" => context::create_context,
     b"glXCreateContextAttribsARB" => context::create_context_attribs,
+    b"glXCreateContextWithConfigSGIX" => extensions::create_context,
+    b"glXCreateGLXPbufferSGIX" => extensions::create_pbuffer,
+    b"glXCreateGLXPixmapWithConfigSGIX" => extensions::create_pixmap,
     b"glXCreateGLXPixmap" => drawable::create_glx_pixmap,
     b"glXCreateNewContext" => context::create_new_context,
     b"glXCreatePbuffer" => drawable::create_pbuffer,
@@ -97,6 +105,7 @@ implementations! {
     b"glXCreateWindow" => drawable::create_window,
     b"glXDestroyContext" => context::destroy_context,
     b"glXDestroyGLXPixmap" => drawable::destroy_pixmap,
+    b"glXDestroyGLXPbufferSGIX" => drawable::destroy_pbuffer,
     b"glXDestroyPbuffer" => drawable::destroy_pbuffer,
     b"glXDestroyPixmap" => drawable::destroy_pixmap,
     b"glXDestroyWindow" => drawable::destroy_window,
@@ -104,25 +113,45 @@ implementations! {
     b"glXGetClientString" => query::get_client_string,
     b"glXGetConfig" => config::get_config,
     b"glXGetFBConfigAttrib" => config::get_fb_config_attrib,
+    b"glXGetContextIDEXT" => extensions::context_id,
+    b"glXGetFBConfigAttribSGIX" => config::get_fb_config_attrib,
+    b"glXGetFBConfigFromVisualSGIX" => extensions::visual_config,
     b"glXGetFBConfigs" => config::get_fb_configs,
     b"glXGetSelectedEvent" => drawable::get_selected_event,
-    b"glXGetSwapIntervalMESA" => drawable::get_swap_interval_mesa,
+    b"glXGetMscRateOML" => extensions::get_msc_rate,
+    b"glXGetSelectedEventSGIX" => drawable::get_selected_event,
+    b"glXGetSwapIntervalMESA" => extensions::get_swap_interval_mesa,
+    b"glXGetSyncValuesOML" => extensions::get_sync_values,
+    b"glXGetVideoSyncSGI" => extensions::get_video_sync,
+    b"glXGetVisualFromFBConfigSGIX" => config::get_visual_from_fb_config,
     b"glXGetVisualFromFBConfig" => config::get_visual_from_fb_config,
     b"glXImportContextEXT" => context::import_context,
     b"glXIsDirect" => context::is_direct,
     b"glXMakeContextCurrent" => context::make_context_current,
     b"glXMakeCurrent" => context::make_current,
     b"glXQueryContext" => context::query_context,
+    b"glXQueryContextInfoEXT" => context::query_context,
+    b"glXQueryCurrentRendererIntegerMESA" => extensions::query_current,
+    b"glXQueryCurrentRendererStringMESA" => extensions::current_string,
     b"glXQueryDrawable" => drawable::query_drawable,
     b"glXQueryExtensionsString" => query::query_extensions_string,
+    b"glXQueryGLXPbufferSGIX" => drawable::query_drawable,
+    b"glXQueryRendererIntegerMESA" => extensions::query_renderer,
+    b"glXQueryRendererStringMESA" => extensions::renderer_string,
     b"glXQueryServerString" => query::query_server_string,
+    b"glXReleaseTexImageEXT" => texture::release_tex_image,
+    b"glXSelectEventSGIX" => drawable::select_event,
     b"glXSelectEvent" => drawable::select_event,
     b"glXSwapBuffers" => drawable::swap_buffers,
-    b"glXSwapIntervalEXT" => drawable::swap_interval_ext,
-    b"glXSwapIntervalMESA" => drawable::swap_interval_mesa,
-    b"glXSwapIntervalSGI" => drawable::swap_interval_sgi,
+    b"glXSwapBuffersMscOML" => extensions::swap_buffers_msc,
+    b"glXSwapIntervalEXT" => extensions::swap_interval_ext,
+    b"glXSwapIntervalMESA" => extensions::swap_interval_mesa,
+    b"glXSwapIntervalSGI" => extensions::swap_interval_sgi,
     b"glXUseXFont" => font::use_x_font,
     b"glXWaitGL" => drawable::wait_gl,
+    b"glXWaitForMscOML" => extensions::wait_for_msc,
+    b"glXWaitForSbcOML" => extensions::wait_for_sbc,
+    b"glXWaitVideoSyncSGI" => extensions::wait_video_sync,
     b"glXWaitX" => drawable::wait_x,
 }
 

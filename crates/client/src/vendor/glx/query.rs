@@ -4,23 +4,33 @@ use crate::x11::xlib::Display;
 use std::ffi::{c_char, c_int, CStr};
 
 /// Every extension here works; `glXGetProcAddress` answers for any name, so this list is the contract.
-const EXTENSIONS: &CStr = c"GLX_ARB_context_flush_control GLX_ARB_create_context GLX_ARB_create_context_no_error GLX_ARB_create_context_profile GLX_ARB_get_proc_address GLX_ARB_multisample \
-GLX_EXT_create_context_es2_profile GLX_EXT_create_context_es_profile GLX_EXT_swap_control GLX_EXT_visual_info GLX_EXT_visual_rating \
-GLX_MESA_swap_control GLX_SGI_swap_control";
+const EXTENSIONS: &CStr = c"GLX_ARB_context_flush_control GLX_ARB_create_context GLX_ARB_create_context_no_error GLX_ARB_create_context_profile GLX_ARB_fbconfig_float \
+GLX_ARB_framebuffer_sRGB GLX_ARB_get_proc_address GLX_ARB_multisample GLX_EXT_create_context_es2_profile GLX_EXT_create_context_es_profile \
+GLX_EXT_fbconfig_packed_float GLX_EXT_framebuffer_sRGB GLX_EXT_no_config_context GLX_EXT_texture_from_pixmap GLX_EXT_visual_info \
+GLX_EXT_visual_rating GLX_MESA_copy_sub_buffer GLX_MESA_query_renderer GLX_OML_swap_method GLX_SGIS_multisample GLX_SGIX_fbconfig \
+GLX_SGIX_pbuffer GLX_SGIX_visual_select_group GLX_SGI_make_current_read";
 
 pub unsafe extern "C" fn query_extensions_string(
-    _display: *mut Display,
-    _screen: c_int,
+    display: *mut Display,
+    screen: c_int,
 ) -> *const c_char {
-    EXTENSIONS.as_ptr()
+    // SAFETY: the program's display, passed on by libGLX.
+    match unsafe { super::extensions::has_screen(display, screen) } {
+        true => EXTENSIONS.as_ptr(),
+        false => std::ptr::null(),
+    }
 }
 
 pub unsafe extern "C" fn query_server_string(
-    _display: *mut Display,
-    _screen: c_int,
+    display: *mut Display,
+    screen: c_int,
     name: c_int,
 ) -> *const c_char {
-    string(name)
+    // SAFETY: as above.
+    match unsafe { super::extensions::has_screen(display, screen) } {
+        true => string(name),
+        false => std::ptr::null(),
+    }
 }
 
 pub unsafe extern "C" fn get_client_string(_display: *mut Display, name: c_int) -> *const c_char {
