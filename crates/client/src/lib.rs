@@ -17,6 +17,7 @@ mod gl;
 mod idle;
 mod initial;
 mod log;
+mod native_image;
 mod options;
 mod pixmap;
 mod presenter;

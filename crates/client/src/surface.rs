@@ -4,7 +4,7 @@ use crate::config::Format;
 use crate::session::Session;
 use crate::x11::watch::{Followed, Watch};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What stands behind a surface on the client's side.
@@ -42,8 +42,6 @@ pub struct Surface {
     pub handed_over: AtomicU32,
     pub finished: AtomicU32,
     pub event_mask: AtomicU64,
-    /// EGL_LARGEST_PBUFFER.
-    pub largest: AtomicBool,
 }
 
 /// Surface kinds of `mgnCreateSurface`, and the bits for those that have no back buffer, or an accumulation buffer.
@@ -145,7 +143,6 @@ impl Surface {
             handed_over: AtomicU32::new(0),
             finished: AtomicU32::new(0),
             event_mask: AtomicU64::new(0),
-            largest: AtomicBool::new(false),
         });
         session.frames.register(&surface);
         // SAFETY: written to the control message's own encoder.
@@ -210,7 +207,6 @@ impl Surface {
             handed_over: AtomicU32::new(0),
             finished: AtomicU32::new(0),
             event_mask: AtomicU64::new(0),
-            largest: AtomicBool::new(false),
         })
     }
 }

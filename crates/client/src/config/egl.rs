@@ -54,6 +54,9 @@ pub const ES2_BIT: i32 = 4;
 pub const GL_BIT: i32 = 8;
 pub const ES3_BIT: i32 = 0x40;
 const SWAP_BEHAVIOR_PRESERVED_BIT: i32 = 0x400;
+/// The bits that exist, whether or not any config has them.
+const APIS: i32 = ES_BIT | 2 | ES2_BIT | GL_BIT | ES3_BIT;
+const SURFACES: i32 = 0x7E7;
 pub const MAX_PBUFFER: i32 = 4096;
 /// The one swap interval there is: frames are shown as fast as they come, whatever a program asks for.
 pub const SWAP_INTERVAL: i32 = 1;
@@ -154,6 +157,11 @@ pub fn choose(configs: &[Config], request: &[(i32, i32)]) -> Result<Vec<usize>, 
         wanted.retain(|(n, _)| n != name);
         wanted.push((*name, *value));
     }
+    // The type of windows is of no matter to who wants none.
+    let windows = wanted
+        .iter()
+        .any(|(n, v)| *n == SURFACE_TYPE && v & WINDOW_BIT != 0);
+    wanted.retain(|(n, _)| windows || *n != NATIVE_VISUAL_TYPE);
     let transparent = wanted.contains(&(TRANSPARENT_TYPE, 0x3052));
     wanted.retain(|(n, v)| {
         let color = (TRANSPARENT_BLUE_VALUE..=TRANSPARENT_RED_VALUE).contains(n);
@@ -199,6 +207,8 @@ fn valid(name: i32, value: i32) -> bool {
         NATIVE_RENDERABLE | BIND_TO_TEXTURE_RGB | BIND_TO_TEXTURE_RGBA => [0, 1].contains(&value),
         SAMPLE_BUFFERS => [0, 1].contains(&value),
         CONFIG_ID => value > 0,
+        RENDERABLE_TYPE | CONFORMANT => value & !APIS == 0,
+        SURFACE_TYPE => value & !SURFACES == 0,
         LEVEL | NATIVE_VISUAL_TYPE | NATIVE_VISUAL_ID => true,
         _ => value >= 0,
     }

@@ -4,16 +4,23 @@ use super::abi::{EglBoolean, Handle};
 use super::dispatch::{current_api, pairs};
 use super::display::{with_display, EglSurface};
 use super::error::{call, EglError};
+use super::told::SINGLE_BUFFER;
 use super::{OPENGL_API, OPENGL_ES_API};
 use crate::config::egl::{Config, ES2_BIT, ES3_BIT, ES_BIT, GL_BIT};
 use crate::context::{flag, Refused, Request};
 use crate::idle::current;
 use crate::process::process;
-use crate::surface::Surface;
-use mgn_wire::hello::api;
+use crate::surface::{Kind, Surface};
+use mgn_wire::hello::{self, api};
 use std::ffi::{c_int, c_uint};
 use std::ptr::null_mut;
 use std::sync::Arc;
+
+/// EGL_IMG_context_priority, which Mesa takes whether or not it lists it.
+const PRIORITY: c_int = 0x3100;
+const PRIORITY_HIGH: c_int = 0x3101;
+const PRIORITY_MEDIUM: c_int = 0x3102;
+const PRIORITY_LOW: c_int = 0x3103;
 
 pub unsafe extern "C" fn create_context(
     display: Handle,
@@ -93,11 +100,10 @@ fn requested(
             FLAGS if *value & !3 == 0 => flags = flags & !7 | *value as u32,
             FLAGS if is_gl && *value & !7 == 0 => flags = flags & !7 | *value as u32,
             DEBUG => set(DEBUG_BIT),
-            FORWARD_COMPATIBLE => {
-                only_gl?;
-                set(FORWARD_BIT);
-            }
+            FORWARD_COMPATIBLE => set(FORWARD_BIT),
             ROBUST_ACCESS | ROBUST_ACCESS_EXT => set(ROBUST_BIT),
+            // A wish, which need not be granted.
+            PRIORITY if (PRIORITY_HIGH..=PRIORITY_LOW).contains(&(*value as c_int)) => {}
             PROFILE_MASK => {
                 only_gl?;
                 profile = *value;
@@ -125,6 +131,9 @@ fn requested(
         return Err(EglError::BadMatch);
     }
     let forward = flags & FORWARD_BIT != 0;
+    if forward && !is_gl {
+        return Err(EglError::BadMatch);
+    }
     let (there, client, bit) = match client_api {
         OPENGL_ES_API => match version {
             (1, 0..=1) => (true, api::ES1, ES_BIT),
@@ -196,7 +205,8 @@ pub unsafe extern "C" fn make_current(
                     return Ok(None);
                 }
                 let EglSurface { surface, .. } = open.surface(surface)?;
-                match request.format.is_none_or(|f| f.id == surface.format.id) {
+                let plain = surface.format.id & !hello::Config::SRGB;
+                match request.format.is_none_or(|f| f.id == plain) {
                     true => Ok(Some(surface.clone())),
                     false => Err(EglError::BadMatch),
                 }
@@ -250,11 +260,13 @@ pub unsafe extern "C" fn query_context(
                 CLIENT_VERSION => request.major as c_int,
                 RENDER_BUFFER => {
                     let mine = current().filter(|cx| std::ptr::eq(&raw const **cx, handle));
-                    match mine.and_then(|cx| cx.draw.as_ref()) {
+                    match mine.and_then(|cx| cx.draw.as_ref()).map(|s| &s.kind) {
+                        Some(Kind::Pixmap { .. }) => SINGLE_BUFFER,
                         Some(_) => BACK_BUFFER,
                         None => NONE,
                     }
                 }
+                PRIORITY => PRIORITY_MEDIUM,
                 _ => return Err(EglError::BadAttribute),
             };
             if out.is_null() {

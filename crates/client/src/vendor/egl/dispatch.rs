@@ -63,6 +63,7 @@ stubs! {
     DESTROY b"eglDestroySyncKHR" destroy_sync_khr(sync: Handle) -> EglBoolean, 0;
     CLIENT_WAIT b"eglClientWaitSyncKHR" client_wait_sync_khr(sync: Handle, flags: c_int, timeout: u64) -> c_int, 0;
     ATTRIB b"eglGetSyncAttribKHR" get_sync_attrib_khr(sync: Handle, attribute: c_int, value: *mut c_int) -> EglBoolean, 0;
+    SIGNAL b"eglSignalSyncKHR" signal_sync_khr(sync: Handle, mode: c_uint) -> EglBoolean, 0;
     WAIT b"eglWaitSyncKHR" wait_sync_khr(sync: Handle, flags: c_int) -> c_int, 0;
 }
 

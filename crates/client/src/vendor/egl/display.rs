@@ -1,9 +1,12 @@
 //! Displays: finding, initializing and ending them.
 
 use super::abi::{Attrib, EglBoolean, Handle};
+use super::device;
 use super::dispatch::wide_pairs;
 use super::error::{call, EglError};
 use super::native::Platform;
+use super::sync::Sync;
+use super::told::Told;
 use crate::config::egl::{Config, ES2_BIT, ES3_BIT, ES_BIT, GL_BIT};
 use crate::config::{Format, VisualOf};
 use crate::context::Context;
@@ -37,15 +40,15 @@ pub struct Open {
     pub configs: &'static [Config],
     pub surfaces: HashMap<usize, EglSurface>,
     pub contexts: HashSet<usize>,
-    pub syncs: HashSet<usize>,
+    pub syncs: HashMap<usize, Sync>,
     pub next_sync: usize,
 }
 
 pub struct EglSurface {
     pub surface: Arc<Surface>,
-    /// The X window, 0 for a pbuffer.
-    pub window: u32,
-    pub mipmap_level: c_int,
+    /// The X window or pixmap, 0 for a pbuffer.
+    pub drawable: u32,
+    pub told: Told,
 }
 
 impl EglDisplay {
@@ -102,6 +105,7 @@ impl Open {
 const PLATFORM_X11: c_uint = 0x31D5;
 const PLATFORM_XCB: c_uint = 0x31DC;
 const PLATFORM_SURFACELESS: c_uint = 0x31DD;
+const PLATFORM_DEVICE: c_uint = 0x313F;
 const NONE: c_uint = 0x3038;
 
 pub unsafe extern "C" fn get_platform_display(
@@ -116,6 +120,7 @@ pub unsafe extern "C" fn get_platform_display(
             (PLATFORM_X11 | PLATFORM_XCB, 0) => Platform::DefaultX,
             (PLATFORM_X11, display) => Platform::Xlib(display),
             (PLATFORM_XCB, connection) => Platform::Xcb(connection),
+            (PLATFORM_DEVICE, device) if device == device::handle() as usize => Platform::Device,
             (PLATFORM_SURFACELESS, 0) => Platform::Surfaceless,
             (NONE, 0) if std::env::var_os("DISPLAY").is_some() => Platform::DefaultX,
             (NONE, 0) => Platform::Surfaceless,
@@ -165,7 +170,9 @@ pub unsafe extern "C" fn initialize(
             let server = unsafe { display.platform.x_server() };
             let watch = match server {
                 Some(name) => Some(process().watch(&name).ok_or(EglError::NotInitialized)?),
-                None if display.platform == Platform::Surfaceless => None,
+                None if matches!(display.platform, Platform::Surfaceless | Platform::Device) => {
+                    None
+                }
                 None => return Err(EglError::NotInitialized),
             };
             *open = Some(Open {
@@ -175,7 +182,7 @@ pub unsafe extern "C" fn initialize(
                 watch,
                 surfaces: HashMap::new(),
                 contexts: HashSet::new(),
-                syncs: HashSet::new(),
+                syncs: HashMap::new(),
                 next_sync: 1,
             });
         }
@@ -255,13 +262,13 @@ pub unsafe extern "C" fn query_string(display: Handle, name: c_int) -> *const c_
                 0x3053 => c"Manganese".as_ptr(),
                 0x3054 => c"1.5 Manganese".as_ptr(),
                 0x3055 => EXTENSIONS.as_ptr(),
-                0x308D => c"OpenGL OpenGL_ES".as_ptr(),
+                0x308D => c"OpenGL OpenGL_ES ".as_ptr(),
                 _ => return Err(EglError::BadParameter),
             })
         })
     })
 }
 
-const EXTENSIONS: &std::ffi::CStr = c"EGL_EXT_create_context_robustness EGL_KHR_context_flush_control EGL_KHR_create_context \
-EGL_KHR_create_context_no_error EGL_KHR_fence_sync EGL_KHR_get_all_proc_addresses \
-EGL_KHR_no_config_context EGL_KHR_surfaceless_context EGL_KHR_wait_sync EGL_MESA_configless_context";
+const EXTENSIONS: &std::ffi::CStr = c"EGL_EXT_create_context_robustness EGL_EXT_pixel_format_float EGL_KHR_config_attribs \
+EGL_KHR_context_flush_control EGL_KHR_create_context EGL_KHR_create_context_no_error EGL_KHR_fence_sync EGL_KHR_get_all_proc_addresses \
+EGL_KHR_gl_colorspace EGL_KHR_no_config_context EGL_KHR_reusable_sync EGL_KHR_surfaceless_context EGL_KHR_wait_sync EGL_MESA_configless_context";

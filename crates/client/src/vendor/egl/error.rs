@@ -19,6 +19,7 @@ pub enum EglError {
     BadNativeWindow = 0x300B,
     BadParameter = 0x300C,
     BadSurface = 0x300D,
+    BadDevice = 0x322B,
 }
 
 const SUCCESS: c_int = 0x3000;

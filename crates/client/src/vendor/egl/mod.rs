@@ -3,12 +3,14 @@
 mod abi;
 mod config;
 mod context;
+mod device;
 mod dispatch;
 mod display;
 mod error;
 mod native;
 mod surface;
 mod sync;
+mod told;
 
 pub use display::Displays;
 
@@ -60,7 +62,7 @@ unsafe extern "C" fn vendor_string(name: c_int) -> *const c_char {
     const PLATFORM_EXTENSIONS: c_int = 0;
     match name {
         PLATFORM_EXTENSIONS => {
-            c"EGL_EXT_platform_x11 EGL_EXT_platform_xcb EGL_KHR_platform_x11 EGL_MESA_platform_surfaceless".as_ptr()
+            c"EGL_EXT_platform_device EGL_EXT_platform_x11 EGL_EXT_platform_xcb EGL_KHR_platform_x11 EGL_MESA_platform_surfaceless".as_ptr()
         }
         _ => std::ptr::null(),
     }
@@ -111,7 +113,7 @@ implementations! {
     b"eglCreatePbufferSurface" => surface::create_pbuffer_surface,
     b"eglCreatePixmapSurface" => surface::create_pixmap_surface,
     b"eglCreatePlatformPixmapSurface" => surface::create_platform_pixmap_surface,
-    b"eglCreatePlatformPixmapSurfaceEXT" => surface::create_pixmap_surface,
+    b"eglCreatePlatformPixmapSurfaceEXT" => surface::create_platform_pixmap_surface_ext,
     b"eglCreatePlatformWindowSurface" => surface::create_platform_window_surface,
     b"eglCreatePlatformWindowSurfaceEXT" => surface::create_platform_window_surface_ext,
     b"eglCreateSync" => sync::create_sync,
@@ -130,10 +132,16 @@ implementations! {
     b"eglInitialize" => display::initialize,
     b"eglMakeCurrent" => context::make_current,
     b"eglQueryContext" => context::query_context,
+    b"eglQueryDeviceAttribEXT" => device::query_device_attrib,
+    b"eglQueryDeviceStringEXT" => device::query_device_string,
+    b"eglQueryDevicesEXT" => device::query_devices,
+    b"eglQueryDisplayAttribEXT" => device::query_display_attrib,
+    b"eglQueryDisplayAttribKHR" => device::query_display_attrib,
     b"eglQueryString" => display::query_string,
     b"eglQuerySurface" => surface::query_surface,
-    b"eglReleaseTexImage" => surface::bind_tex_image,
+    b"eglReleaseTexImage" => surface::release_tex_image,
     b"eglReleaseThread" => context::release_thread,
+    b"eglSignalSyncKHR" => sync::signal_sync,
     b"eglSurfaceAttrib" => surface::surface_attrib,
     b"eglSwapBuffers" => surface::swap_buffers,
     b"eglSwapInterval" => surface::swap_interval,

@@ -16,6 +16,8 @@ pub enum Platform {
     DefaultX,
     /// No windows.
     Surfaceless,
+    /// No windows: the one device there is.
+    Device,
 }
 
 impl Platform {
@@ -33,7 +35,7 @@ impl Platform {
                 peer_display(fd).or_else(|| std::env::var("DISPLAY").ok())
             }
             Platform::DefaultX => std::env::var("DISPLAY").ok(),
-            Platform::Surfaceless => None,
+            Platform::Surfaceless | Platform::Device => None,
         }
     }
 
@@ -61,7 +63,7 @@ impl Platform {
                     }
                 }
             }
-            Platform::DefaultX | Platform::Surfaceless => {}
+            Platform::DefaultX | Platform::Surfaceless | Platform::Device => {}
         }
     }
 }

@@ -5,34 +5,17 @@ use super::dispatch::{pairs, wide_pairs};
 use super::display::{with_display, EglSurface, Open};
 use super::error::{call, EglError};
 use super::native::Platform;
-use crate::config::egl::{attrib::SURFACE_TYPE, value};
-use crate::config::egl::{MAX_PBUFFER, WINDOW_BIT};
+use super::told::{self, Told};
+use crate::config::egl::{Config, MAX_PBUFFER};
 use crate::config::Format;
 use crate::idle::current;
-use crate::surface::{Kind, Surface};
+use crate::native_image;
+use crate::surface::{Kind, Surface, Texture};
 use crate::swap::swap_buffers as swap;
+use crate::x11::watch::Watch;
 use std::ffi::{c_int, c_uint, c_ulong, c_void};
 use std::ptr::null_mut;
-use std::sync::atomic::Ordering;
 use std::sync::Arc;
-
-const HEIGHT: c_int = 0x3056;
-const WIDTH: c_int = 0x3057;
-const LARGEST_PBUFFER: c_int = 0x3058;
-const NO_TEXTURE: c_int = 0x305C;
-const TEXTURE_FORMAT: c_int = 0x3080;
-const TEXTURE_TARGET: c_int = 0x3081;
-const MIPMAP_TEXTURE: c_int = 0x3082;
-const MIPMAP_LEVEL: c_int = 0x3083;
-const BACK_BUFFER: c_int = 0x3084;
-const SINGLE_BUFFER: c_int = 0x3085;
-const RENDER_BUFFER: c_int = 0x3086;
-const LINEAR: c_int = 0x308A;
-const SWAP_BEHAVIOR: c_int = 0x3093;
-const BUFFER_DESTROYED: c_int = 0x3095;
-const MULTISAMPLE_RESOLVE: c_int = 0x3099;
-const RESOLVE_DEFAULT: c_int = 0x309A;
-const COLORSPACE: c_int = 0x309D;
 
 pub unsafe extern "C" fn create_window_surface(
     display: Handle,
@@ -71,7 +54,7 @@ pub unsafe extern "C" fn create_platform_window_surface_ext(
     }
 }
 
-/// The platform functions take the address of an Xlib `Window` or of an `xcb_window_t`.
+/// The platform functions take the address of an Xlib `Window` or `Pixmap`, or of what xcb calls so.
 unsafe fn window_at(platform: Platform, window: *mut c_void) -> u32 {
     if window.is_null() {
         return 0;
@@ -92,35 +75,84 @@ fn window_surface(
     attributes: &[(c_int, i64)],
 ) -> Handle {
     call(null_mut(), || {
-        let (config, watch, platform) = with_display(display, |open| {
-            let config = open.config(config)?;
-            for (name, value) in attributes {
-                match (*name, *value as c_int) {
-                    // Single buffering is a wish that need not be granted.
-                    (RENDER_BUFFER, BACK_BUFFER | SINGLE_BUFFER) | (COLORSPACE, LINEAR) => {}
-                    (RENDER_BUFFER | COLORSPACE, _) => return Err(EglError::BadMatch),
-                    _ => return Err(EglError::BadAttribute),
-                }
-            }
-            let has_windows = value(config, SURFACE_TYPE).is_some_and(|t| t & WINDOW_BIT != 0);
-            let watch = open.watch.clone().filter(|_| has_windows);
-            Ok((config, watch.ok_or(EglError::BadMatch)?, open.platform))
-        })?;
-        let window = window(platform);
-        // Without our lock: Xlib has locks of its own, which the program may hold around its calls of EGL.
-        // SAFETY: the program's native display, open while it makes windows.
-        unsafe { platform.sync() };
-        let followed = watch.follow(window).ok_or(EglError::BadNativeWindow)?;
+        let drawable = Drawable::of(display, config, window, EglError::BadNativeWindow)?;
+        let told = Told::read(told::Kind::Window, attributes)?;
+        let Drawable { watch, xid, .. } = &drawable;
+        let followed = watch.follow(*xid).ok_or(EglError::BadNativeWindow)?;
         with_display(display, |open| {
-            let live = |s: &EglSurface| s.window == window && s.surface.is_visible();
+            let live = |s: &EglSurface| s.drawable == *xid && s.surface.is_visible();
             if open.surfaces.values().any(live) {
                 return Err(EglError::BadAlloc);
             }
-            let id = config.id as u32;
-            let surface = Surface::window(open.session, &watch, followed, 0, config.format, id);
-            Ok(add(open, surface, window))
+            let (id, format) = (drawable.config.id as u32, told.format(drawable.config));
+            let surface = Surface::window(open.session, watch, followed, 0, format, id);
+            Ok(add(open, surface, *xid, told))
         })
     })
+}
+
+fn pixmap_surface(
+    display: Handle,
+    config: Handle,
+    pixmap: impl FnOnce(Platform) -> u32,
+    attributes: &[(c_int, i64)],
+) -> Handle {
+    call(null_mut(), || {
+        let drawable = Drawable::of(display, config, pixmap, EglError::BadNativePixmap)?;
+        let told = Told::read(told::Kind::Pixmap, attributes)?;
+        let Drawable { watch, xid, .. } = &drawable;
+        let geometry = watch.geometry(*xid).ok_or(EglError::BadNativePixmap)?;
+        with_display(display, |open| {
+            let (id, format) = (drawable.config.id as u32, told.format(drawable.config));
+            let (size, of) = (
+                (geometry.width, geometry.height),
+                (*xid, Texture::default()),
+            );
+            let surface = Surface::pixmap(open.session, watch, of, size, 0, format, id);
+            Ok(add(open, surface, *xid, told))
+        })
+    })
+}
+
+/// An X drawable that a surface is to be made of.
+struct Drawable {
+    config: &'static Config,
+    watch: Arc<Watch>,
+    xid: u32,
+}
+
+impl Drawable {
+    /// Fails with `none` where the display has no such drawables.
+    fn of(
+        display: Handle,
+        config: Handle,
+        xid: impl FnOnce(Platform) -> u32,
+        none: EglError,
+    ) -> Result<Drawable, EglError> {
+        let (config, watch, platform) = with_display(display, |open| {
+            Ok((open.config(config)?, open.watch.clone(), open.platform))
+        })?;
+        let xid = xid(platform);
+        let watch = watch.filter(|_| xid != 0).ok_or(none)?;
+        // Without our lock: Xlib has locks of its own, which the program may hold around its calls of EGL.
+        // SAFETY: the program's native display, open while it makes surfaces.
+        unsafe { platform.sync() };
+        Ok(Drawable { config, watch, xid })
+    }
+}
+
+impl Told {
+    /// The config's format as this surface has it. Only windows have two buffers, though contexts take the one of others for a back buffer.
+    fn format(&self, config: &Config) -> Format {
+        let format = Format {
+            double: self.kind == told::Kind::Window,
+            ..config.format
+        };
+        match self.gl_colorspace {
+            told::SRGB => format.with_srgb(),
+            _ => format,
+        }
+    }
 }
 
 pub unsafe extern "C" fn create_pbuffer_surface(
@@ -132,73 +164,69 @@ pub unsafe extern "C" fn create_pbuffer_surface(
     let attributes = unsafe { pairs(attributes) };
     call(null_mut(), || {
         with_display(display, |open| {
+            /// What servers make.
+            const MOST: c_int = 16384;
             let config = open.config(config)?;
-            let (mut width, mut height, mut largest) = (0, 0, false);
-            for (name, value) in attributes {
-                match (name, value as c_int) {
-                    (WIDTH | HEIGHT, ..=-1) => return Err(EglError::BadParameter),
-                    (WIDTH, n) => width = n,
-                    (HEIGHT, n) => height = n,
-                    (LARGEST_PBUFFER, n) => largest = n != 0,
-                    (TEXTURE_FORMAT | TEXTURE_TARGET, NO_TEXTURE) | (COLORSPACE, LINEAR) => {}
-                    (MIPMAP_TEXTURE, _) => {}
-                    (TEXTURE_FORMAT | TEXTURE_TARGET | COLORSPACE, _) => {
-                        return Err(EglError::BadMatch)
-                    }
-                    _ => return Err(EglError::BadAttribute),
-                }
-            }
-            if !largest && (width > MAX_PBUFFER || height > MAX_PBUFFER) {
+            let mut told = Told::read(told::Kind::Pbuffer, &attributes)?;
+            if told.largest {
+                told.size = told.size.map(|n| n.min(MAX_PBUFFER));
+            } else if told.size.iter().any(|n| *n > MOST) {
                 return Err(EglError::BadAlloc);
             }
-            let size = [width, height].map(|n| n.clamp(1, MAX_PBUFFER) as u32);
-            let id = config.id as u32;
-            // Pbuffers have one buffer, though contexts take it for a back buffer.
-            let format = Format {
-                double: false,
-                ..config.format
-            };
-            let surface = Surface::pbuffer(open.session, (size[0], size[1]), 0, format, id);
-            surface.largest.store(largest, Ordering::Relaxed);
-            Ok(add(open, surface, 0))
+            let [width, height] = told.size.map(|n| n.max(1) as u32);
+            let (id, format) = (config.id as u32, told.format(config));
+            let surface = Surface::pbuffer(open.session, (width, height), 0, format, id);
+            Ok(add(open, surface, 0, told))
         })
     })
 }
 
-fn add(open: &mut Open, surface: Arc<Surface>, window: u32) -> Handle {
+fn add(open: &mut Open, surface: Arc<Surface>, drawable: u32, told: Told) -> Handle {
     let handle = surface.id as usize;
     let made = EglSurface {
         surface,
-        window,
-        mipmap_level: 0,
+        drawable,
+        told,
     };
     open.surfaces.insert(handle, made);
     handle as Handle
 }
 
-/// Configs have no pixmap bit.
 pub unsafe extern "C" fn create_pixmap_surface(
     display: Handle,
     config: Handle,
-    _pixmap: c_ulong,
-    _attributes: *const c_int,
+    pixmap: c_ulong,
+    attributes: *const c_int,
 ) -> Handle {
-    call(null_mut(), || {
-        with_display(display, |open| {
-            open.config(config)?;
-            Err(EglError::BadMatch)
-        })
-    })
+    // SAFETY: the program's list, passed on by libEGL.
+    let attributes = unsafe { pairs(attributes) };
+    pixmap_surface(display, config, |_| pixmap as u32, &attributes)
 }
 
 pub unsafe extern "C" fn create_platform_pixmap_surface(
     display: Handle,
     config: Handle,
-    _pixmap: *mut c_void,
-    _attributes: *const Attrib,
+    pixmap: *mut c_void,
+    attributes: *const Attrib,
 ) -> Handle {
-    // SAFETY: neither the pixmap nor the list is looked at.
-    unsafe { create_pixmap_surface(display, config, 0, std::ptr::null()) }
+    // SAFETY: the program's list and pixmap, passed on by libEGL.
+    unsafe {
+        let attributes = wide_pairs(attributes);
+        pixmap_surface(display, config, |p| window_at(p, pixmap), &attributes)
+    }
+}
+
+pub unsafe extern "C" fn create_platform_pixmap_surface_ext(
+    display: Handle,
+    config: Handle,
+    pixmap: *mut c_void,
+    attributes: *const c_int,
+) -> Handle {
+    // SAFETY: the program's list and pixmap, passed on by libEGL.
+    unsafe {
+        let attributes = pairs(attributes);
+        pixmap_surface(display, config, |p| window_at(p, pixmap), &attributes)
+    }
 }
 
 /// The only client buffers that pbuffers can be made of are OpenVG's.
@@ -210,7 +238,7 @@ pub unsafe extern "C" fn create_pbuffer_from_client_buffer(
     _attributes: *const c_int,
 ) -> Handle {
     call(null_mut(), || {
-        with_display(display, |_| Err(EglError::BadParameter))
+        with_display(display, |_| Err(EglError::BadAlloc))
     })
 }
 
@@ -234,49 +262,34 @@ pub unsafe extern "C" fn query_surface(
     out: *mut c_int,
 ) -> EglBoolean {
     const CONFIG_ID: c_int = 0x3028;
-    const HORIZONTAL_RESOLUTION: c_int = 0x3090;
-    const PIXEL_ASPECT_RATIO: c_int = 0x3092;
-    const UNKNOWN: c_int = -1;
     call(0, || {
         with_display(display, |open| {
-            let EglSurface {
-                surface,
-                window,
-                mipmap_level,
-            } = open.surface(surface)?;
-            let (width, height) = match &surface.kind {
+            let EglSurface { surface, told, .. } = open.surface(surface)?;
+            let size = match &surface.kind {
                 Kind::Window { watch, window } => {
                     watch.poll();
-                    window.size()
+                    let (width, height) = window.size();
+                    [width as c_int, height as c_int]
                 }
-                _ => surface.size(),
+                Kind::Pixmap { .. } => {
+                    let (width, height) = surface.size();
+                    [width as c_int, height as c_int]
+                }
+                Kind::Pbuffer => told.size,
             };
             let value = match attribute {
-                CONFIG_ID => surface.config_id as c_int,
-                WIDTH => width as c_int,
-                HEIGHT => height as c_int,
-                RENDER_BUFFER => BACK_BUFFER,
-                SWAP_BEHAVIOR => BUFFER_DESTROYED,
-                MULTISAMPLE_RESOLVE => RESOLVE_DEFAULT,
-                HORIZONTAL_RESOLUTION..=PIXEL_ASPECT_RATIO => UNKNOWN,
-                MIPMAP_LEVEL => *mipmap_level,
-                COLORSPACE => LINEAR,
-                // Attributes of pbuffers, which leave the integer alone for windows.
-                LARGEST_PBUFFER | TEXTURE_FORMAT | TEXTURE_TARGET | MIPMAP_TEXTURE
-                    if *window != 0 =>
-                {
-                    return Ok(1)
-                }
-                LARGEST_PBUFFER => surface.largest.load(Ordering::Relaxed).into(),
-                TEXTURE_FORMAT | TEXTURE_TARGET => NO_TEXTURE,
-                MIPMAP_TEXTURE => 0,
-                _ => return Err(EglError::BadAttribute),
+                CONFIG_ID => Some(surface.config_id as c_int),
+                told::WIDTH => Some(size[0]),
+                told::HEIGHT => Some(size[1]),
+                _ => told.value(attribute)?,
             };
             if out.is_null() {
                 return Err(EglError::BadParameter);
             }
-            // SAFETY: the program's integer.
-            unsafe { out.write(value) };
+            if let Some(value) = value {
+                // SAFETY: the program's integer.
+                unsafe { out.write(value) };
+            }
             Ok(1)
         })
     })
@@ -290,28 +303,56 @@ pub unsafe extern "C" fn surface_attrib(
 ) -> EglBoolean {
     call(0, || {
         with_display(display, |open| {
-            let surface = open.surface(surface)?;
-            match (attribute, value) {
-                (MIPMAP_LEVEL, level) => surface.mipmap_level = level,
-                (MULTISAMPLE_RESOLVE, RESOLVE_DEFAULT) | (SWAP_BEHAVIOR, BUFFER_DESTROYED) => {}
-                (MULTISAMPLE_RESOLVE | SWAP_BEHAVIOR, _) => return Err(EglError::BadMatch),
-                _ => return Err(EglError::BadAttribute),
-            }
+            let id = open.surface(surface)?.surface.config_id as c_int;
+            let config = open.configs.iter().find(|c| c.id == id);
+            let preserves = config.is_some_and(|c| c.visual.is_some());
+            open.surface(surface)?
+                .told
+                .set(attribute, value, preserves)?;
             Ok(1)
         })
     })
 }
 
-/// eglBindTexImage and eglReleaseTexImage: no config binds to textures.
+/// Copies the pbuffer into the image of the texture that is bound: what is drawn to it while it is bound is nobody's.
 pub unsafe extern "C" fn bind_tex_image(
+    display: Handle,
+    surface: Handle,
+    buffer: c_int,
+) -> EglBoolean {
+    const BACK_BUFFER: c_int = 0x3084;
+    call(0, || {
+        let (surface, told) = with_display(display, |open| {
+            let found = open.surface(surface)?;
+            Ok((found.surface.clone(), found.told))
+        })?;
+        if told.kind != told::Kind::Pbuffer {
+            return Err(EglError::BadSurface);
+        }
+        if told.texture_format == told::NO_TEXTURE {
+            return Err(EglError::BadMatch);
+        }
+        if buffer != BACK_BUFFER {
+            return Err(EglError::BadParameter);
+        }
+        if let Some(context) = current() {
+            let with_alpha = told.texture_format != told::TEXTURE_RGB;
+            native_image::copy(context, &surface, with_alpha);
+        }
+        Ok(1)
+    })
+}
+
+/// The texture keeps what was copied.
+pub unsafe extern "C" fn release_tex_image(
     display: Handle,
     surface: Handle,
     _buffer: c_int,
 ) -> EglBoolean {
     call(0, || {
-        with_display(display, |open| {
-            open.surface(surface)?;
-            Err(EglError::BadMatch)
+        with_display(display, |open| match open.surface(surface)?.told.kind {
+            told::Kind::Pbuffer => Ok(1),
+            _ => Err(EglError::BadSurface),
         })
     })
 }

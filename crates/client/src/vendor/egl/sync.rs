@@ -1,4 +1,4 @@
-//! Fence syncs, and images, of which there are none.
+//! Fence and reusable syncs, and images, of which there are none.
 //!
 //! A fence is waited for when it is created: then it needs nothing further, whichever thread asks.
 
@@ -9,14 +9,57 @@ use super::error::{call, EglError};
 use crate::idle::current;
 use std::ffi::{c_int, c_uint};
 use std::ptr::null_mut;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
 const SYNC_FENCE: c_uint = 0x30F9;
+const SYNC_REUSABLE: c_uint = 0x30FA;
+const SYNC_CL_EVENT: c_uint = 0x30FE;
+const SYNC_NATIVE_FENCE: c_uint = 0x3144;
 const SYNC_STATUS: c_int = 0x30F1;
 const SIGNALED: c_int = 0x30F2;
+const UNSIGNALED: c_int = 0x30F3;
+const TIMEOUT_EXPIRED: c_int = 0x30F5;
+const CONDITION_SATISFIED: c_int = 0x30F6;
 const SYNC_TYPE: c_int = 0x30F7;
 const SYNC_CONDITION: c_int = 0x30F8;
 const PRIOR_COMMANDS_COMPLETE: c_int = 0x30F0;
-const CONDITION_SATISFIED: c_int = 0x30F6;
+
+/// A sync of a display.
+#[derive(Clone)]
+pub struct Sync {
+    kind: c_uint,
+    /// Of a reusable one: what was signalled last, and who waits for it.
+    signal: Arc<(Mutex<bool>, Condvar)>,
+}
+
+impl Sync {
+    fn is_signaled(&self) -> bool {
+        *self.signal.0.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Whether it is signaled within `timeout` nanoseconds.
+    fn wait(&self, timeout: u64) -> bool {
+        let (signaled, changed) = &*self.signal;
+        let signaled = signaled.lock().unwrap_or_else(|e| e.into_inner());
+        match timeout {
+            u64::MAX => {
+                let waited = changed.wait_while(signaled, |s| !*s);
+                *waited.unwrap_or_else(|e| e.into_inner())
+            }
+            _ => {
+                let timeout = Duration::from_nanos(timeout);
+                let waited = changed.wait_timeout_while(signaled, timeout, |s| !*s);
+                *waited.unwrap_or_else(|e| e.into_inner()).0
+            }
+        }
+    }
+
+    fn signal(&self, on: bool) {
+        *self.signal.0.lock().unwrap_or_else(|e| e.into_inner()) = on;
+        self.signal.1.notify_all();
+    }
+}
 
 pub unsafe extern "C" fn create_sync(
     display: Handle,
@@ -24,7 +67,8 @@ pub unsafe extern "C" fn create_sync(
     attributes: *const Attrib,
 ) -> Handle {
     // SAFETY: the program's list, passed on by libEGL.
-    create(display, kind, unsafe { wide_pairs(attributes) }.is_empty())
+    let no_attributes = unsafe { wide_pairs(attributes) }.is_empty();
+    create(display, kind, no_attributes, EglError::BadParameter)
 }
 
 pub unsafe extern "C" fn create_sync_khr(
@@ -33,37 +77,51 @@ pub unsafe extern "C" fn create_sync_khr(
     attributes: *const c_int,
 ) -> Handle {
     // SAFETY: the program's list, passed on by libEGL.
-    create(display, kind, unsafe { pairs(attributes) }.is_empty())
+    let no_attributes = unsafe { pairs(attributes) }.is_empty();
+    create(display, kind, no_attributes, EglError::BadAttribute)
 }
 
-fn create(display: Handle, kind: c_uint, no_attributes: bool) -> Handle {
+/// `unknown` is how the function at hand calls a kind that does not exist.
+fn create(display: Handle, kind: c_uint, no_attributes: bool, unknown: EglError) -> Handle {
     call(null_mut(), || {
         with_display(display, |_| Ok(()))?;
-        if kind != SYNC_FENCE || !no_attributes {
+        let context = current();
+        if matches!(kind, SYNC_FENCE | SYNC_NATIVE_FENCE) && context.is_none() {
+            return Err(EglError::BadMatch);
+        }
+        if !no_attributes || kind == SYNC_CL_EVENT {
             return Err(EglError::BadAttribute);
         }
-        current().ok_or(EglError::BadMatch)?.finish();
+        match (kind, context) {
+            (SYNC_FENCE, Some(context)) => context.finish(),
+            (SYNC_REUSABLE, _) => {}
+            _ => return Err(unknown),
+        }
         with_display(display, |open| {
-            let sync = open.next_sync;
+            let name = open.next_sync;
             open.next_sync += 1;
-            open.syncs.insert(sync);
-            Ok(sync as Handle)
+            let sync = Sync {
+                kind,
+                signal: Arc::new((Mutex::new(kind == SYNC_FENCE), Condvar::new())),
+            };
+            open.syncs.insert(name, sync);
+            Ok(name as Handle)
         })
     })
 }
 
-fn known(display: Handle, sync: Handle) -> Result<(), EglError> {
+fn known(display: Handle, sync: Handle) -> Result<Sync, EglError> {
     with_display(display, |open| {
-        match open.syncs.contains(&(sync as usize)) {
-            true => Ok(()),
-            false => Err(EglError::BadParameter),
-        }
+        let found = open.syncs.get(&(sync as usize));
+        found.cloned().ok_or(EglError::BadParameter)
     })
 }
 
 pub unsafe extern "C" fn destroy_sync(display: Handle, sync: Handle) -> EglBoolean {
     call(0, || {
-        known(display, sync)?;
+        let found = known(display, sync)?;
+        // Nobody waits for what is no more.
+        found.signal(true);
         with_display(display, |open| {
             open.syncs.remove(&(sync as usize));
             Ok(1)
@@ -71,18 +129,39 @@ pub unsafe extern "C" fn destroy_sync(display: Handle, sync: Handle) -> EglBoole
     })
 }
 
+pub unsafe extern "C" fn signal_sync(display: Handle, sync: Handle, mode: c_uint) -> EglBoolean {
+    call(0, || {
+        let found = known(display, sync)?;
+        if found.kind != SYNC_REUSABLE {
+            return Err(EglError::BadMatch);
+        }
+        match mode as c_int {
+            SIGNALED => found.signal(true),
+            UNSIGNALED => found.signal(false),
+            _ => return Err(EglError::BadAttribute),
+        }
+        Ok(1)
+    })
+}
+
 pub unsafe extern "C" fn client_wait_sync(
     display: Handle,
     sync: Handle,
     _flags: c_int,
-    _timeout: u64,
+    timeout: u64,
 ) -> c_int {
-    call(0, || known(display, sync).map(|()| CONDITION_SATISFIED))
+    call(0, || {
+        Ok(match known(display, sync)?.wait(timeout) {
+            true => CONDITION_SATISFIED,
+            false => TIMEOUT_EXPIRED,
+        })
+    })
 }
 
 pub unsafe extern "C" fn wait_sync(display: Handle, sync: Handle, flags: c_int) -> EglBoolean {
     call(0, || {
         known(display, sync)?;
+        current().ok_or(EglError::BadMatch)?;
         match flags {
             0 => Ok(1),
             _ => Err(EglError::BadParameter),
@@ -130,11 +209,12 @@ pub unsafe extern "C" fn get_sync_attrib_khr(
 }
 
 fn attribute_of(display: Handle, sync: Handle, attribute: c_int) -> Result<c_int, EglError> {
-    known(display, sync)?;
+    let found = known(display, sync)?;
     Ok(match attribute {
-        SYNC_TYPE => SYNC_FENCE as c_int,
-        SYNC_STATUS => SIGNALED,
-        SYNC_CONDITION => PRIOR_COMMANDS_COMPLETE,
+        SYNC_TYPE => found.kind as c_int,
+        SYNC_STATUS if found.is_signaled() => SIGNALED,
+        SYNC_STATUS => UNSIGNALED,
+        SYNC_CONDITION if found.kind == SYNC_FENCE => PRIOR_COMMANDS_COMPLETE,
         _ => return Err(EglError::BadAttribute),
     })
 }
