@@ -1,8 +1,8 @@
-//! Dispatch functions of EGL extensions, found by their display.
+//! Dispatch functions of EGL extensions, found by their display or device.
 
-use super::abi::{Attrib, EglBoolean, Exports, Handle};
+use super::abi::{Attrib, EglBoolean, Exports, Handle, Vendor};
 use super::error::EglError;
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
@@ -24,7 +24,7 @@ pub fn current_api() -> c_uint {
 }
 
 macro_rules! stubs {
-    ($($index:ident $name:literal $stub:ident($($arg:ident: $kind:ty),*) -> $ret:ty, $failed:expr;)*) => {
+    ($($index:ident $name:literal $stub:ident($($arg:ident: $kind:ty),*) -> $ret:ty, $failed:expr, by $vendor:ident;)*) => {
         $(static $index: AtomicI32 = AtomicI32::new(-1);)*
 
         /// The stub that libEGL gives to programs for the extension function `name`.
@@ -43,38 +43,46 @@ macro_rules! stubs {
             }
         }
 
-        $(unsafe extern "C" fn $stub(display: Handle $(, $arg: $kind)*) -> $ret {
+        $(unsafe extern "C" fn $stub(of: Handle $(, $arg: $kind)*) -> $ret {
             type Function = unsafe extern "C" fn(Handle $(, $kind)*) -> $ret;
-            let address = implementation(display, &$index);
+            let address = implementation(|e| e.$vendor, of, &$index);
             if address.is_null() {
                 return $failed;
             }
-            // SAFETY: the display's vendor has this function, whose type the extension fixes, at this index.
+            // SAFETY: the vendor of what the function is about has it, of the type that the extension fixes, at this index.
             unsafe {
                 let function = std::mem::transmute::<*const c_void, Function>(address);
-                function(display $(, $arg)*)
+                function(of $(, $arg)*)
             }
         })*
     };
 }
 
 stubs! {
-    CREATE b"eglCreateSyncKHR" create_sync_khr(kind: c_uint, list: *const c_int) -> Handle, null_mut();
-    DESTROY b"eglDestroySyncKHR" destroy_sync_khr(sync: Handle) -> EglBoolean, 0;
-    CLIENT_WAIT b"eglClientWaitSyncKHR" client_wait_sync_khr(sync: Handle, flags: c_int, timeout: u64) -> c_int, 0;
-    ATTRIB b"eglGetSyncAttribKHR" get_sync_attrib_khr(sync: Handle, attribute: c_int, value: *mut c_int) -> EglBoolean, 0;
-    SIGNAL b"eglSignalSyncKHR" signal_sync_khr(sync: Handle, mode: c_uint) -> EglBoolean, 0;
-    WAIT b"eglWaitSyncKHR" wait_sync_khr(sync: Handle, flags: c_int) -> c_int, 0;
+    DEVICE_ATTRIB b"eglQueryDeviceAttribEXT" query_device_attrib(name: c_int, value: *mut Attrib) -> EglBoolean, 0, by vendor_of_device;
+    DEVICE_STRING b"eglQueryDeviceStringEXT" query_device_string(name: c_int) -> *const c_char, std::ptr::null(), by vendor_of_device;
+    CREATE b"eglCreateSyncKHR" create_sync_khr(kind: c_uint, list: *const c_int) -> Handle, null_mut(), by vendor_of_display;
+    DESTROY b"eglDestroySyncKHR" destroy_sync_khr(sync: Handle) -> EglBoolean, 0, by vendor_of_display;
+    CLIENT_WAIT b"eglClientWaitSyncKHR" client_wait_sync_khr(sync: Handle, flags: c_int, timeout: u64) -> c_int, 0, by vendor_of_display;
+    ATTRIB b"eglGetSyncAttribKHR" get_sync_attrib_khr(sync: Handle, attribute: c_int, value: *mut c_int) -> EglBoolean, 0, by vendor_of_display;
+    SIGNAL b"eglSignalSyncKHR" signal_sync_khr(sync: Handle, mode: c_uint) -> EglBoolean, 0, by vendor_of_display;
+    WAIT b"eglWaitSyncKHR" wait_sync_khr(sync: Handle, flags: c_int) -> c_int, 0, by vendor_of_display;
 }
 
-/// What the display's vendor has at `index`; null, with the error set, if there is no such display.
-fn implementation(display: Handle, index: &AtomicI32) -> *const c_void {
+type VendorOf = unsafe extern "C" fn(Handle) -> *mut Vendor;
+
+/// What the vendor of `of`, a display or a device, has at `index`; null, with the error set, if there is no such thing.
+fn implementation(
+    vendor_of: impl FnOnce(&Exports) -> VendorOf,
+    of: Handle,
+    index: &AtomicI32,
+) -> *const c_void {
     let exports = exports();
     let index = index.load(Ordering::Acquire);
     // SAFETY: libEGL's own functions, called in the order its ABI prescribes for stubs.
     unsafe {
         (exports.thread_init)();
-        let vendor = (exports.vendor_of_display)(display);
+        let vendor = vendor_of(exports)(of);
         if vendor.is_null() || index < 0 {
             (exports.set_error)(EglError::BadDisplay as c_int);
             return std::ptr::null();

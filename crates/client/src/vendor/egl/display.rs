@@ -178,7 +178,12 @@ pub unsafe extern "C" fn initialize(
             *open = Some(Open {
                 session,
                 platform: display.platform,
-                configs: Vec::leak(configs(session, watch.as_deref(), display.screen)),
+                configs: Vec::leak(configs(
+                    session,
+                    display.platform,
+                    watch.as_deref(),
+                    display.screen,
+                )),
                 watch,
                 surfaces: HashMap::new(),
                 contexts: HashSet::new(),
@@ -197,7 +202,12 @@ pub unsafe extern "C" fn initialize(
 }
 
 /// The formats with the visuals of the display's screen.
-fn configs(session: &Session, watch: Option<&Watch>, screen: Option<usize>) -> Vec<Config> {
+fn configs(
+    session: &Session,
+    platform: Platform,
+    watch: Option<&Watch>,
+    screen: Option<usize>,
+) -> Vec<Config> {
     let has = |api: u32, least: (u8, u8)| highest(&session.info, api) >= least;
     let mut renderable = 0;
     for (there, bit) in [
@@ -208,7 +218,10 @@ fn configs(session: &Session, watch: Option<&Watch>, screen: Option<usize>) -> V
     ] {
         renderable |= if there { bit } else { 0 };
     }
-    let formats = session.formats.iter().filter(|f| f.double && !f.accum);
+    // Devices have no floating-point surfaces: nor has Mesa's platform of them.
+    let floats = platform != Platform::Device;
+    let fits = |f: &&Format| f.double && !f.accum && (floats || !f.color.is_float());
+    let formats = session.formats.iter().filter(fits);
     let mut all: Vec<Config> = Vec::new();
     let mut add = |format: &Format, visual: Option<&VisualOf>| {
         let class = |v: Option<&VisualOf>| v.map(|v| v.class);
@@ -257,11 +270,14 @@ pub unsafe extern "C" fn terminate(display: Handle) -> EglBoolean {
 
 pub unsafe extern "C" fn query_string(display: Handle, name: c_int) -> *const c_char {
     call(std::ptr::null(), || {
+        if display.is_null() && name == NAME_EXTENSIONS {
+            return Ok(CLIENT_EXTENSIONS.as_ptr());
+        }
         with_display(display, |_| {
             Ok(match name {
                 0x3053 => c"Manganese".as_ptr(),
                 0x3054 => c"1.5 Manganese".as_ptr(),
-                0x3055 => EXTENSIONS.as_ptr(),
+                NAME_EXTENSIONS => EXTENSIONS.as_ptr(),
                 0x308D => c"OpenGL OpenGL_ES ".as_ptr(),
                 _ => return Err(EglError::BadParameter),
             })
@@ -269,6 +285,10 @@ pub unsafe extern "C" fn query_string(display: Handle, name: c_int) -> *const c_
     })
 }
 
+const NAME_EXTENSIONS: c_int = 0x3055;
+const CLIENT_EXTENSIONS: &std::ffi::CStr =
+    c"EGL_EXT_client_extensions EGL_EXT_device_base EGL_EXT_device_enumeration \
+EGL_EXT_device_query EGL_EXT_platform_base EGL_KHR_client_get_all_proc_addresses";
 const EXTENSIONS: &std::ffi::CStr = c"EGL_EXT_create_context_robustness EGL_EXT_pixel_format_float EGL_KHR_config_attribs \
 EGL_KHR_context_flush_control EGL_KHR_create_context EGL_KHR_create_context_no_error EGL_KHR_fence_sync EGL_KHR_get_all_proc_addresses \
 EGL_KHR_gl_colorspace EGL_KHR_no_config_context EGL_KHR_reusable_sync EGL_KHR_surfaceless_context EGL_KHR_wait_sync EGL_MESA_configless_context";
