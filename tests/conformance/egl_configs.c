@@ -134,7 +134,7 @@ static void say(EGLDisplay egl)
     static const char *const names[] = {
         "EGL_KHR_config_attribs", "EGL_KHR_context_flush_control", "EGL_KHR_create_context", "EGL_KHR_fence_sync",
         "EGL_KHR_get_all_proc_addresses", "EGL_KHR_gl_colorspace", "EGL_KHR_gl_renderbuffer_image", "EGL_KHR_gl_texture_2D_image",
-        "EGL_KHR_gl_texture_3D_image", "EGL_KHR_gl_texture_cubemap_image", "EGL_KHR_image_base", "EGL_KHR_no_config_context", "EGL_KHR_reusable_sync",
+        "EGL_KHR_gl_texture_cubemap_image", "EGL_KHR_image_base", "EGL_KHR_no_config_context", "EGL_KHR_reusable_sync",
         "EGL_KHR_surfaceless_context", "EGL_EXT_pixel_format_float", "EGL_KHR_wait_sync", "EGL_MESA_configless_context", 
         "EGL_EXT_buffer_age", "EGL_KHR_partial_update", "EGL_EXT_swap_buffers_with_damage", "EGL_KHR_swap_buffers_with_damage", "EGL_NOK_texture_from_pixmap",
         "EGL_NOK_swap_region", "EGL_CHROMIUM_sync_control", "EGL_EXT_image_dma_buf_import", "EGL_ANDROID_native_fence_sync", "EGL_KHR_image",

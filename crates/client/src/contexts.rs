@@ -170,6 +170,30 @@ impl Contexts {
         Ok(())
     }
 
+    /// Makes an EGL image of a texture or renderbuffer; returns what `eglGetError` says of it.
+    pub fn create_image(
+        &self,
+        session: &'static Session,
+        image: u32,
+        context: u32,
+        target: u32,
+        name: u32,
+        level: i32,
+    ) -> u32 {
+        const SUCCESS: u32 = 0x3000;
+        let _one = self.creating.lock().unwrap_or_else(|e| e.into_inner());
+        // SAFETY: written to the control message's own encoder.
+        session.control(|e| unsafe {
+            e.mgn_create_image(image, context, target, name, level, 1);
+        });
+        if !session.is_answered() || session.is_lost() {
+            return SUCCESS;
+        }
+        let mut answer = Answer::new(session.answer(0, ops::MGN_CREATE_IMAGE).bytes);
+        let code = answer.next_array(4);
+        code.try_into().map_or(0, u32::from_le_bytes)
+    }
+
     fn known(&self) -> MutexGuard<'_, HashMap<usize, Entry>> {
         self.known.lock().unwrap_or_else(|e| e.into_inner())
     }

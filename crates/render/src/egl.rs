@@ -8,6 +8,7 @@ pub(crate) type Display = *mut c_void;
 pub(crate) type Config = *mut c_void;
 pub(crate) type Context = *mut c_void;
 pub(crate) type Surface = *mut c_void;
+pub(crate) type Image = *mut c_void;
 type Device = *mut c_void;
 
 pub(crate) const NO_CONTEXT: Context = null_mut();
@@ -104,6 +105,8 @@ functions! {
 }
 
 type GetPlatformDisplay = unsafe extern "C" fn(u32, *mut c_void, *const i32) -> Display;
+type CreateImage = unsafe extern "C" fn(Display, Context, u32, *mut c_void, *const i32) -> Image;
+type DestroyImage = unsafe extern "C" fn(Display, Image) -> u32;
 type QueryDevices = unsafe extern "C" fn(i32, *mut Device, *mut i32) -> u32;
 type QueryDeviceString = unsafe extern "C" fn(Device, i32) -> *const c_char;
 type QueryDisplayAttrib = unsafe extern "C" fn(Display, i32, *mut isize) -> u32;
@@ -126,6 +129,8 @@ pub(crate) struct Egl {
     /// The platform that the display is of, for messages.
     pub platform: &'static str,
     pub is_software: bool,
+    /// Makes and ends images, of EGL_KHR_image_base.
+    images: Option<(CreateImage, DestroyImage)>,
 }
 
 impl Egl {
@@ -150,7 +155,13 @@ impl Egl {
         let extensions = format!(" {} ", string(EXTENSIONS));
         let description = format!("{}, EGL {}", string(VENDOR), string(VERSION));
         let is_software = is_software(&functions, display);
+        // SAFETY: EGL_KHR_image_base gives these two functions their types.
+        let images = unsafe {
+            address::<CreateImage>(&functions, "eglCreateImageKHR")
+                .zip(address::<DestroyImage>(&functions, "eglDestroyImageKHR"))
+        };
         Ok(Egl {
+            images,
             is_software,
             functions,
             display,
@@ -218,6 +229,51 @@ impl Egl {
             Err(self.error("create a context"))
         } else {
             Ok(context)
+        }
+    }
+
+    /// Whether EGL images can be made of two-dimensional textures, faces of cubes, and renderbuffers.
+    pub fn has_images(&self) -> bool {
+        let needed = [
+            "EGL_KHR_image_base",
+            "EGL_KHR_gl_texture_2D_image",
+            "EGL_KHR_gl_texture_cubemap_image",
+            "EGL_KHR_gl_renderbuffer_image",
+        ];
+        needed.iter().all(|name| self.has(name)) && self.images.is_some()
+    }
+
+    /// Makes an image of the object `name` of `context`.
+    ///
+    /// # Errors
+    /// EGL's own code.
+    pub fn create_image(
+        &self,
+        context: Context,
+        target: u32,
+        name: u32,
+        attributes: &[i32],
+    ) -> Result<Image, i32> {
+        const BAD_PARAMETER: i32 = 0x300C;
+        let Some((create, _)) = self.images else {
+            return Err(BAD_PARAMETER);
+        };
+        let mut list = attributes.to_vec();
+        list.push(attr::NONE);
+        let buffer = name as usize as *mut c_void;
+        // SAFETY: the context is one of this display's; the list is terminated; names of objects are only looked up.
+        let image = unsafe { create(self.display, context, target, buffer, list.as_ptr()) };
+        match image.is_null() {
+            // SAFETY: takes no arguments.
+            true => Err(unsafe { (self.functions.get_error)() }),
+            false => Ok(image),
+        }
+    }
+
+    pub fn destroy_image(&self, image: Image) {
+        if let Some((_, destroy)) = self.images {
+            // SAFETY: the image is one of this display's and is not used again.
+            unsafe { destroy(self.display, image) };
         }
     }
 

@@ -89,6 +89,7 @@ impl Renderer {
         let mut info = ServerInfo {
             configs: self.config_list(),
             is_software: self.egl.is_software,
+            has_images: self.egl.has_images(),
             memory: memory(),
             ..ServerInfo::default()
         };

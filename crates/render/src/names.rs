@@ -112,6 +112,13 @@ pub struct Shared {
     pub syncs: HashMap<u32, Sync>,
 }
 
+impl Shared {
+    /// The names of a class that contexts have in common.
+    pub fn table(&self, class: Class) -> &Table {
+        &self.tables[class as usize]
+    }
+}
+
 /// A driver's fence. Owned by the share group, which deletes it.
 #[derive(Debug, Clone, Copy)]
 pub struct Sync(pub *const c_void);

@@ -40,6 +40,8 @@ pub struct Renderer {
     pub(crate) surfaces: HashMap<u32, SharedSurface>,
     /// Whether there has been a surface with an accumulation buffer.
     pub(crate) has_accumulation: bool,
+    /// EGL images by the client's names for them.
+    pub(crate) images: HashMap<u32, egl::Image>,
     /// A context of the renderer's own, for work that must not touch a program's state.
     pub(crate) keeper: Keeper,
     pub(crate) pictures: Box<dyn Pictures>,
@@ -85,6 +87,7 @@ impl Renderer {
             groups: HashMap::new(),
             surfaces: HashMap::new(),
             has_accumulation: false,
+            images: HashMap::new(),
             keeper,
             pictures,
             errors,

@@ -42,6 +42,8 @@ pub struct ServerInfo {
     /// Mesa's release, as major, minor and patch; zeros for other drivers.
     pub release: [u32; 3],
     pub is_software: bool,
+    /// Whether EGL images can be made of textures and renderbuffers.
+    pub has_images: bool,
     /// What pictures and objects may take, in MiB.
     pub memory: u32,
     pub configs: Vec<Config>,

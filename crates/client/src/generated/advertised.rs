@@ -3,7 +3,7 @@
 //! What may be advertised, if the server has it too.
 
 /// Sorted.
-pub static EXTENSIONS: [&str; 397] = [
+pub static EXTENSIONS: [&str; 400] = [
     "GL_3DFX_texture_compression_FXT1",
     "GL_AMD_conservative_depth",
     "GL_AMD_draw_buffers_blend",
@@ -178,6 +178,7 @@ pub static EXTENSIONS: [&str; 397] = [
     "GL_ATI_texture_env_combine3",
     "GL_ATI_texture_float",
     "GL_ATI_texture_mirror_once",
+    "GL_EXT_EGL_sync",
     "GL_EXT_abgr",
     "GL_EXT_base_instance",
     "GL_EXT_bgra",
@@ -341,6 +342,8 @@ pub static EXTENSIONS: [&str; 397] = [
     "GL_NV_texture_barrier",
     "GL_NV_texture_env_combine4",
     "GL_NV_texture_rectangle",
+    "GL_OES_EGL_image",
+    "GL_OES_EGL_sync",
     "GL_OES_blend_equation_separate",
     "GL_OES_blend_func_separate",
     "GL_OES_blend_subtract",

@@ -1830,14 +1830,8 @@ pub unsafe extern "C" fn glDrawTransformFeedbackStreamInstanced(mode: u32, id: u
         cx.done();
     }
 }
-pub unsafe extern "C" fn glEGLImageTargetRenderbufferStorageOES(target: u32, image: *mut c_void) {
-    refused("glEGLImageTargetRenderbufferStorageOES");
-}
 pub unsafe extern "C" fn glEGLImageTargetTexStorageEXT(target: u32, image: *mut c_void, attrib_list: *const i32) {
     refused("glEGLImageTargetTexStorageEXT");
-}
-pub unsafe extern "C" fn glEGLImageTargetTexture2DOES(target: u32, image: *mut c_void) {
-    refused("glEGLImageTargetTexture2DOES");
 }
 pub unsafe extern "C" fn glEGLImageTargetTextureStorageEXT(texture: u32, image: *mut c_void, attrib_list: *const i32) {
     refused("glEGLImageTargetTextureStorageEXT");

@@ -796,6 +796,20 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertex(
         value
     }
 }
+pub unsafe extern "C" fn glEGLImageTargetRenderbufferStorageOES(target: u32, image: *mut c_void) {
+    unsafe {
+        let value = hand::glEGLImageTargetRenderbufferStorageOES(target, image);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glEGLImageTargetTexture2DOES(target: u32, image: *mut c_void) {
+    unsafe {
+        let value = hand::glEGLImageTargetTexture2DOES(target, image);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glEdgeFlagPointer(stride: i32, pointer: *const c_void) {
     unsafe {
         let value = hand::glEdgeFlagPointer(stride, pointer);

@@ -243,6 +243,8 @@ pub struct Gl {
     pub glDrawTransformFeedbackInstanced: unsafe extern "C" fn(u32, u32, i32),
     pub glDrawTransformFeedbackStream: unsafe extern "C" fn(u32, u32, u32),
     pub glDrawTransformFeedbackStreamInstanced: unsafe extern "C" fn(u32, u32, u32, i32),
+    pub glEGLImageTargetRenderbufferStorageOES: unsafe extern "C" fn(u32, *mut c_void),
+    pub glEGLImageTargetTexture2DOES: unsafe extern "C" fn(u32, *mut c_void),
     pub glEdgeFlag: unsafe extern "C" fn(u8),
     pub glEdgeFlagPointer: unsafe extern "C" fn(i32, *const c_void),
     pub glEdgeFlagPointerEXT: unsafe extern "C" fn(i32, i32, *const u8),
@@ -1863,6 +1865,12 @@ impl Gl {
             },
             glDrawTransformFeedbackStreamInstanced: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32)>(load("glDrawTransformFeedbackStreamInstanced"))
+            },
+            glEGLImageTargetRenderbufferStorageOES: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *mut c_void)>(load("glEGLImageTargetRenderbufferStorageOES"))
+            },
+            glEGLImageTargetTexture2DOES: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *mut c_void)>(load("glEGLImageTargetTexture2DOES"))
             },
             glEdgeFlag: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u8)>(load("glEdgeFlag")) },
             glEdgeFlagPointer: unsafe {

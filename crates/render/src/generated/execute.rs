@@ -39,6 +39,18 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.hand_mgn_create_context(id, api, major, minor, flags, config, share, info_count, reply)
     }
+    fn mgn_create_image(
+        &mut self,
+        image: u32,
+        context: u32,
+        target: u32,
+        name: u32,
+        level: i32,
+        code_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_mgn_create_image(image, context, target, name, level, code_count, reply)
+    }
     fn mgn_create_surface(&mut self, id: u32, kind: u32, config: u32, width: u32, height: u32) -> Result<(), Fault> {
         self.hand_mgn_create_surface(id, kind, config, width, height)
     }
@@ -50,6 +62,9 @@ impl Commands for Renderer {
     }
     fn mgn_destroy_context(&mut self, id: u32) -> Result<(), Fault> {
         self.hand_mgn_destroy_context(id)
+    }
+    fn mgn_destroy_image(&mut self, image: u32) -> Result<(), Fault> {
+        self.hand_mgn_destroy_image(image)
     }
     fn mgn_destroy_surface(&mut self, id: u32) -> Result<(), Fault> {
         self.hand_mgn_destroy_surface(id)
@@ -1696,6 +1711,12 @@ impl Commands for Renderer {
     }
     fn gl_draw_transform_feedback_stream_instanced(&mut self, mode: u32, id: u32, stream: u32, instancecount: i32) -> Result<(), Fault> {
         self.hand_gl_draw_transform_feedback_stream_instanced(mode, id, stream, instancecount)
+    }
+    fn gl_egl_image_target_renderbuffer_storage_oes(&mut self, target: u32, image: u32) -> Result<(), Fault> {
+        self.hand_gl_egl_image_target_renderbuffer_storage_oes(target, image)
+    }
+    fn gl_egl_image_target_texture2does(&mut self, target: u32, image: u32) -> Result<(), Fault> {
+        self.hand_gl_egl_image_target_texture2does(target, image)
     }
     fn gl_edge_flag(&mut self, flag: u8) -> Result<(), Fault> {
         self.needs_context()?;

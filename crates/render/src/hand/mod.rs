@@ -5,6 +5,7 @@ pub(crate) mod arrays;
 mod buffers;
 mod debug;
 mod draws;
+mod egl_images;
 mod framebuffers;
 mod gets;
 mod images;

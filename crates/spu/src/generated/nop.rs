@@ -43,6 +43,20 @@ impl Commands for Nop {
         reply.empty();
         Ok(())
     }
+    fn mgn_create_image(
+        &mut self,
+        image: u32,
+        context: u32,
+        target: u32,
+        name: u32,
+        level: i32,
+        code_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
     fn mgn_create_surface(&mut self, id: u32, kind: u32, config: u32, width: u32, height: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -57,6 +71,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn mgn_destroy_context(&mut self, id: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn mgn_destroy_image(&mut self, image: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -1559,6 +1577,14 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_draw_transform_feedback_stream_instanced(&mut self, mode: u32, id: u32, stream: u32, instancecount: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_egl_image_target_renderbuffer_storage_oes(&mut self, target: u32, image: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_egl_image_target_texture2does(&mut self, target: u32, image: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }

@@ -65,6 +65,29 @@ impl<W: Write> Commands for Print<W> {
         );
         self.next.mgn_create_context(id, api, major, minor, flags, config, share, info_count, reply)
     }
+    fn mgn_create_image(
+        &mut self,
+        image: u32,
+        context: u32,
+        target: u32,
+        name: u32,
+        level: i32,
+        code_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "mgnCreateImage",
+            &[
+                Show::from(image as i64),
+                Show::from(context as i64),
+                Show::from(target as i64),
+                Show::from(name as i64),
+                Show::from(level as i64),
+                Show::Out(code_count),
+            ],
+        );
+        self.next.mgn_create_image(image, context, target, name, level, code_count, reply)
+    }
     fn mgn_create_surface(&mut self, id: u32, kind: u32, config: u32, width: u32, height: u32) -> Result<(), Fault> {
         self.line(
             "mgnCreateSurface",
@@ -89,6 +112,10 @@ impl<W: Write> Commands for Print<W> {
     fn mgn_destroy_context(&mut self, id: u32) -> Result<(), Fault> {
         self.line("mgnDestroyContext", &[Show::from(id as i64)]);
         self.next.mgn_destroy_context(id)
+    }
+    fn mgn_destroy_image(&mut self, image: u32) -> Result<(), Fault> {
+        self.line("mgnDestroyImage", &[Show::from(image as i64)]);
+        self.next.mgn_destroy_image(image)
     }
     fn mgn_destroy_surface(&mut self, id: u32) -> Result<(), Fault> {
         self.line("mgnDestroySurface", &[Show::from(id as i64)]);
@@ -2271,6 +2298,14 @@ impl<W: Write> Commands for Print<W> {
             &[Show::Enum(mode), Show::from(i64::from(id)), Show::from(stream as i64), Show::from(instancecount as i64)],
         );
         self.next.gl_draw_transform_feedback_stream_instanced(mode, id, stream, instancecount)
+    }
+    fn gl_egl_image_target_renderbuffer_storage_oes(&mut self, target: u32, image: u32) -> Result<(), Fault> {
+        self.line("glEGLImageTargetRenderbufferStorageOES", &[Show::Enum(target), Show::from(image as i64)]);
+        self.next.gl_egl_image_target_renderbuffer_storage_oes(target, image)
+    }
+    fn gl_egl_image_target_texture2does(&mut self, target: u32, image: u32) -> Result<(), Fault> {
+        self.line("glEGLImageTargetTexture2DOES", &[Show::Enum(target), Show::from(image as i64)]);
+        self.next.gl_egl_image_target_texture2does(target, image)
     }
     fn gl_edge_flag(&mut self, flag: u8) -> Result<(), Fault> {
         self.line("glEdgeFlag", &[Show::from(flag as i64)]);

@@ -41,6 +41,19 @@ pub trait Commands {
     ) -> Result<(), Fault> {
         self.next().mgn_create_context(id, api, major, minor, flags, config, share, info_count, reply)
     }
+    /// Makes an EGL image of a texture or renderbuffer of a context; answers with what eglGetError says.
+    fn mgn_create_image(
+        &mut self,
+        image: u32,
+        context: u32,
+        target: u32,
+        name: u32,
+        level: i32,
+        code_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.next().mgn_create_image(image, context, target, name, level, code_count, reply)
+    }
     /// Makes the default framebuffer of a window (kind 0) or pbuffer (kind 1); 2 more without a back buffer, 4 more with an accumulation buffer.
     fn mgn_create_surface(&mut self, id: u32, kind: u32, config: u32, width: u32, height: u32) -> Result<(), Fault> {
         self.next().mgn_create_surface(id, kind, config, width, height)
@@ -56,6 +69,10 @@ pub trait Commands {
     /// Ends a context and what only it held.
     fn mgn_destroy_context(&mut self, id: u32) -> Result<(), Fault> {
         self.next().mgn_destroy_context(id)
+    }
+    /// Ends an EGL image; what was made of it stays.
+    fn mgn_destroy_image(&mut self, image: u32) -> Result<(), Fault> {
+        self.next().mgn_destroy_image(image)
     }
     /// Ends a default framebuffer.
     fn mgn_destroy_surface(&mut self, id: u32) -> Result<(), Fault> {
@@ -1332,6 +1349,12 @@ pub trait Commands {
     }
     fn gl_draw_transform_feedback_stream_instanced(&mut self, mode: u32, id: u32, stream: u32, instancecount: i32) -> Result<(), Fault> {
         self.next().gl_draw_transform_feedback_stream_instanced(mode, id, stream, instancecount)
+    }
+    fn gl_egl_image_target_renderbuffer_storage_oes(&mut self, target: u32, image: u32) -> Result<(), Fault> {
+        self.next().gl_egl_image_target_renderbuffer_storage_oes(target, image)
+    }
+    fn gl_egl_image_target_texture2does(&mut self, target: u32, image: u32) -> Result<(), Fault> {
+        self.next().gl_egl_image_target_texture2does(target, image)
     }
     fn gl_edge_flag(&mut self, flag: u8) -> Result<(), Fault> {
         self.next().gl_edge_flag(flag)

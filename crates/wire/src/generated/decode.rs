@@ -47,6 +47,16 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.mgn_create_context(p0, p1, p2, p3, p4, p5, p6, p7, reply)
         }
+        ops::MGN_CREATE_IMAGE => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.u32()?;
+            let p4 = body.i32()?;
+            let p5 = body.count()?;
+            body.end()?;
+            to.mgn_create_image(p0, p1, p2, p3, p4, p5, reply)
+        }
         ops::MGN_CREATE_SURFACE => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -71,6 +81,11 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p0 = body.u32()?;
             body.end()?;
             to.mgn_destroy_context(p0)
+        }
+        ops::MGN_DESTROY_IMAGE => {
+            let p0 = body.u32()?;
+            body.end()?;
+            to.mgn_destroy_image(p0)
         }
         ops::MGN_DESTROY_SURFACE => {
             let p0 = body.u32()?;
@@ -2017,6 +2032,18 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p3 = body.i32()?;
             body.end()?;
             to.gl_draw_transform_feedback_stream_instanced(p0, p1, p2, p3)
+        }
+        ops::GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            body.end()?;
+            to.gl_egl_image_target_renderbuffer_storage_oes(p0, p1)
+        }
+        ops::GL_EGL_IMAGE_TARGET_TEXTURE2DOES => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            body.end()?;
+            to.gl_egl_image_target_texture2does(p0, p1)
         }
         ops::GL_EDGE_FLAG => {
             let p0 = body.u32()? as u8;

@@ -57,6 +57,19 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn mgn_create_image(&mut self, image: u32, context: u32, target: u32, name: u32, level: i32, code: u32) {
+        unsafe {
+            let p = self.room(28);
+            put(p, 0, u32::from(ops::MGN_CREATE_IMAGE) | 7 << 16);
+            put(p, 4, image);
+            put(p, 8, context);
+            put(p, 12, target);
+            put(p, 16, name);
+            put(p, 20, level);
+            put(p, 24, code);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn mgn_create_surface(&mut self, id: u32, kind: u32, config: u32, width: u32, height: u32) {
         unsafe {
             let p = self.room(24);
@@ -94,6 +107,14 @@ impl Encoder {
             let p = self.room(8);
             put(p, 0, u32::from(ops::MGN_DESTROY_CONTEXT) | 2 << 16);
             put(p, 4, id);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn mgn_destroy_image(&mut self, image: u32) {
+        unsafe {
+            let p = self.room(8);
+            put(p, 0, u32::from(ops::MGN_DESTROY_IMAGE) | 2 << 16);
+            put(p, 4, image);
         }
     }
     #[inline(always)]
@@ -3397,6 +3418,26 @@ impl Encoder {
             put(p, 8, id);
             put(p, 12, stream);
             put(p, 16, instancecount);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_egl_image_target_renderbuffer_storage_oes(&mut self, target: u32, image: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES) | 3 << 16);
+            put(p, 4, target);
+            put(p, 8, image);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_egl_image_target_texture2does(&mut self, target: u32, image: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_EGL_IMAGE_TARGET_TEXTURE2DOES) | 3 << 16);
+            put(p, 4, target);
+            put(p, 8, image);
         }
     }
     #[inline(always)]

@@ -6,6 +6,7 @@
 mod clear;
 mod compressed;
 mod draw;
+mod egl;
 mod formats;
 mod maps;
 mod parameters;
@@ -18,6 +19,7 @@ mod textures;
 pub use clear::*;
 pub use compressed::*;
 pub use draw::*;
+pub use egl::*;
 pub use maps::*;
 pub use parameters::*;
 pub use read::*;

@@ -61,6 +61,9 @@ macro_rules! stubs {
 stubs! {
     DEVICE_ATTRIB b"eglQueryDeviceAttribEXT" query_device_attrib(name: c_int, value: *mut Attrib) -> EglBoolean, 0, by vendor_of_device;
     DEVICE_STRING b"eglQueryDeviceStringEXT" query_device_string(name: c_int) -> *const c_char, std::ptr::null(), by vendor_of_device;
+    CREATE_IMAGE b"eglCreateImageKHR" create_image_khr(context: Handle, target: c_uint, buffer: Handle, list: *const c_int) -> Handle, null_mut(),
+        by vendor_of_display;
+    DESTROY_IMAGE b"eglDestroyImageKHR" destroy_image_khr(image: Handle) -> EglBoolean, 0, by vendor_of_display;
     CREATE b"eglCreateSyncKHR" create_sync_khr(kind: c_uint, list: *const c_int) -> Handle, null_mut(), by vendor_of_display;
     DESTROY b"eglDestroySyncKHR" destroy_sync_khr(sync: Handle) -> EglBoolean, 0, by vendor_of_display;
     CLIENT_WAIT b"eglClientWaitSyncKHR" client_wait_sync_khr(sync: Handle, flags: c_int, timeout: u64) -> c_int, 0, by vendor_of_display;

@@ -41,6 +41,7 @@ pub struct Open {
     pub surfaces: HashMap<usize, EglSurface>,
     pub contexts: HashSet<usize>,
     pub syncs: HashMap<usize, Sync>,
+    pub images: HashSet<usize>,
     pub next_sync: usize,
 }
 
@@ -188,6 +189,7 @@ pub unsafe extern "C" fn initialize(
                 surfaces: HashMap::new(),
                 contexts: HashSet::new(),
                 syncs: HashMap::new(),
+                images: HashSet::new(),
                 next_sync: 1,
             });
         }
@@ -264,6 +266,12 @@ pub unsafe extern "C" fn terminate(display: Handle) -> EglBoolean {
             // Those that are current go when they are released.
             let _ = process().contexts.destroy(*context as *mut Context);
         }
+        for image in &open.images {
+            let image = *image as u32;
+            // SAFETY: written to the control message's own encoder.
+            open.session
+                .control(|e| unsafe { e.mgn_destroy_image(image) });
+        }
         Ok(1)
     })
 }
@@ -273,11 +281,12 @@ pub unsafe extern "C" fn query_string(display: Handle, name: c_int) -> *const c_
         if display.is_null() && name == NAME_EXTENSIONS {
             return Ok(CLIENT_EXTENSIONS.as_ptr());
         }
-        with_display(display, |_| {
+        with_display(display, |open| {
             Ok(match name {
                 0x3053 => c"Manganese".as_ptr(),
                 0x3054 => c"1.5 Manganese".as_ptr(),
-                NAME_EXTENSIONS => EXTENSIONS.as_ptr(),
+                NAME_EXTENSIONS if open.session.info.has_images => WITH_IMAGES.as_ptr().cast(),
+                NAME_EXTENSIONS => EXTENSIONS.as_ptr().cast(),
                 0x308D => c"OpenGL OpenGL_ES ".as_ptr(),
                 _ => return Err(EglError::BadParameter),
             })
@@ -289,6 +298,18 @@ const NAME_EXTENSIONS: c_int = 0x3055;
 const CLIENT_EXTENSIONS: &std::ffi::CStr =
     c"EGL_EXT_client_extensions EGL_EXT_device_base EGL_EXT_device_enumeration \
 EGL_EXT_device_query EGL_EXT_platform_base EGL_KHR_client_get_all_proc_addresses";
-const EXTENSIONS: &std::ffi::CStr = c"EGL_EXT_create_context_robustness EGL_EXT_pixel_format_float EGL_KHR_config_attribs \
-EGL_KHR_context_flush_control EGL_KHR_create_context EGL_KHR_create_context_no_error EGL_KHR_fence_sync EGL_KHR_get_all_proc_addresses \
-EGL_KHR_gl_colorspace EGL_KHR_no_config_context EGL_KHR_reusable_sync EGL_KHR_surfaceless_context EGL_KHR_wait_sync EGL_MESA_configless_context";
+
+macro_rules! extensions {
+    ($more:literal) => {
+        concat!(
+            "EGL_EXT_create_context_robustness EGL_EXT_pixel_format_float EGL_KHR_config_attribs EGL_KHR_context_flush_control ",
+            "EGL_KHR_create_context EGL_KHR_create_context_no_error EGL_KHR_fence_sync EGL_KHR_get_all_proc_addresses EGL_KHR_gl_colorspace EGL_KHR_no_config_context EGL_KHR_reusable_sync ",
+            "EGL_KHR_surfaceless_context EGL_KHR_wait_sync EGL_MESA_configless_context", $more, "\0"
+        )
+    };
+}
+
+const EXTENSIONS: &str = extensions!("");
+const WITH_IMAGES: &str = extensions!(
+    " EGL_KHR_gl_renderbuffer_image EGL_KHR_gl_texture_2D_image EGL_KHR_gl_texture_cubemap_image EGL_KHR_image_base"
+);

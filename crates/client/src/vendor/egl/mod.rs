@@ -7,6 +7,7 @@ mod device;
 mod dispatch;
 mod display;
 mod error;
+mod image;
 mod native;
 mod surface;
 mod sync;
@@ -108,7 +109,8 @@ implementations! {
     b"eglClientWaitSyncKHR" => sync::client_wait_sync,
     b"eglCopyBuffers" => surface::copy_buffers,
     b"eglCreateContext" => context::create_context,
-    b"eglCreateImage" => sync::create_image,
+    b"eglCreateImage" => image::create_image,
+    b"eglCreateImageKHR" => image::create_image_khr,
     b"eglCreatePbufferFromClientBuffer" => surface::create_pbuffer_from_client_buffer,
     b"eglCreatePbufferSurface" => surface::create_pbuffer_surface,
     b"eglCreatePixmapSurface" => surface::create_pixmap_surface,
@@ -120,7 +122,8 @@ implementations! {
     b"eglCreateSyncKHR" => sync::create_sync_khr,
     b"eglCreateWindowSurface" => surface::create_window_surface,
     b"eglDestroyContext" => context::destroy_context,
-    b"eglDestroyImage" => sync::destroy_image,
+    b"eglDestroyImage" => image::destroy_image,
+    b"eglDestroyImageKHR" => image::destroy_image,
     b"eglDestroySurface" => surface::destroy_surface,
     b"eglDestroySync" => sync::destroy_sync,
     b"eglDestroySyncKHR" => sync::destroy_sync,

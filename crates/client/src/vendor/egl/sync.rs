@@ -1,4 +1,4 @@
-//! Fence and reusable syncs, and images, of which there are none.
+//! Fence and reusable syncs.
 //!
 //! A fence is waited for when it is created: then it needs nothing further, whichever thread asks.
 
@@ -217,20 +217,4 @@ fn attribute_of(display: Handle, sync: Handle, attribute: c_int) -> Result<c_int
         SYNC_CONDITION if found.kind == SYNC_FENCE => PRIOR_COMMANDS_COMPLETE,
         _ => return Err(EglError::BadAttribute),
     })
-}
-
-pub unsafe extern "C" fn create_image(
-    display: Handle,
-    _context: Handle,
-    _target: c_uint,
-    _buffer: Handle,
-    _attributes: *const Attrib,
-) -> Handle {
-    call(null_mut(), || {
-        with_display(display, |_| Err(EglError::BadParameter))
-    })
-}
-
-pub unsafe extern "C" fn destroy_image(display: Handle, _image: Handle) -> EglBoolean {
-    call(0, || with_display(display, |_| Err(EglError::BadParameter)))
 }
