@@ -162,7 +162,12 @@ impl Context {
         // SAFETY: the context's own encoder.
         unsafe { self.enc.mgn_present_front(surface.id, frame, want) };
         self.flush();
-        session.frames.wait(&surface, IN_FLIGHT);
+        // A pixmap is looked at by X next.
+        let allowed = match surface.kind {
+            Kind::Pixmap { .. } => 0,
+            _ => IN_FLIGHT,
+        };
+        session.frames.wait(&surface, allowed);
         self.follow_window();
     }
 

@@ -84,11 +84,6 @@ impl Surface {
         config_id: u32,
     ) -> Arc<Surface> {
         let watch = watch.clone();
-        // What is drawn to a pixmap appears at once: there is nothing to swap.
-        let format = Format {
-            double: false,
-            ..format
-        };
         Surface::create(
             session,
             Kind::Pixmap {
