@@ -126,6 +126,31 @@ static void resized(void)
     close_window(&window);
 }
 
+/* A window that is resized in the moment before a frame: all of the frame has the new size. */
+static void resized_at_once(void)
+{
+    static const int sizes[][2] = {{120, 90}, {290, 280}, {64, 200}, {65, 200}, {256, 256}};
+    start();
+    struct window window = open_window(default_config(), 0, SIZE, SIZE);
+    glXMakeCurrent(display, window.id, context);
+    flower(5, 0);
+    glXSwapBuffers(display, window.id);
+    for (int i = 0; i < 5; i++) {
+        XResizeWindow(display, window.id, (unsigned)sizes[i][0], (unsigned)sizes[i][1]);
+        if (i % 2)
+            glBegin(GL_TRIANGLES), glVertex2f(0, 0), glVertex2f(1, 0), glVertex2f(0, 1), glEnd();
+        glClearColor(0.2f, 0.1f * (float)i, 0.3f, 1);
+        flower(6 + i, i);
+        char name[16];
+        snprintf(name, sizeof name, "%d", i);
+        picture_of(name, GL_BACK, sizes[i][0], sizes[i][1]);
+        INTS(GL_VIEWPORT, 4);
+        glXSwapBuffers(display, window.id);
+    }
+    end();
+    close_window(&window);
+}
+
 /*
  * Both buffers are drawn and read. The front one is cleared first: its contents after a swap are what was swapped, but Mesa's software renderer reads
  * black there.
@@ -286,5 +311,6 @@ static void destroyed_window(void)
 }
 
 CONFORM("windows", NONE, {"three_windows", three_windows}, {"draw_and_read", draw_and_read}, {"resized", resized},
+        {"resized_at_once", resized_at_once},
         {"drawing_to_front", drawing_to_front}, {"single_buffered", single_buffered},
         {"shown_on_screen", shown_on_screen}, {"destroyed_window", destroyed_window})

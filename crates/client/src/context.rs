@@ -37,6 +37,10 @@ pub struct Context {
     display: usize,
     /// In which frame the X server was last asked for the window's size.
     asked_in_frame: Option<u32>,
+    /// The next command is the first of a frame: see `begin_frame`.
+    begins_frame: bool,
+    /// What the program had asked of X when it was last looked at.
+    requests: u64,
 }
 
 /// Contexts that may hold memory of the transport, be it only because their thread has stopped in the middle of something. Others write to memory of
@@ -208,6 +212,33 @@ impl Context {
         }
     }
 
+    /// The next command will be the first of a frame. It finds no room, and so comes by where `begin_frame` is called.
+    pub fn end_frame(&mut self) {
+        if !self.gl.immediate.hides_room() {
+            self.begins_frame = true;
+            self.enc.end = self.enc.cur;
+        }
+    }
+
+    /// Makes the framebuffer as large as its window before anything is drawn to it. If the program has asked for anything of X since it was last looked
+    /// at, that may have been another size, and the X server is asked.
+    fn begin_frame(&mut self) {
+        self.begins_frame = false;
+        self.enc.end = self.room_end;
+        let Some(surface) = self.draw.clone() else {
+            return;
+        };
+        if surface.requests() != self.requests {
+            surface.sync();
+            surface.ask_window();
+            self.requests = surface.requests();
+        }
+        if let Some((width, height)) = surface.resized() {
+            // SAFETY: the context's own encoder.
+            unsafe { self.enc.mgn_resize_surface(surface.id, width, height) };
+        }
+    }
+
     /// The program sets a viewport of this size. Where that is not the framebuffer's, the program may know of a new size that we were not told of yet:
     /// then the X server is asked, which takes a round trip, once a frame.
     pub fn follow_viewport(&mut self, size: (u32, u32)) {
@@ -267,6 +298,8 @@ impl Context {
             request,
             display: 0,
             asked_in_frame: None,
+            begins_frame: false,
+            requests: 0,
         });
         context.follow_debug();
         context
@@ -362,6 +395,9 @@ pub unsafe fn refill(encoder: *mut Encoder, n: usize) -> *mut u8 {
         // A command that is not allowed between glBegin and glEnd. It is written where nobody reads it.
         cx.set_error(mgn_wire::gl::GL_INVALID_OPERATION);
         return idle::nowhere();
+    }
+    if cx.begins_frame {
+        cx.begin_frame();
     }
     if (cx.room_end as usize).saturating_sub(cx.enc.cur as usize) < n {
         cx.find_room(n);

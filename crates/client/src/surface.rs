@@ -3,6 +3,7 @@
 use crate::config::Format;
 use crate::session::Session;
 use crate::x11::watch::{Followed, Watch};
+use crate::x11::xlib::{xlib, Display};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -12,6 +13,8 @@ pub enum Kind {
     Window {
         watch: Arc<Watch>,
         window: Arc<Followed>,
+        /// The program's Xlib display, as an address; 0 where it has none.
+        display: usize,
     },
     Pixmap {
         watch: Arc<Watch>,
@@ -57,7 +60,7 @@ impl Surface {
     pub fn window(
         session: &'static Session,
         watch: &Arc<Watch>,
-        window: Arc<Followed>,
+        (window, display): (Arc<Followed>, usize),
         xid: u32,
         format: Format,
         config_id: u32,
@@ -66,7 +69,11 @@ impl Surface {
         let watch = watch.clone();
         Surface::create(
             session,
-            Kind::Window { watch, window },
+            Kind::Window {
+                watch,
+                window,
+                display,
+            },
             xid,
             format,
             config_id,
@@ -155,7 +162,7 @@ impl Surface {
 
     /// The window's size, if it is another than the framebuffer's; from then on the framebuffer counts as having it. Never waits for the X server.
     pub fn resized(&self) -> Option<(u32, u32)> {
-        let Kind::Window { watch, window } = &self.kind else {
+        let Kind::Window { watch, window, .. } = &self.kind else {
             return None;
         };
         watch.poll();
@@ -163,6 +170,27 @@ impl Surface {
         let new = pack(width.clamp(1, SIZE_MAX), height.clamp(1, SIZE_MAX));
         let changed = !window.is_gone() && self.size.swap(new, Ordering::AcqRel) != new;
         changed.then(|| self.size())
+    }
+
+    /// How many requests the program has made of the X server on the display that the window is of; 0 where that is not known.
+    pub fn requests(&self) -> u64 {
+        match (&self.kind, xlib()) {
+            // SAFETY: the program draws to a window of the display, so it is open.
+            (Kind::Window { display, .. }, Some(xlib)) if *display != 0 => unsafe {
+                (xlib.next_request)(*display as *mut Display)
+            },
+            _ => 0,
+        }
+    }
+
+    /// Waits until the X server has taken all that the program has asked of it.
+    pub fn sync(&self) {
+        if let (Kind::Window { display, .. }, Some(xlib)) = (&self.kind, xlib()) {
+            if *display != 0 {
+                // SAFETY: as above.
+                unsafe { (xlib.sync)(*display as *mut Display, 0) };
+            }
+        }
     }
 
     /// Waits for what the X server has to say about the window.

@@ -40,7 +40,7 @@ pub fn swap_buffers(session: &'static Session, surface: &Arc<Surface>) {
         ending::enough_frames();
     }
     if let Some(cx) = current().filter(|cx| cx.draws_to(surface)) {
-        cx.follow_window();
+        cx.end_frame();
     }
 }
 

@@ -39,6 +39,14 @@ impl Platform {
         }
     }
 
+    /// The program's Xlib display, 0 where it has none.
+    pub fn xlib(&self) -> usize {
+        match self {
+            Platform::Xlib(display) => *display,
+            _ => 0,
+        }
+    }
+
     /// Waits until the X server has taken all that the program has asked so far, so that its windows exist for other connections.
     ///
     /// # Safety
