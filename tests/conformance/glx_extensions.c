@@ -165,7 +165,7 @@ static void swap_control(void)
 
 static void strings(void)
 {
-    static const char *const names[] = {"GLX_ARB_context_flush_control", "GLX_ARB_create_context", "GLX_ARB_create_context_no_error",
+    static const char *const names[] = {"GLX_ARB_context_flush_control", "GLX_ARB_create_context",
         "GLX_ARB_create_context_profile", "GLX_ARB_create_context_robustness", "GLX_ARB_fbconfig_float", "GLX_ARB_framebuffer_sRGB",
         "GLX_ARB_get_proc_address", "GLX_ARB_multisample", "GLX_EXT_buffer_age", "GLX_EXT_create_context_es2_profile",
         "GLX_EXT_create_context_es_profile", "GLX_EXT_fbconfig_packed_float", "GLX_EXT_framebuffer_sRGB", "GLX_EXT_import_context",

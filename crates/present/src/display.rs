@@ -122,13 +122,14 @@ impl XDisplay {
 
     /// The visual's red mask and whether pixels are most significant byte first.
     pub(crate) fn pixel_order(&self, visual: u32) -> (Option<u32>, bool) {
+        const COLORED: [VisualClass; 2] = [VisualClass::TRUE_COLOR, VisualClass::DIRECT_COLOR];
         let setup: &Setup = self.connection.setup();
         let red = setup
             .roots
             .iter()
             .flat_map(|screen| &screen.allowed_depths)
             .flat_map(|depth| &depth.visuals)
-            .find(|v| v.visual_id == visual && v.class == VisualClass::TRUE_COLOR)
+            .find(|v| v.visual_id == visual && COLORED.contains(&v.class))
             .map(|v| v.red_mask);
         (red, setup.image_byte_order == ImageOrder::MSB_FIRST)
     }

@@ -43,6 +43,8 @@ struct Ready {
     gc: Gcontext,
     depth: u8,
     order: Order,
+    /// For pixels of two bytes.
+    big_endian: bool,
 }
 
 /// Which bytes of a BGRX pixel the window wants, in which order.
@@ -59,6 +61,25 @@ impl Order {
             (false, true) => Order([3, 2, 1, 0]),
             (true, true) => Order([3, 0, 1, 2]),
         }
+    }
+
+    /// Pixels of two bytes for a window of depth 16: 5, 6 and 5 bits, red on top. Rows begin at multiples of four bytes.
+    fn shorts(pixels: &[u8], width: usize, big_endian: bool) -> Vec<u8> {
+        let row = (width * 2).next_multiple_of(4);
+        let mut shorts = Vec::with_capacity(pixels.len() / 2);
+        for pixels in pixels.chunks_exact(width * PIXEL) {
+            let start = shorts.len();
+            for p in pixels.chunks_exact(PIXEL) {
+                let [blue, green, red] = [p[0], p[1], p[2]].map(u16::from);
+                let short = red >> 3 << 11 | green >> 2 << 5 | blue >> 3;
+                shorts.extend(match big_endian {
+                    true => short.to_be_bytes(),
+                    false => short.to_le_bytes(),
+                });
+            }
+            shorts.resize(start + row, 0);
+        }
+        shorts
     }
 
     fn apply(self, pixels: &mut [u8]) {
@@ -120,7 +141,8 @@ impl Window {
             .iter()
             .find(|f| f.depth == depth)
             .map(|f| f.bits_per_pixel);
-        if !matches!(depth, 24 | 32) || bits != Some(32) {
+        let shorts = depth == 16 && bits == Some(16) && red_mask == Some(0xf800);
+        if !shorts && (!matches!(depth, 24 | 32) || bits != Some(32)) {
             return Err(Error::Depth {
                 window: self.window,
                 depth,
@@ -141,6 +163,7 @@ impl Window {
             gc,
             depth,
             order: Order::of(red_mask, big_endian),
+            big_endian,
         });
         Ok(self.ready)
     }
@@ -276,7 +299,10 @@ impl Window {
             );
             let (Ok(x), Ok(y)) = at else { break };
             let mut pixels = picture.packed(first, count, &mut self.scratch);
-            if to.order != Order::BGRX {
+            if to.depth == 16 {
+                let shorts = Order::shorts(&pixels, picture.width as usize, to.big_endian);
+                pixels = shorts.into();
+            } else if to.order != Order::BGRX {
                 to.order.apply(pixels.to_mut());
             }
             self.display
@@ -316,6 +342,9 @@ impl Target for Window {
         };
         if picture.width == 0 || picture.height == 0 {
             return Ok(());
+        }
+        if to.depth == 16 {
+            return self.put_plain(to, picture);
         }
         if let (Some(segment), Order::BGRX) = (&picture.segment, to.order) {
             let put = self.put_shared(to, picture, segment, picture.stride as usize)?;
@@ -383,6 +412,14 @@ fn fill(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shorts_have_the_upper_bits_and_padded_rows() {
+        let pixels = [0xff, 0, 0, 0, 0, 0xff, 0, 0, 0, 0, 0xff, 0];
+        let shorts = Order::shorts(&pixels, 3, false);
+        assert_eq!(shorts, [0x1f, 0, 0xe0, 0x07, 0, 0xf8, 0, 0]);
+        assert_eq!(Order::shorts(&pixels[..4], 1, true), [0, 0x1f, 0, 0]);
+    }
 
     #[test]
     fn bytes_are_put_in_order() {

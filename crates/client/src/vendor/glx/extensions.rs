@@ -82,6 +82,7 @@ pub unsafe extern "C" fn get_msc_rate(
     0
 }
 
+#[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn wait_for_msc(
     _display: *mut Display,
     _drawable: Xid,
