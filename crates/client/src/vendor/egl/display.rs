@@ -249,7 +249,7 @@ fn configs(
         for format in formats.clone() {
             let color = !format.color.is_float() && format.color.bits() == visual.bits;
             // A visual without alpha takes windows of formats with alpha, which a compositor does not see then.
-            if color && (format.alpha == 0 || matches!(visual.depth, 24 | 30 | 32)) {
+            if color && (format.alpha == 0 || matches!(visual.depth, 24 | 30)) {
                 add(format, Some(&visual));
             }
         }
