@@ -18,7 +18,7 @@ export CARGO
 TARGET := target
 # The scripts and tests look there.
 export CARGO_TARGET_DIR := $(CURDIR)/$(TARGET)
-LIBRARY := libmgn_client.so
+LIBRARIES := libmgn_client.so libmgn_fixed_clock.so
 
 .PHONY: all build demo test test-apps bench lint install clean programs deps-build deps-demo deps-test deps-apps deps-bench registry
 
@@ -37,19 +37,18 @@ deps-bench:
 
 build: deps-build
 	"$(CARGO)" build --release --locked -p mgn-cli -p mgn-client -p mgn-bench
+	$(MAKE) -C crates/verify/fixed_clock OUT=$(CURDIR)/$(TARGET)/release
 	$(MAKE) -C demos OUT=$(CURDIR)/$(TARGET)/demos
 
 # The C programs of the tests.
 programs: deps-test
 	$(MAKE) -C demos OUT=$(CURDIR)/$(TARGET)/demos
 	$(MAKE) -C tests/conformance OUT=$(CURDIR)/$(TARGET)/conformance
-	$(MAKE) -C tests/shim OUT=$(CURDIR)/$(TARGET)/shim
 
 registry: deps-test
 	scripts/registry.sh
 
 demo: deps-demo build
-	$(MAKE) -C tests/shim OUT=$(CURDIR)/$(TARGET)/shim
 	scripts/demo.sh
 
 test: deps-test registry programs
@@ -57,7 +56,6 @@ test: deps-test registry programs
 
 # In release mode, as users run it: some of these programs are heavy.
 test-apps: deps-apps build
-	$(MAKE) -C tests/shim OUT=$(CURDIR)/$(TARGET)/shim
 	"$(CARGO)" test --release --locked -p mgn-tests --features gallery --test gallery -- --nocapture
 
 bench: deps-bench build
@@ -72,7 +70,8 @@ lint:
 
 install: build
 	install -Dm755 $(TARGET)/release/mgn "$(DESTDIR)$(PREFIX)/bin/mgn"
-	install -Dm755 $(TARGET)/release/$(LIBRARY) "$(DESTDIR)$(PREFIX)/lib/manganese/$(LIBRARY)"
+	install -d "$(DESTDIR)$(PREFIX)/lib/manganese"
+	install -m755 $(addprefix $(TARGET)/release/,$(LIBRARIES)) "$(DESTDIR)$(PREFIX)/lib/manganese/"
 	rm -rf $(TARGET)/pages
 	$(TARGET)/release/mgn pages --man $(TARGET)/pages/man --completions $(TARGET)/pages/completions
 	install -d "$(DESTDIR)$(PREFIX)/share/man/man1"

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use mgn_fabric::{Address, Transport};
+use mgn_verify::Input;
 
 /// Run OpenGL programs whose rendering is done by another process, here or on another machine.
 #[derive(Debug, Parser)]
@@ -17,6 +18,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Run(Run),
+    Verify(Verify),
     Server(Server),
     Replay(Replay),
     Info(Info),
@@ -41,17 +43,8 @@ pub enum Command {
 /// did not reach the server, and 125 to 127 if it could not be started.
 #[derive(Debug, Args)]
 pub struct Run {
-    /// The server: unix:/path, unix:@name or tcp:HOST:PORT; without it one of our own is started
-    #[arg(long, value_name = "ADDR")]
-    pub server: Option<Address>,
-
-    /// How the commands travel: shm (on one host), unix, tcp, null (nowhere) or file:PATH (recorded)
-    #[arg(long, value_name = "TRANSPORT")]
-    pub transport: Option<Transport>,
-
-    /// File with the token for a server over TCP; see `mgn token`
-    #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
-    pub token_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub through: Through,
 
     /// Where pictures go
     #[arg(long, value_enum, default_value_t = Present::Window)]
@@ -82,6 +75,35 @@ pub struct Run {
     #[arg(long, value_enum, default_value_t = OnLoss::Exit)]
     pub on_loss: OnLoss,
 
+    /// Show frame rate, bytes, commands and waits, live and at the end
+    #[arg(long)]
+    pub stats: bool,
+
+    /// Write the same at the end into a file, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub stats_json: Option<PathBuf>,
+
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(value_name = "PROGRAM")]
+    pub program: Vec<OsString>,
+}
+
+/// How a program's OpenGL reaches a server, and its windows an X server.
+#[derive(Debug, Args)]
+pub struct Through {
+    /// The server: unix:/path, unix:@name or tcp:HOST:PORT; without it one of our own is started
+    #[arg(long, value_name = "ADDR")]
+    pub server: Option<Address>,
+
+    /// How the commands travel: shm (on one host), unix, tcp, null (nowhere) or file:PATH (recorded)
+    #[arg(long, value_name = "TRANSPORT")]
+    pub transport: Option<Transport>,
+
+    /// File with the token for a server over TCP; see `mgn token`
+    #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
+    pub token_file: Option<PathBuf>,
+
     /// When to send vertices that immediate mode repeats only once
     #[arg(long, value_enum, default_value_t = Weld::Auto)]
     pub weld: Weld,
@@ -93,14 +115,49 @@ pub struct Run {
     /// The X server to show the program on, instead of $DISPLAY
     #[arg(long, value_name = "DISPLAY")]
     pub display: Option<String>,
+}
 
-    /// Show frame rate, bytes, commands and waits, live and at the end
-    #[arg(long)]
-    pub stats: bool,
+/// Run a program directly and through a server, and compare its frames.
+///
+/// Clock and random numbers are fixed in both runs, so that what a frame shows depends on its number
+/// alone. The exit status is 0 if all frames are equal to the bit, 1 if some differ, 2 if they could
+/// not be compared, and 125 to 127 if the program could not be started.
+#[derive(Debug, Args)]
+pub struct Verify {
+    #[command(flatten)]
+    pub through: Through,
 
-    /// Write the same at the end into a file, as JSON
-    #[arg(long, value_name = "FILE")]
-    pub stats_json: Option<PathBuf>,
+    /// End the program after N frames
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    pub frames: u64,
+
+    /// Compare every N-th frame only
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    pub every: u64,
+
+    /// Keep frames that differ in this directory, both pictures and one of where
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Run a command, `xdotool key Return` for one, when a frame has been shown; may be repeated
+    #[arg(long, value_name = "FRAME:COMMAND")]
+    pub input: Vec<Input>,
+
+    /// What the program's random numbers start from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u32,
+
+    /// Milliseconds from frame to frame, as the program sees them; a sixtieth of a second by default
+    #[arg(long, value_name = "MS")]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    pub step: Option<u32>,
+
+    /// How long each run may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    pub timeout: u64,
 
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
@@ -255,7 +312,31 @@ mod tests {
         assert_eq!(parsed.program, ["gears", "--frames", "9", "-x"]);
         let parsed = run(&["gears", "--server", "x"]).unwrap();
         assert_eq!(parsed.program.len(), 3);
-        assert!(parsed.server.is_none());
+        assert!(parsed.through.server.is_none());
+    }
+
+    #[test]
+    fn verify_takes_what_run_takes_to_reach_a_server() {
+        let text = "mgn verify --headless --transport tcp --input 3:ls --input 4:ps -- p --frames";
+        let parsed = Cli::try_parse_from(text.split(' ')).unwrap();
+        let Command::Verify(verify) = parsed.command else {
+            panic!("{parsed:?} is not verify");
+        };
+        assert!(verify.through.headless);
+        assert_eq!(verify.through.transport, Some(Transport::Tcp));
+        assert_eq!(verify.input.len(), 2);
+        assert_eq!(verify.program, ["p", "--frames"]);
+        for wrong in [
+            "--frames 0 p",
+            "--every 0 p",
+            "--input ls p",
+            "--seed x p",
+            "",
+        ] {
+            let text = format!("mgn verify {wrong}");
+            let arguments = text.split_whitespace();
+            assert!(Cli::try_parse_from(arguments).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -10,6 +10,8 @@ mod replay;
 mod report;
 mod run;
 mod server;
+mod through;
+mod verify;
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
     log(&cli.command);
     let done = match cli.command {
         Command::Run(run) => return run::run(run),
+        Command::Verify(verify) => return verify::verify(verify),
         Command::Server(server) => server::serve(server),
         Command::Replay(replay) => replay::replay(replay),
         Command::Info(info) if info.gl => gl::compare(info.json),

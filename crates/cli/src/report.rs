@@ -156,6 +156,7 @@ mod tests {
     fn report() -> Report {
         Report {
             status: 3,
+            signal: None,
             verdict: Verdict::Ours,
             program_time: Duration::from_millis(1500),
             server_time: Duration::ZERO,

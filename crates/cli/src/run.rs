@@ -2,29 +2,21 @@
 
 use std::fs;
 use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use mgn_fabric::{Address, Token, Transport};
 use mgn_launch::watch::Verdict;
-use mgn_launch::{
-    client_library, inspect, ClientSettings, Counters, Display, Error, Plan, Report, RunDir, Save,
-    Server, Session,
-};
-use mgn_present::XDisplay;
+use mgn_launch::{ClientSettings, Counters, Report, RunDir, Save, Session};
 
-use crate::args::{ImageFormat, OnLoss, Present, Run, Weld};
+use crate::args::{ImageFormat, OnLoss, Present, Run};
 use crate::report::{live_line, Figures};
+use crate::through::{self, elsewhere_advice, own_status, FAILED};
 
 /// How often the live line changes.
 const LIVE: Duration = Duration::from_millis(500);
 
-/// Exit statuses of our own, the ones that shells and `env` use for the same.
-const FAILED: u8 = 125;
-const NOT_EXECUTABLE: u8 = 126;
-const NOT_FOUND: u8 = 127;
 /// The program ended well, but not through us.
 const ELSEWHERE: u8 = 1;
 
@@ -38,28 +30,9 @@ pub fn run(args: Run) -> ExitCode {
     }
 }
 
-fn own_status(error: &Error) -> u8 {
-    match error {
-        Error::NotInPath { .. } | Error::NoSuchProgram { .. } => NOT_FOUND,
-        Error::NotExecutable { .. }
-        | Error::UnknownFormat { .. }
-        | Error::DamagedElf { .. }
-        | Error::Is32Bit { .. }
-        | Error::OtherMachine { .. }
-        | Error::Static { .. }
-        | Error::SetId { .. }
-        | Error::NoInterpreter { .. }
-        | Error::InterpreterLoop { .. } => NOT_EXECUTABLE,
-        Error::Interrupted(signal) => 128 + *signal as u8,
-        _ => FAILED,
-    }
-}
-
 fn start(args: &Run) -> anyhow::Result<Session> {
-    let name = args.program[0].clone();
-    let program = inspect::inspect(&name)?;
-    check_transport(args)?;
-    let library = client_library()?;
+    let mut plan = through::plan(&args.through, &args.program)?;
+    through::check(&args.through, args.discard)?;
     let save = args
         .save
         .as_deref()
@@ -69,20 +42,7 @@ fn start(args: &Run) -> anyhow::Result<Session> {
         // Found out now rather than after an hour.
         fs::File::create(path).with_context(|| format!("writing {}", path.display()))?;
     }
-    if !args.headless {
-        say_what_the_display_lacks(args);
-    }
-    let run = RunDir::create()?;
-    let mut settings = ClientSettings {
-        server: args.server.as_ref().map(Address::to_string),
-        transport: args.transport.as_ref().map(|t| absolute(t).to_string()),
-        // A server of our own has a secret of its own, or none.
-        token_file: args
-            .token_file
-            .as_deref()
-            .filter(|_| args.server.is_some())
-            .map(std::path::absolute)
-            .transpose()?,
+    let settings = ClientSettings {
         present: match args.present {
             Present::Window => mgn_launch::Present::Window,
             Present::None => mgn_launch::Present::None,
@@ -94,69 +54,12 @@ fn start(args: &Run) -> anyhow::Result<Session> {
             OnLoss::Exit => mgn_launch::OnLoss::Exit,
             OnLoss::Continue => mgn_launch::OnLoss::Continue,
         },
-        weld: match args.weld {
-            Weld::Auto => mgn_launch::Weld::Auto,
-            Weld::Always => mgn_launch::Weld::Always,
-            Weld::Never => mgn_launch::Weld::Never,
-        },
+        ..ClientSettings::default()
     };
-    let server = match (&args.server, &args.transport) {
-        (None, None | Some(Transport::Shm | Transport::Unix | Transport::Tcp)) => {
-            embedded(args, &run, &mut settings)?
-        }
-        _ => Server::Elsewhere,
-    };
-    let display = match &args.display {
-        _ if args.headless => Display::Headless,
-        Some(name) => Display::Named(name.into()),
-        None => Display::Inherited,
-    };
-    let arguments = args.program[1..].to_vec();
-    let plan = Plan {
-        program,
-        name,
-        arguments,
-        library,
-        display,
-        server,
-        settings,
-    };
+    let run = RunDir::create()?;
+    plan.driver = through::ours(&args.through, &run, args.discard, settings)?;
+    through::say_what_the_display_lacks(&args.through);
     Ok(Session::start(run, plan)?)
-}
-
-/// A transport and a server's address that cannot go together are refused here, where the flags can
-/// be named.
-fn check_transport(args: &Run) -> anyhow::Result<()> {
-    match (&args.transport, &args.server) {
-        (Some(transport @ (Transport::Null | Transport::File(_))), Some(_)) => {
-            anyhow::bail!("--transport {transport} needs no server; leave out --server")
-        }
-        (Some(transport @ (Transport::Null | Transport::File(_))), None) if args.discard => {
-            anyhow::bail!("--transport {transport} needs no server; leave out --discard")
-        }
-        (Some(transport @ (Transport::Shm | Transport::Unix)), Some(Address::Tcp { .. })) => {
-            anyhow::bail!("--transport {transport} needs a server with a unix: address")
-        }
-        (Some(Transport::Tcp), Some(Address::Unix(_) | Address::Abstract(_))) => {
-            anyhow::bail!("--transport tcp needs a server with a tcp: address")
-        }
-        (_, Some(Address::Tcp { .. })) if args.token_file.is_none() => {
-            anyhow::bail!(
-                "a server over TCP wants a token; give the file that it was started with by --token-file"
-            )
-        }
-        _ => Ok(()),
-    }
-}
-
-/// The program may change its directory before it opens the file.
-fn absolute(transport: &Transport) -> Transport {
-    match transport {
-        Transport::File(path) => {
-            Transport::File(std::path::absolute(path).unwrap_or_else(|_| path.clone()))
-        }
-        other => other.clone(),
-    }
 }
 
 fn save(args: &Run, dir: &Path) -> anyhow::Result<Save> {
@@ -171,49 +74,6 @@ fn save(args: &Run, dir: &Path) -> anyhow::Result<Save> {
             ImageFormat::Jpeg => "jpeg".into(),
         },
     })
-}
-
-/// How to start a server for this run alone. It listens where nobody else can reach it.
-fn embedded(args: &Run, run: &RunDir, settings: &mut ClientSettings) -> anyhow::Result<Server> {
-    let executable = std::env::current_exe().context("finding the mgn executable")?;
-    let address = match args.transport {
-        Some(Transport::Tcp) => "tcp:127.0.0.1:0".to_owned(),
-        _ => Address::Unix(run.join("server")).to_string(),
-    };
-    let mut arguments = vec!["server".into(), "--embedded".into(), "--listen".into()];
-    arguments.push(address.into());
-    if matches!(args.transport, Some(Transport::Tcp)) {
-        let token: PathBuf = run.join("token");
-        Token::generate().write(&token)?;
-        arguments.extend(["--token-file".into(), token.clone().into()]);
-        settings.token_file = Some(token);
-    }
-    if args.discard {
-        arguments.push("--discard".into());
-    }
-    Ok(Server::Embedded {
-        executable,
-        arguments,
-    })
-}
-
-/// A program may do without an X server, through EGL; most cannot. So this is said and not an
-/// error.
-fn say_what_the_display_lacks(args: &Run) {
-    let unset = std::env::var_os("DISPLAY").is_none_or(|d| d.is_empty());
-    if args.display.is_none() && unset {
-        eprintln!("mgn: there is no X server, DISPLAY is not set; --headless gives a program one without a screen");
-        return;
-    }
-    match XDisplay::connect(args.display.as_deref()).and_then(|display| display.info()) {
-        Err(error) => {
-            eprintln!("mgn: {error}; --headless gives a program an X server without a screen")
-        }
-        Ok(info) if info.glx.is_none() => {
-            eprintln!("mgn: the X server has no GLX, so most programs find no OpenGL for their windows; start it with `+extension GLX`, or use --headless");
-        }
-        Ok(_) => {}
-    }
 }
 
 fn watch(args: &Run, mut session: Session) -> anyhow::Result<u8> {
@@ -270,17 +130,5 @@ fn status(report: &Report, counters: &Counters, args: &Run) -> u8 {
             own
         }
         _ => own,
-    }
-}
-
-fn elsewhere_advice(driver: &Path) -> &'static str {
-    let name = driver.file_name().unwrap_or_default().to_string_lossy();
-    if name.starts_with("libGL.so") || name.starts_with("libEGL.so") || name.starts_with("libGLES")
-    {
-        "it brings an OpenGL library of its own: remove that, so that the system's is used"
-    } else if name.starts_with("libOSMesa") {
-        "it draws off screen through OSMesa, which cannot be redirected: use its EGL or GLX mode"
-    } else {
-        "it chose a driver by itself: unset its settings for one, and LD_LIBRARY_PATH within its start script"
     }
 }

@@ -164,6 +164,34 @@ fn flags_that_contradict_each_other_are_named() {
 }
 
 #[test]
+fn what_cannot_be_compared_is_refused_before_anything_runs() {
+    let clock = env!("CARGO_BIN_EXE_mgn");
+    let refuses = |arguments: &[&str], status: i32, words: &[&str]| {
+        let output = mgn()
+            .env("MGN_FIXED_CLOCK_LIBRARY", clock)
+            .arg("verify")
+            .args(arguments)
+            .output()
+            .unwrap();
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {said}");
+        assert_eq!(said.trim_end().lines().count(), 1, "{said}");
+        assert!(said.starts_with("mgn: "), "{said}");
+        for word in words {
+            assert!(said.contains(word), "{word} is not in {said}");
+        }
+    };
+    let few = ["--frames", "3", "--every", "4", "true"];
+    refuses(&few, 2, &["--every 4", "--frames 3"]);
+    refuses(&["--transport", "null", "true"], 2, &["--transport null"]);
+    refuses(&["--transport", "file:/x", "true"], 2, &["file:/x"]);
+    refuses(&["--server", "tcp:h:1", "true"], 2, &["--token-file"]);
+    refuses(&["--out", "/dev/null/x", "true"], 2, &["/dev/null/x"]);
+    refuses(&["no-such-program"], 127, &["not found in PATH"]);
+    refuses(&["/"], 126, &["not executable"]);
+}
+
+#[test]
 fn a_missing_client_library_is_said() {
     let output = mgn()
         .env("MGN_CLIENT_LIBRARY", "/no/such.so")
@@ -344,6 +372,7 @@ fn pages_cover_every_command() {
     for page in [
         "mgn.1",
         "mgn-run.1",
+        "mgn-verify.1",
         "mgn-server.1",
         "mgn-replay.1",
         "mgn-info.1",

@@ -124,7 +124,7 @@ pub(crate) fn environment(
 }
 
 /// Toolkits prefer Wayland where they see it, and a Wayland surface is no window we can draw into.
-fn x11_toolkits() -> [Change; 10] {
+pub(crate) fn x11_toolkits() -> [Change; 10] {
     [
         remove("WAYLAND_DISPLAY"),
         remove("WAYLAND_SOCKET"),

@@ -36,8 +36,8 @@ pub enum Error {
     #[error("{script}: its interpreters are scripts that lead to scripts, more than {depth} deep")]
     InterpreterLoop { script: PathBuf, depth: usize },
 
-    #[error("the client library {file} is not in {}; run `make build`, or install again with `make install`", list(.tried))]
-    NoClientLibrary {
+    #[error("the library {file} is not in {}; run `make build`, or install again with `make install`", list(.tried))]
+    NoLibrary {
         file: &'static str,
         tried: Vec<PathBuf>,
     },

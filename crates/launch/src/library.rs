@@ -1,5 +1,5 @@
-//! Where the client library is: beside the `mgn` executable in a build tree, in `../lib/manganese`
-//! when installed.
+//! Where the libraries are that programs are given: beside the `mgn` executable in a build tree, in
+//! `../lib/manganese` when installed.
 
 use std::path::PathBuf;
 
@@ -8,34 +8,45 @@ use crate::Error;
 /// The client library's file name.
 pub const LIBRARY_FILE: &str = "libmgn_client.so";
 
-/// Overrides the search with the path of a library.
-const OVERRIDE: &str = "MGN_CLIENT_LIBRARY";
+/// The file name of the library that makes programs repeatable.
+pub const FIXED_CLOCK_FILE: &str = "libmgn_fixed_clock.so";
 
-/// The client library to give to programs, as an absolute path.
+/// The client library to give to programs, as an absolute path. `MGN_CLIENT_LIBRARY` overrides the
+/// search with the path of one.
 ///
 /// # Errors
-/// [`Error::NoClientLibrary`] with every place that was looked at.
+/// [`Error::NoLibrary`] with every place that was looked at.
 pub fn client_library() -> Result<PathBuf, Error> {
-    let candidates = match std::env::var_os(OVERRIDE) {
+    find(LIBRARY_FILE, "MGN_CLIENT_LIBRARY")
+}
+
+/// The library that makes programs repeatable, as an absolute path. `MGN_FIXED_CLOCK_LIBRARY`
+/// overrides the search with the path of one.
+///
+/// # Errors
+/// [`Error::NoLibrary`] with every place that was looked at.
+pub fn fixed_clock_library() -> Result<PathBuf, Error> {
+    find(FIXED_CLOCK_FILE, "MGN_FIXED_CLOCK_LIBRARY")
+}
+
+fn find(file: &'static str, replacement: &str) -> Result<PathBuf, Error> {
+    let candidates = match std::env::var_os(replacement) {
         Some(path) => vec![PathBuf::from(path)],
-        None => candidates()?,
+        None => candidates(file)?,
     };
     candidates
         .iter()
         .find_map(|path| path.canonicalize().ok().filter(|path| path.is_file()))
-        .ok_or(Error::NoClientLibrary {
-            file: LIBRARY_FILE,
+        .ok_or(Error::NoLibrary {
+            file,
             tried: candidates,
         })
 }
 
-fn candidates() -> Result<Vec<PathBuf>, Error> {
+fn candidates(file: &str) -> Result<Vec<PathBuf>, Error> {
     let executable =
         std::env::current_exe().map_err(Error::system("finding the running executable"))?;
     let folder = executable.parent().unwrap_or(&executable);
     let installed = folder.parent().unwrap_or(folder).join("lib/manganese");
-    Ok(vec![
-        folder.join(LIBRARY_FILE),
-        installed.join(LIBRARY_FILE),
-    ])
+    Ok(vec![folder.join(file), installed.join(file)])
 }

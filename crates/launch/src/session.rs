@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{pidfd_open, set_child_subreaper, Pid, PidfdFlags};
 
-use crate::environment::environment;
+use crate::environment::{environment, x11_toolkits, Change};
 use crate::helper::{readable, Helper};
 use crate::signals::Signals;
 use crate::watch::{helper_time, judge, processor_time, Alive, Seen, Verdict, Watch};
@@ -27,12 +28,33 @@ pub struct Plan {
     /// The name it was called by, and its arguments.
     pub name: OsString,
     pub arguments: Vec<OsString>,
-    /// The client library.
-    pub library: PathBuf,
     pub display: Display,
-    pub server: Server,
-    /// With [`Server::Embedded`] the server's address is filled in.
-    pub settings: ClientSettings,
+    pub driver: Driver,
+    /// Further variables of its environment.
+    pub environment: Vec<(OsString, OsString)>,
+    pub output: Output,
+}
+
+/// Who executes the program's OpenGL.
+#[derive(Debug)]
+pub enum Driver {
+    /// The system's own, as without us.
+    Local,
+    Ours {
+        /// The client library.
+        library: PathBuf,
+        server: Server,
+        /// With [`Server::Embedded`] the server's address is filled in.
+        settings: ClientSettings,
+    },
+}
+
+/// Where what the program prints goes. Its errors go to ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    Inherited,
+    /// To standard error, because ours is for other things.
+    Error,
 }
 
 /// Where the program finds its X server.
@@ -78,6 +100,8 @@ pub struct Session {
 pub struct Report {
     /// The program's exit status, 128 and the signal's number if one killed it.
     pub status: i32,
+    /// The last signal that came to us meanwhile, and went on to it.
+    pub signal: Option<i32>,
     pub verdict: Verdict,
     /// Processor time of the program and of its children that it waited for.
     pub program_time: Duration,
@@ -101,28 +125,22 @@ impl Session {
             Display::Headless => Some(Xvfb::start(&run)?),
             _ => None,
         };
-        let mut settings = plan.settings;
-        let server = match &plan.server {
-            Server::Embedded {
-                executable,
-                arguments,
-            } => {
-                let server = EmbeddedServer::start(executable, arguments)?;
-                settings.server = Some(server.address().to_owned());
-                Some(server)
-            }
-            Server::Elsewhere => None,
-        };
+        let (server, changes) = driver(&run, plan.driver)?;
         if let Some(signal) = signals.last() {
             return Err(Error::Interrupted(signal));
         }
         let mut command = Command::new(&plan.program);
         command.arg0(&plan.name).args(&plan.arguments);
-        for (name, value) in environment(&run, &plan.library, &settings)? {
+        for (name, value) in changes {
             match value {
                 Some(value) => command.env(name, value),
                 None => command.env_remove(name),
             };
+        }
+        command.envs(plan.environment);
+        if plan.output == Output::Error {
+            let error = std::io::stderr().as_fd().try_clone_to_owned();
+            command.stdout(error.map_err(Error::system("sharing standard error"))?);
         }
         match (&plan.display, &xvfb) {
             (_, Some(xvfb)) => {
@@ -228,6 +246,7 @@ impl Session {
         let processes: Vec<Seen> = self.watch.seen().cloned().collect();
         Report {
             status: self.status.map_or(0, |(status, _)| exit_code(status)),
+            signal: self.signals.last(),
             verdict: judge(&processes),
             program_time: self.program_time,
             server_time: self
@@ -237,6 +256,31 @@ impl Session {
             processes,
         }
     }
+}
+
+/// Starts the server of the run's own, if it has one, and returns what to change in the program's
+/// environment for its OpenGL to go where it should.
+fn driver(run: &RunDir, driver: Driver) -> Result<(Option<EmbeddedServer>, Vec<Change>), Error> {
+    let (library, server, mut settings) = match driver {
+        Driver::Local => return Ok((None, x11_toolkits().into())),
+        Driver::Ours {
+            library,
+            server,
+            settings,
+        } => (library, server, settings),
+    };
+    let server = match server {
+        Server::Embedded {
+            executable,
+            arguments,
+        } => {
+            let server = EmbeddedServer::start(&executable, &arguments)?;
+            settings.server = Some(server.address().to_owned());
+            Some(server)
+        }
+        Server::Elsewhere => None,
+    };
+    Ok((server, environment(run, &library, &settings)?))
 }
 
 fn open_pidfd(pid: u32) -> Result<std::os::fd::OwnedFd, Error> {

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use mgn_launch::watch::Verdict;
 use mgn_launch::{
-    find_xvfb, ClientSettings, Display, Error, Plan, Report, RunDir, Server, Session,
+    find_xvfb, ClientSettings, Display, Driver, Error, Output, Plan, Report, RunDir, Server,
+    Session,
 };
 
 static ONE: Mutex<()> = Mutex::new(());
@@ -24,10 +25,18 @@ fn plan(script: &str) -> Plan {
         program: PathBuf::from("/bin/sh"),
         name: "sh".into(),
         arguments: vec!["-c".into(), script.into()],
-        library: PathBuf::from("/nowhere/libmgn_client.so"),
         display: Display::Inherited,
-        server: Server::Elsewhere,
-        settings: ClientSettings::default(),
+        driver: through(Server::Elsewhere, ClientSettings::default()),
+        environment: Vec::new(),
+        output: Output::Inherited,
+    }
+}
+
+fn through(server: Server, settings: ClientSettings) -> Driver {
+    Driver::Ours {
+        library: PathBuf::from("/nowhere/libmgn_client.so"),
+        server,
+        settings,
     }
 }
 
@@ -65,8 +74,13 @@ fn gives_the_program_its_environment_and_returns_its_status() {
     let mut plan = plan(&format!(
         "{busy} env > $MGN_RUN_DIR/env; readlink $MGN_RUN_DIR/vendor/*.so.0; exit 7"
     ));
-    plan.server = fake_server("echo listening on unix:/some/where; cat");
-    plan.settings.frames = Some(12);
+    plan.driver = through(
+        fake_server("echo listening on unix:/some/where; cat"),
+        ClientSettings {
+            frames: Some(12),
+            ..ClientSettings::default()
+        },
+    );
     let mut session = Session::start(run, plan).unwrap();
     let report = finish(&mut session);
     assert_eq!(report.status, 7);
@@ -105,6 +119,24 @@ fn a_signal_goes_on_to_the_program() {
 }
 
 #[test]
+fn without_us_the_program_has_its_own_driver() {
+    let _alone = alone();
+    let run = RunDir::create().unwrap();
+    let file = run.join("env");
+    let mut plan = plan(&format!("env > {}", file.display()));
+    plan.driver = Driver::Local;
+    plan.environment = vec![("EXTRA".into(), "42".into())];
+    let mut session = Session::start(run, plan).unwrap();
+    assert_eq!(finish(&mut session).status, 0);
+    let env = fs::read_to_string(file).unwrap();
+    assert!(env.lines().any(|l| l == "EXTRA=42"), "{env}");
+    assert!(env.lines().any(|l| l == "GDK_BACKEND=x11"), "{env}");
+    for ours in ["MGN_RUN_DIR=", "__GLX_VENDOR_LIBRARY_NAME=mgn"] {
+        assert!(!env.contains(ours), "{env}");
+    }
+}
+
+#[test]
 fn a_death_by_signal_is_128_and_its_number() {
     let _alone = alone();
     let mut session = Session::start(RunDir::create().unwrap(), plan("kill -9 $$")).unwrap();
@@ -117,10 +149,11 @@ fn a_dropped_session_takes_everything_along() {
     let run = RunDir::create().unwrap();
     let pids = run.join("server");
     let mut plan = plan("exec sleep 1000");
-    plan.server = fake_server(&format!(
+    let server = fake_server(&format!(
         "echo $$ > {}; echo listening on x; exec cat >/dev/null",
         pids.display()
     ));
+    plan.driver = through(server, ClientSettings::default());
     let session = Session::start(run, plan).unwrap();
     let server = fs::read_to_string(&pids).unwrap();
     drop(session);
@@ -135,7 +168,7 @@ fn a_server_that_does_not_start_is_an_error() {
         let run = RunDir::create().unwrap();
         let dir = run.path().to_owned();
         let mut plan = plan("touch $MGN_RUN_DIR/started");
-        plan.server = fake_server(script);
+        plan.driver = through(fake_server(script), ClientSettings::default());
         let error = Session::start(run, plan).unwrap_err();
         assert!(matches!(&error, Error::ServerFailed { .. }), "{error}");
         assert!(error.to_string().contains(word), "{error}");

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use mgn_verify::{compare_folders, Difference};
 use serde_json::Value;
 
-use crate::difference::compare_folders;
 use crate::expected::Expected;
 use crate::job::in_parallel;
 use crate::outcome::{figures, Outcome};
@@ -50,7 +50,7 @@ impl Case {
 #[derive(Default)]
 struct Verdict {
     /// Differences by transport.
-    differences: Vec<(String, crate::Difference)>,
+    differences: Vec<(String, Difference)>,
     /// What makes a comparison worthless: it did not end well, or was not rendered by us.
     problems: Vec<String>,
     files: usize,
@@ -138,7 +138,8 @@ fn compare(stage: &Stage, case: &Case, transports: &[&str]) -> Verdict {
             .join(&case.name)
             .join(transport);
         let _ = fs::remove_dir_all(&failures);
-        let mut found = compare_folders(&direct, &ours, &failures);
+        let mut found = compare_folders(&direct, &ours, Some(&failures))
+            .expect("pictures can be read, and kept");
         // That a program which crashed left less goes without saying.
         found.retain(|d| ended_well || !d.is_missing());
         verdict.files += fs::read_dir(&ours).map_or(0, |d| d.count());

@@ -4,18 +4,16 @@
 //! a private X server, so that the picture without us is the yardstick for the picture with us.
 #![forbid(unsafe_code)]
 
+mod camera;
 mod case;
-mod difference;
 mod expected;
 mod job;
 mod outcome;
-mod picture;
 mod stage;
 
+pub use camera::{assignments, camera};
 pub use case::{compare_all, Case};
-pub use difference::{compare_folders, Difference};
 pub use expected::Expected;
 pub use job::in_parallel;
 pub use outcome::{Outcome, Running};
-pub use picture::Picture;
 pub use stage::{programs, root, target, Stage};

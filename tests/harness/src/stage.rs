@@ -32,15 +32,20 @@ pub fn target() -> PathBuf {
 /// # Panics
 /// If they do not build.
 pub fn programs(folder: &str) -> PathBuf {
-    static LOCK: OnceLock<std::sync::Mutex<()>> = OnceLock::new();
-    let _one_at_a_time = LOCK.get_or_init(Default::default).lock();
     let source = root().join(folder);
     let name = source.file_name().expect("the folder has a name");
     let out = root().join("target").join(name);
+    make(&source, &out);
+    out
+}
+
+pub(crate) fn make(source: &Path, out: &Path) {
+    static LOCK: OnceLock<std::sync::Mutex<()>> = OnceLock::new();
+    let _one_at_a_time = LOCK.get_or_init(Default::default).lock();
     let made = Command::new("make")
         .arg("--silent")
         .arg("-C")
-        .arg(&source)
+        .arg(source)
         .arg(format!("OUT={}", out.display()))
         // Not those of a make that runs these tests.
         .env_remove("MAKEFLAGS")
@@ -53,7 +58,6 @@ pub fn programs(folder: &str) -> PathBuf {
         source.display(),
         String::from_utf8_lossy(&made.stderr)
     );
-    out
 }
 
 /// A private X server and a folder for what programs write.

@@ -3,9 +3,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use mgn_tests::{compare_all, programs, Case, Stage};
-
-const FRAMES: [u32; 3] = [1, 10, 100];
+use mgn_tests::{assignments, camera, compare_all, Case, Stage};
+use mgn_verify::Camera;
 
 /// Scenes of glmark2, each small and at frame 20.
 const GLMARK2: [&str; 24] = [
@@ -35,24 +34,21 @@ const GLMARK2: [&str; 24] = [
     "clear",
 ];
 
-/// `PROGRAM ARGUMENTS` under the shim, which photographs `frames`.
-fn shot(name: &str, program: &str, arguments: &[&str], frames: &'static [u32]) -> Option<Case> {
+/// `PROGRAM ARGUMENTS` up to frame `frames`, photographed every so many.
+fn shot(name: &str, program: &str, arguments: &[&str], frames: u64, every: u64) -> Option<Case> {
     let Some(program) = find(program) else {
         println!("skipped: {program} is not installed");
         return None;
     };
-    let shim = programs("tests/shim").join("libfixed_clock.so");
+    let camera = Camera {
+        frames: Some(frames),
+        every,
+        ..camera()
+    };
     let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
     Some(Case::new(name, "/usr/bin/env", move |out: &Path| {
-        let shots: Vec<String> = frames
-            .iter()
-            .map(|n| format!("{n}:{}", out.join(format!("{n:03}.ppm")).display()))
-            .collect();
-        let mut all: Vec<OsString> = vec![
-            format!("LD_PRELOAD={}", shim.display()).into(),
-            format!("SHOT={}", shots.join(",")).into(),
-            program.clone().into(),
-        ];
+        let mut all = assignments(&camera, Some(out));
+        all.push(program.clone().into());
         all.extend(arguments.iter().cloned());
         all
     }))
@@ -69,13 +65,19 @@ fn find(program: &str) -> Option<PathBuf> {
 fn every_program_is_the_same() {
     let menu = ["--window", "--noaudio", "--vidmode", "0"];
     let mut cases = vec![
-        shot("glxgears", "glxgears", &[], &FRAMES),
-        shot("es2gears", "es2gears_x11", &[], &FRAMES),
-        shot("chromium-bsu", "chromium-bsu", &menu, &[30]),
+        shot("glxgears", "glxgears", &[], 100, 10),
+        shot("es2gears", "es2gears_x11", &[], 100, 10),
+        shot("chromium-bsu", "chromium-bsu", &menu, 30, 10),
     ];
     cases.extend(GLMARK2.iter().map(|scene| {
         let name = format!("glmark2-{}", scene.replace([':', '='], "-"));
-        shot(&name, "glmark2", &["--size", "320x240", "-b", scene], &[20])
+        shot(
+            &name,
+            "glmark2",
+            &["--size", "320x240", "-b", scene],
+            20,
+            10,
+        )
     }));
     let cases: Vec<Case> = cases.into_iter().flatten().collect();
     compare_all(&Stage::new(), &cases, &["shm", "tcp"]);

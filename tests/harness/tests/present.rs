@@ -1,11 +1,11 @@
 //! What reaches the program's window, and what is saved, is what was drawn.
 
 use std::fs;
-use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_tests::{programs, Outcome, Picture, Running, Stage};
+use mgn_tests::{assignments, camera, programs, Outcome, Running, Stage};
+use mgn_verify::{Camera, Picture};
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ConnectionExt as _, ImageFormat};
 
@@ -33,30 +33,31 @@ fn screenshot(stage: &Stage, width: u16, height: u16) -> Picture {
     }
 }
 
-/// Adds what makes `env` start gears that stand still.
-fn still_gears(command: &mut Command) -> &mut Command {
-    let shim = programs("tests/shim").join("libfixed_clock.so");
-    command
-        .arg(format!("LD_PRELOAD={}", shim.display()))
-        .arg("FIXED_STEP_NS=0")
-}
-
 #[test]
 fn the_window_shows_the_picture() {
     let stage = Stage::new();
     // Tests are threads of one process, and this names the X server for our own connection.
     std::env::set_var("XAUTHORITY", stage.authority());
-    let shot = stage.folder().join("gears.ppm");
-    let mut direct = stage.direct("/usr/bin/env");
-    still_gears(&mut direct)
-        .arg(format!("SHOT=5:{}", shot.display()))
-        .arg("glxgears");
+    let folder = stage.folder();
+    let shot = folder.join("frame-000005.ppm");
+    let still = Camera {
+        step: 0,
+        every: 5,
+        ..camera()
+    };
+    let five = Camera {
+        frames: Some(5),
+        ..still.clone()
+    };
+    let mut direct = stage.direct("glxgears");
+    direct.envs(five.environment(Some(&folder)));
     let outcome = Outcome::of(&mut direct, LIMIT);
     let want = Picture::read(&shot).unwrap_or_else(|e| panic!("{e}: {}", outcome.describe()));
     for transport in ["shm", "unix", "tcp"] {
         let mut command = stage.mgn();
         command.args(["run", "--transport", transport, "--", "/usr/bin/env"]);
-        let running = Running::start(still_gears(&mut command).arg("glxgears"));
+        command.args(assignments(&still, None));
+        let running = Running::start(command.arg("glxgears"));
         let start = Instant::now();
         let (width, height) = (want.width as u16, want.height as u16);
         let mut seen = screenshot(&stage, width, height);

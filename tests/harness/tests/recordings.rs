@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use mgn_tests::{programs, Outcome, Stage};
+use mgn_tests::{assignments, camera, programs, Outcome, Stage};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -23,15 +23,17 @@ fn saved(folder: &Path) -> Vec<Vec<u8>> {
 fn a_replayed_recording_draws_the_same() {
     let stage = Stage::new();
     let demo = |name: &str| programs("demos").join(name).display().to_string();
-    let shim = programs("tests/shim").join("libfixed_clock.so");
-    let still = format!("LD_PRELOAD={}", shim.display());
+    let mut gears = vec!["env".into()];
+    let still = assignments(&camera(), None).into_iter();
+    gears.extend(still.map(|a| a.into_string().expect("the path is text")));
+    gears.push("es2gears_x11".into());
     let commands = [
         vec![demo("iso_demo"), "--mode".into(), "immediate".into()],
         vec![demo("iso_demo"), "--mode".into(), "static".into()],
         vec![demo("rings")],
         vec![demo("meshview")],
         // Shaders and uniforms.
-        vec!["env".into(), still, "es2gears_x11".into()],
+        gears,
     ];
     for program in commands {
         let folder = stage.folder();

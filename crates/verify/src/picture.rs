@@ -17,6 +17,9 @@ pub struct Picture {
 pub struct PixelDifference {
     /// Column and row of the first pixel that differs.
     pub first: (usize, usize),
+    /// What it is in the one and in the other.
+    pub direct: [u8; 3],
+    pub ours: [u8; 3],
     pub count: usize,
     /// The largest difference of one component.
     pub largest: u8,
@@ -73,52 +76,40 @@ impl Picture {
         })
     }
 
-    /// `None` if they are equal. Pictures of different sizes differ everywhere.
-    pub fn difference(&self, other: &Picture) -> Option<PixelDifference> {
-        if (self.width, self.height) != (other.width, other.height) {
-            let count = self.width * self.height;
-            return Some(PixelDifference {
-                first: (0, 0),
-                count,
-                largest: u8::MAX,
-            });
+    /// `None` if they are equal, or of different sizes.
+    pub fn difference(&self, ours: &Picture) -> Option<PixelDifference> {
+        if (self.width, self.height) != (ours.width, ours.height) {
+            return None;
         }
         let mut found: Option<PixelDifference> = None;
-        let pairs = self
-            .pixels
-            .chunks_exact(3)
-            .zip(other.pixels.chunks_exact(3));
+        let pairs = pixels(&self.pixels).zip(pixels(&ours.pixels));
         for (n, (a, b)) in pairs.enumerate().filter(|(_, (a, b))| a != b) {
-            let by = a
-                .iter()
-                .zip(b)
-                .map(|(a, b)| a.abs_diff(*b))
-                .max()
-                .unwrap_or(0);
-            let first = (n % self.width, n / self.width);
+            let by = a.iter().zip(&b).map(|(a, b)| a.abs_diff(*b)).max();
             let found = found.get_or_insert(PixelDifference {
-                first,
+                first: (n % self.width, n / self.width),
+                direct: a,
+                ours: b,
                 count: 0,
                 largest: 0,
             });
             found.count += 1;
-            found.largest = found.largest.max(by);
+            found.largest = found.largest.max(by.unwrap_or(0));
         }
         found
     }
 
-    /// Every pixel that differs, in white.
+    /// Every pixel that differs, in white; all of them if the sizes differ.
     pub fn mask(&self, other: &Picture) -> Picture {
         let same_size = (self.width, self.height) == (other.width, other.height);
-        let mut pixels = vec![0; self.pixels.len()];
-        let pairs = self
-            .pixels
-            .chunks_exact(3)
-            .zip(other.pixels.chunks_exact(3));
-        for (to, (a, b)) in pixels.chunks_exact_mut(3).zip(pairs) {
+        let pairs = pixels(&self.pixels).zip(pixels(&other.pixels));
+        let mut mask = vec![255; self.pixels.len()];
+        for (to, (a, b)) in mask.chunks_exact_mut(3).zip(pairs) {
             to.fill(if same_size && a == b { 0 } else { 255 });
         }
-        Picture { pixels, ..*self }
+        Picture {
+            pixels: mask,
+            ..*self
+        }
     }
 
     /// # Errors
@@ -131,6 +122,10 @@ impl Picture {
         let mut writer = encoder.write_header().map_err(invalid)?;
         writer.write_image_data(&self.pixels).map_err(invalid)
     }
+}
+
+fn pixels(bytes: &[u8]) -> impl Iterator<Item = [u8; 3]> + '_ {
+    bytes.chunks_exact(3).map(|p| [p[0], p[1], p[2]])
 }
 
 fn invalid(error: impl std::error::Error + Send + Sync + 'static) -> io::Error {
@@ -150,6 +145,8 @@ mod tests {
         b.pixels[11] = b'l' - 9;
         let expected = PixelDifference {
             first: (1, 0),
+            direct: *b"def",
+            ours: *b"dei",
             count: 2,
             largest: 9,
         };
@@ -163,7 +160,8 @@ mod tests {
             height: 1,
             ..a.clone()
         };
-        assert_eq!(a.difference(&wide).unwrap().count, 4);
+        assert_eq!(a.difference(&wide), None);
+        assert_eq!(a.mask(&wide).pixels, [255; 12]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use crate::picture::{Picture, PixelDifference};
@@ -18,6 +19,11 @@ pub struct Difference {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum How {
     Pixels(PixelDifference),
+    /// Width and height.
+    Size {
+        direct: (usize, usize),
+        ours: (usize, usize),
+    },
     /// The first line that is another one.
     Text {
         line: usize,
@@ -43,8 +49,13 @@ impl fmt::Display for Difference {
         match &self.how {
             How::Pixels(p) => write!(
                 f,
-                "{} pixels, by up to {}, the first at {},{}",
-                p.count, p.largest, p.first.0, p.first.1
+                "{} pixels, by up to {}, the first at {},{} is {:?}, and {:?} directly",
+                p.count, p.largest, p.first.0, p.first.1, p.ours, p.direct
+            ),
+            How::Size { direct, ours } => write!(
+                f,
+                "its size is {}x{}, and {}x{} directly",
+                ours.0, ours.1, direct.0, direct.1
             ),
             How::Text { line, direct, ours } => {
                 write!(f, "line {line} is {ours:?}, and {direct:?} directly")
@@ -57,65 +68,70 @@ impl fmt::Display for Difference {
 }
 
 /// Compares all files of two folders byte for byte. Pictures that differ are kept in `failures`,
-/// with a mask of where. Logs are compared scene by scene: a line `== NAME` begins one.
+/// if that is given, with a mask of where: `NAME.direct.png`, `NAME.ours.png` and
+/// `NAME.difference.png`. Logs are compared scene by scene: a line `== NAME` begins one.
 ///
-/// # Panics
-/// If a folder cannot be read.
-pub fn compare_folders(direct: &Path, ours: &Path, failures: &Path) -> Vec<Difference> {
-    let (a, b) = (files(direct), files(ours));
+/// # Errors
+/// If a folder cannot be read, or one for failures not be written.
+pub fn compare_folders(
+    direct: &Path,
+    ours: &Path,
+    failures: Option<&Path>,
+) -> io::Result<Vec<Difference>> {
+    let (a, b) = (files(direct)?, files(ours)?);
     let mut found = Vec::new();
     for name in a
         .keys()
         .chain(b.keys().filter(|name| !a.contains_key(*name)))
     {
-        match (a.get(name), b.get(name)) {
-            (Some(a), Some(b)) if a == b => {}
-            (Some(a), Some(b)) if name.ends_with(".txt") => found.extend(logs(name, a, b)),
-            (Some(_), Some(_)) => {
-                let how = match (
-                    Picture::read(&direct.join(name)),
-                    Picture::read(&ours.join(name)),
-                ) {
-                    (Ok(a), Ok(b)) => match a.difference(&b) {
-                        Some(pixels) => {
-                            keep(failures, name, &a, &b);
-                            How::Pixels(pixels)
-                        }
-                        None => How::Bytes,
-                    },
-                    _ => How::Bytes,
-                };
-                found.push(Difference {
-                    what: name.clone(),
-                    how,
-                });
+        let how = match (a.get(name), b.get(name)) {
+            (Some(a), Some(b)) if a == b => continue,
+            (Some(a), Some(b)) if name.ends_with(".txt") => {
+                found.extend(logs(name, a, b));
+                continue;
             }
-            (Some(_), None) => {
-                found.push(Difference {
-                    what: name.clone(),
-                    how: How::OnlyDirect,
-                });
-            }
-            (None, _) => found.push(Difference {
-                what: name.clone(),
-                how: How::OnlyOurs,
-            }),
-        }
+            (Some(_), Some(_)) => binary(name, direct, ours, failures)?,
+            (Some(_), None) => How::OnlyDirect,
+            (None, _) => How::OnlyOurs,
+        };
+        found.push(Difference {
+            what: name.clone(),
+            how,
+        });
     }
-    found
+    Ok(found)
 }
 
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let entries = fs::read_dir(folder)
-        .expect("the folder can be read")
-        .flatten();
-    entries
-        .filter(|e| e.path().is_file())
-        .map(|e| {
-            let name = e.file_name().to_string_lossy().into_owned();
-            (name, fs::read(e.path()).expect("the file can be read"))
-        })
-        .collect()
+/// How two files of the name in both folders differ, which they do.
+fn binary(name: &str, direct: &Path, ours: &Path, failures: Option<&Path>) -> io::Result<How> {
+    let (Ok(a), Ok(b)) = (
+        Picture::read(&direct.join(name)),
+        Picture::read(&ours.join(name)),
+    ) else {
+        return Ok(How::Bytes);
+    };
+    let (direct, ours) = ((a.width, a.height), (b.width, b.height));
+    let how = match a.difference(&b) {
+        Some(pixels) => How::Pixels(pixels),
+        None if direct != ours => How::Size { direct, ours },
+        None => return Ok(How::Bytes),
+    };
+    if let Some(failures) = failures {
+        keep(failures, name, &a, &b)?;
+    }
+    Ok(how)
+}
+
+fn files(folder: &Path) -> io::Result<BTreeMap<String, Vec<u8>>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.path().is_file() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            files.insert(name, fs::read(entry.path())?);
+        }
+    }
+    Ok(files)
 }
 
 fn logs(name: &str, direct: &[u8], ours: &[u8]) -> Vec<Difference> {
@@ -166,19 +182,14 @@ fn first_line(direct: &[String], ours: &[String]) -> How {
     }
 }
 
-fn keep(failures: &Path, name: &str, direct: &Picture, ours: &Picture) {
-    fs::create_dir_all(failures).expect("a folder for failures");
+fn keep(failures: &Path, name: &str, direct: &Picture, ours: &Picture) -> io::Result<()> {
+    fs::create_dir_all(failures)?;
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    for (kind, picture) in [
-        ("direct", direct),
-        ("ours", ours),
-        ("mask", &direct.mask(ours)),
-    ] {
-        let path = failures.join(format!("{stem}.{kind}.png"));
-        picture
-            .write_png(&path)
-            .expect("the picture can be written");
+    let mask = direct.mask(ours);
+    for (kind, picture) in [("direct", direct), ("ours", ours), ("difference", &mask)] {
+        picture.write_png(&failures.join(format!("{stem}.{kind}.png")))?;
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -200,9 +211,11 @@ mod tests {
         write(&b, "other.ppm", b"P6\n1 1\n255\nabe");
         write(&a, "log.txt", b"== one\n1\n== two\n2\n");
         write(&b, "log.txt", b"== one\n1\n== two\n3\n4\n== three\n");
+        write(&a, "wide.ppm", b"P6\n2 1\n255\nabcdef");
+        write(&b, "wide.ppm", b"P6\n1 2\n255\nabcdef");
         write(&a, "gone.ppm", b"");
         write(&b, "new.ppm", b"");
-        let found = compare_folders(&a, &b, &run.join("failures"));
+        let found = compare_folders(&a, &b, Some(&run.join("failures"))).unwrap();
         let lines: Vec<String> = found.iter().map(Difference::to_string).collect();
         assert_eq!(
             lines,
@@ -210,11 +223,12 @@ mod tests {
                 "gone.ppm: is missing",
                 "log.txt#two: line 2 is \"3\", and \"2\" directly",
                 "log.txt#three: is not there directly",
-                "other.ppm: 1 pixels, by up to 2, the first at 0,0",
+                "other.ppm: 1 pixels, by up to 2, the first at 0,0 is [97, 98, 101], and [97, 98, 99] directly",
+                "wide.ppm: its size is 1x2, and 2x1 directly",
                 "new.ppm: is not there directly",
             ]
         );
-        assert!(run.join("failures/other.mask.png").exists());
-        assert!(compare_folders(&a, &a, &run.join("none")).is_empty());
+        assert!(run.join("failures/other.difference.png").exists());
+        assert!(compare_folders(&a, &a, None).unwrap().is_empty());
     }
 }

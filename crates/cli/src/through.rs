@@ -1,0 +1,187 @@
+//! From the flags that say how a program reaches a server, to the plan of its run.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use mgn_fabric::{Address, Token, Transport};
+use mgn_launch::{
+    client_library, inspect, ClientSettings, Display, Driver, Error, Output, Plan, RunDir, Server,
+};
+use mgn_present::XDisplay;
+
+use crate::args::{Through, Weld};
+
+/// Exit statuses of our own, the ones that shells and `env` use for the same.
+pub const FAILED: u8 = 125;
+const NOT_EXECUTABLE: u8 = 126;
+const NOT_FOUND: u8 = 127;
+
+/// The exit status for a program that could not be started.
+pub fn own_status(error: &Error) -> u8 {
+    match error {
+        Error::NotInPath { .. } | Error::NoSuchProgram { .. } => NOT_FOUND,
+        Error::NotExecutable { .. }
+        | Error::UnknownFormat { .. }
+        | Error::DamagedElf { .. }
+        | Error::Is32Bit { .. }
+        | Error::OtherMachine { .. }
+        | Error::Static { .. }
+        | Error::SetId { .. }
+        | Error::NoInterpreter { .. }
+        | Error::InterpreterLoop { .. } => NOT_EXECUTABLE,
+        Error::Interrupted(signal) => 128 + *signal as u8,
+        _ => FAILED,
+    }
+}
+
+/// A plan of `program` with its arguments on the system's own driver.
+pub fn plan(through: &Through, program: &[OsString]) -> anyhow::Result<Plan> {
+    Ok(Plan {
+        program: inspect::inspect(&program[0])?,
+        name: program[0].clone(),
+        arguments: program[1..].to_vec(),
+        display: match &through.display {
+            _ if through.headless => Display::Headless,
+            Some(name) => Display::Named(name.into()),
+            None => Display::Inherited,
+        },
+        driver: Driver::Local,
+        environment: Vec::new(),
+        output: Output::Inherited,
+    })
+}
+
+/// Us as the driver, in `run`. What the flags say is added to `settings`.
+pub fn ours(
+    through: &Through,
+    run: &RunDir,
+    discard: bool,
+    mut settings: ClientSettings,
+) -> anyhow::Result<Driver> {
+    let library = client_library()?;
+    settings.server = through.server.as_ref().map(Address::to_string);
+    settings.transport = through.transport.as_ref().map(|t| absolute(t).to_string());
+    // A server of our own has a secret of its own, or none.
+    settings.token_file = through
+        .token_file
+        .as_deref()
+        .filter(|_| through.server.is_some())
+        .map(std::path::absolute)
+        .transpose()?;
+    settings.weld = match through.weld {
+        Weld::Auto => mgn_launch::Weld::Auto,
+        Weld::Always => mgn_launch::Weld::Always,
+        Weld::Never => mgn_launch::Weld::Never,
+    };
+    let server = match (&through.server, &through.transport) {
+        (None, None | Some(Transport::Shm | Transport::Unix | Transport::Tcp)) => {
+            embedded(through, run, discard, &mut settings)?
+        }
+        _ => Server::Elsewhere,
+    };
+    Ok(Driver::Ours {
+        library,
+        server,
+        settings,
+    })
+}
+
+/// A transport and a server's address that cannot go together are refused here, where the flags can
+/// be named.
+pub fn check(through: &Through, discard: bool) -> anyhow::Result<()> {
+    match (&through.transport, &through.server) {
+        (Some(transport @ (Transport::Null | Transport::File(_))), Some(_)) => {
+            anyhow::bail!("--transport {transport} needs no server; leave out --server")
+        }
+        (Some(transport @ (Transport::Null | Transport::File(_))), None) if discard => {
+            anyhow::bail!("--transport {transport} needs no server; leave out --discard")
+        }
+        (Some(transport @ (Transport::Shm | Transport::Unix)), Some(Address::Tcp { .. })) => {
+            anyhow::bail!("--transport {transport} needs a server with a unix: address")
+        }
+        (Some(Transport::Tcp), Some(Address::Unix(_) | Address::Abstract(_))) => {
+            anyhow::bail!("--transport tcp needs a server with a tcp: address")
+        }
+        (_, Some(Address::Tcp { .. })) if through.token_file.is_none() => {
+            anyhow::bail!(
+                "a server over TCP wants a token; give the file that it was started with by --token-file"
+            )
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The program may change its directory before it opens the file.
+fn absolute(transport: &Transport) -> Transport {
+    match transport {
+        Transport::File(path) => {
+            Transport::File(std::path::absolute(path).unwrap_or_else(|_| path.clone()))
+        }
+        other => other.clone(),
+    }
+}
+
+/// How to start a server for this run alone. It listens where nobody else can reach it.
+fn embedded(
+    through: &Through,
+    run: &RunDir,
+    discard: bool,
+    settings: &mut ClientSettings,
+) -> anyhow::Result<Server> {
+    let executable = std::env::current_exe().context("finding the mgn executable")?;
+    let address = match through.transport {
+        Some(Transport::Tcp) => "tcp:127.0.0.1:0".to_owned(),
+        _ => Address::Unix(run.join("server")).to_string(),
+    };
+    let mut arguments = vec!["server".into(), "--embedded".into(), "--listen".into()];
+    arguments.push(address.into());
+    if matches!(through.transport, Some(Transport::Tcp)) {
+        let token: PathBuf = run.join("token");
+        Token::generate().write(&token)?;
+        arguments.extend(["--token-file".into(), token.clone().into()]);
+        settings.token_file = Some(token);
+    }
+    if discard {
+        arguments.push("--discard".into());
+    }
+    Ok(Server::Embedded {
+        executable,
+        arguments,
+    })
+}
+
+/// A program may do without an X server, through EGL; most cannot. So this is said and not an
+/// error.
+pub fn say_what_the_display_lacks(through: &Through) {
+    if through.headless {
+        return;
+    }
+    let unset = std::env::var_os("DISPLAY").is_none_or(|d| d.is_empty());
+    if through.display.is_none() && unset {
+        eprintln!("mgn: there is no X server, DISPLAY is not set; --headless gives a program one without a screen");
+        return;
+    }
+    match XDisplay::connect(through.display.as_deref()).and_then(|display| display.info()) {
+        Err(error) => {
+            eprintln!("mgn: {error}; --headless gives a program an X server without a screen")
+        }
+        Ok(info) if info.glx.is_none() => {
+            eprintln!("mgn: the X server has no GLX, so most programs find no OpenGL for their windows; start it with `+extension GLX`, or use --headless");
+        }
+        Ok(_) => {}
+    }
+}
+
+/// What to do about a program that drew with `driver`.
+pub fn elsewhere_advice(driver: &Path) -> &'static str {
+    let name = driver.file_name().unwrap_or_default().to_string_lossy();
+    if name.starts_with("libGL.so") || name.starts_with("libEGL.so") || name.starts_with("libGLES")
+    {
+        "it brings an OpenGL library of its own: remove that, so that the system's is used"
+    } else if name.starts_with("libOSMesa") {
+        "it draws off screen through OSMesa, which cannot be redirected: use its EGL or GLX mode"
+    } else {
+        "it chose a driver by itself: unset its settings for one, and LD_LIBRARY_PATH within its start script"
+    }
+}
