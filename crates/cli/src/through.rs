@@ -83,7 +83,7 @@ pub fn ours(
     Ok(Driver::Ours {
         library,
         server,
-        settings,
+        settings: settings.into(),
     })
 }
 

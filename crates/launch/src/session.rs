@@ -45,7 +45,7 @@ pub enum Driver {
         library: PathBuf,
         server: Server,
         /// With [`Server::Embedded`] the server's address is filled in.
-        settings: ClientSettings,
+        settings: Box<ClientSettings>,
     },
 }
 

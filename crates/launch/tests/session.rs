@@ -36,7 +36,7 @@ fn through(server: Server, settings: ClientSettings) -> Driver {
     Driver::Ours {
         library: PathBuf::from("/nowhere/libmgn_client.so"),
         server,
-        settings,
+        settings: settings.into(),
     }
 }
 
