@@ -251,6 +251,11 @@ impl State {
         self.framebuffer(0).draw.iter().any(front)
     }
 
+    /// Whether it is certainly the default framebuffer that is drawn to.
+    pub fn draws_to_default(&self) -> bool {
+        self.known(at!(GL_DRAW_FRAMEBUFFER_BINDING)) == Some(0.)
+    }
+
     /// Whether a framebuffer has a buffer.
     fn check_buffer(&self, framebuffer: u32, buffer: u32) -> Result<(), GlError> {
         let attachment = buffer.wrapping_sub(GL_COLOR_ATTACHMENT0);

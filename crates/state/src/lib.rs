@@ -238,6 +238,7 @@ impl State {
 
     /// Whether the driver may have refused a command whose hook returned `Ok` since this was
     /// last asked: where it says no, all of them succeeded.
+    #[inline]
     pub fn take_doubt(&mut self) -> bool {
         std::mem::take(&mut self.doubt)
     }

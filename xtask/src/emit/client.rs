@@ -85,6 +85,8 @@ fn entry(c: &Command, tracked: bool) -> String {
         return format!("{head}refused(\"{}\"); {value}\n}}\n", c.name);
     }
     let mut body = String::from("unsafe { let cx = context();\n");
+    // The shadow knows of most commands whether they succeed, so that glGetError need not ask.
+    let judged = tracked && !c.infallible && c.carry != Carry::Sync;
     if tracked {
         let args: Vec<String> = c.params.iter().map(tracked_arg).collect();
         let args = args.join(", ");
@@ -94,6 +96,9 @@ fn entry(c: &Command, tracked: bool) -> String {
             .filter_map(|p| in_length(c, p).map(|n| format!("let n_{} = {n};\n", p.name)))
             .collect();
         body += &format!("if cx.gl.in_begin() {{ return cx.illegal_in_begin(); }}\n{lens}");
+        if judged {
+            body += "let before = cx.before_judged();\n";
+        }
         body += &format!(
             "if let Some(error) = cx.gl.state.{}({args}).refusal() {{\nif !cx.gl.debug.is_heard() {{ return cx.fail(error); }}\n}}\n",
             c.ident
@@ -125,6 +130,9 @@ fn entry(c: &Command, tracked: bool) -> String {
         });
     }
     body += &format!("cx.enc.{}({});\n", c.ident, args.join(", "));
+    if judged {
+        body += "cx.judged(before);\n";
+    }
     if c.carry == Carry::Sync {
         body += &format!("let mut answer = cx.answer(ops::{});\n", op_name(c));
         if let Some(scalar) = c.returns {

@@ -45,12 +45,14 @@ pub unsafe extern "C" fn glActiveStencilFaceEXT(face: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_active_stencil_face_ext(face).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_active_stencil_face_ext(face);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -60,12 +62,14 @@ pub unsafe extern "C" fn glActiveTexture(texture: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_active_texture(texture).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_active_texture(texture);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -119,12 +123,14 @@ pub unsafe extern "C" fn glAlphaFunc(func: u32, ref_: f32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_alpha_func(func, ref_).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_alpha_func(func, ref_);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -212,12 +218,14 @@ pub unsafe extern "C" fn glBindSampler(unit: u32, sampler: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_bind_sampler(unit, sampler).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_bind_sampler(unit, sampler);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -228,12 +236,14 @@ pub unsafe extern "C" fn glBindSamplers(first: u32, count: i32, samplers: *const
             return cx.illegal_in_begin();
         }
         let n_samplers = lens::times(count as i64, 1);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_bind_samplers(first, count, crate::gl::values(samplers.cast::<u32>(), n_samplers)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_bind_samplers(first, count, (samplers.cast::<u32>(), lens::times(count as i64, 1)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -243,12 +253,14 @@ pub unsafe extern "C" fn glBindTextureUnit(unit: u32, texture: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_bind_texture_unit(unit, texture).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_bind_texture_unit(unit, texture);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -259,12 +271,14 @@ pub unsafe extern "C" fn glBindTextures(first: u32, count: i32, textures: *const
             return cx.illegal_in_begin();
         }
         let n_textures = lens::times(count as i64, 1);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_bind_textures(first, count, crate::gl::values(textures.cast::<u32>(), n_textures)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_bind_textures(first, count, (textures.cast::<u32>(), lens::times(count as i64, 1)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -274,12 +288,14 @@ pub unsafe extern "C" fn glBindTransformFeedback(target: u32, id: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_bind_transform_feedback(target, id).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_bind_transform_feedback(target, id);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -316,12 +332,14 @@ pub unsafe extern "C" fn glBlendEquation(mode: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_blend_equation(mode).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_blend_equation(mode);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -331,12 +349,14 @@ pub unsafe extern "C" fn glBlendEquationOES(mode: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_blend_equation_oes(mode).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_blend_equation_oes(mode);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -346,12 +366,14 @@ pub unsafe extern "C" fn glBlendEquationSeparate(mode_rgb: u32, mode_alpha: u32)
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_blend_equation_separate(mode_rgb, mode_alpha).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_blend_equation_separate(mode_rgb, mode_alpha);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -361,12 +383,14 @@ pub unsafe extern "C" fn glBlendEquationSeparateOES(mode_rgb: u32, mode_alpha: u
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_blend_equation_separate_oes(mode_rgb, mode_alpha).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_blend_equation_separate_oes(mode_rgb, mode_alpha);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -376,12 +400,14 @@ pub unsafe extern "C" fn glBlendEquationSeparatei(buf: u32, mode_rgb: u32, mode_
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_blend_equation_separatei(buf, mode_rgb, mode_alpha).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_blend_equation_separatei(buf, mode_rgb, mode_alpha);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -391,12 +417,14 @@ pub unsafe extern "C" fn glBlendEquationi(buf: u32, mode: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_blend_equationi(buf, mode).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_blend_equationi(buf, mode);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -406,12 +434,14 @@ pub unsafe extern "C" fn glBlendFunc(sfactor: u32, dfactor: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_blend_func(sfactor, dfactor).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_blend_func(sfactor, dfactor);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -421,12 +451,14 @@ pub unsafe extern "C" fn glBlendFuncSeparate(sfactor_rgb: u32, dfactor_rgb: u32,
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_blend_func_separate(sfactor_rgb, dfactor_rgb, sfactor_alpha, dfactor_alpha).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_blend_func_separate(sfactor_rgb, dfactor_rgb, sfactor_alpha, dfactor_alpha);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -436,12 +468,14 @@ pub unsafe extern "C" fn glBlendFuncSeparateOES(src_rgb: u32, dst_rgb: u32, src_
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_blend_func_separate_oes(src_rgb, dst_rgb, src_alpha, dst_alpha).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_blend_func_separate_oes(src_rgb, dst_rgb, src_alpha, dst_alpha);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -451,12 +485,14 @@ pub unsafe extern "C" fn glBlendFuncSeparatei(buf: u32, src_rgb: u32, dst_rgb: u
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_blend_func_separatei(buf, src_rgb, dst_rgb, src_alpha, dst_alpha).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_blend_func_separatei(buf, src_rgb, dst_rgb, src_alpha, dst_alpha);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -466,12 +502,14 @@ pub unsafe extern "C" fn glBlendFunci(buf: u32, src: u32, dst: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_blend_funci(buf, src, dst).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_blend_funci(buf, src, dst);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -548,12 +586,14 @@ pub unsafe extern "C" fn glClampColor(target: u32, clamp: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_clamp_color(target, clamp).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_clamp_color(target, clamp);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -570,12 +610,14 @@ pub unsafe extern "C" fn glClearAccum(red: f32, green: f32, blue: f32, alpha: f3
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_clear_accum(red, green, blue, alpha).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_clear_accum(red, green, blue, alpha);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -630,12 +672,14 @@ pub unsafe extern "C" fn glClearColorIiEXT(red: i32, green: i32, blue: i32, alph
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_clear_color_ii_ext(red, green, blue, alpha).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_clear_color_ii_ext(red, green, blue, alpha);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -645,12 +689,14 @@ pub unsafe extern "C" fn glClearColorIuiEXT(red: u32, green: u32, blue: u32, alp
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_clear_color_iui_ext(red, green, blue, alpha).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_clear_color_iui_ext(red, green, blue, alpha);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -784,12 +830,14 @@ pub unsafe extern "C" fn glClipControl(origin: u32, depth: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_clip_control(origin, depth).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_clip_control(origin, depth);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -800,12 +848,14 @@ pub unsafe extern "C" fn glClipPlane(plane: u32, equation: *const f64) {
             return cx.illegal_in_begin();
         }
         let n_equation = 4;
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_clip_plane(plane, crate::gl::values(equation.cast::<f64>(), n_equation)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_clip_plane(plane, (equation.cast::<f64>(), 4));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -816,12 +866,14 @@ pub unsafe extern "C" fn glClipPlanef(p: u32, eqn: *const f32) {
             return cx.illegal_in_begin();
         }
         let n_eqn = 4;
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_clip_planef(p, crate::gl::values(eqn.cast::<f32>(), n_eqn)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_clip_planef(p, (eqn.cast::<f32>(), 4));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -832,12 +884,14 @@ pub unsafe extern "C" fn glClipPlanefOES(plane: u32, equation: *const f32) {
             return cx.illegal_in_begin();
         }
         let n_equation = 4;
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_clip_planef_oes(plane, crate::gl::values(equation.cast::<f32>(), n_equation)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_clip_planef_oes(plane, (equation.cast::<f32>(), 4));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -942,12 +996,14 @@ pub unsafe extern "C" fn glColorMaski(index: u32, r: u8, g: u8, b: u8, a: u8) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_color_maski(index, r, g, b, a).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_color_maski(index, r, g, b, a);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -957,12 +1013,14 @@ pub unsafe extern "C" fn glColorMaterial(face: u32, mode: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_color_material(face, mode).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_color_material(face, mode);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -1528,12 +1586,14 @@ pub unsafe extern "C" fn glCullFace(mode: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_cull_face(mode).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_cull_face(mode);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -1559,12 +1619,14 @@ pub unsafe extern "C" fn glDepthFunc(func: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_depth_func(func).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_depth_func(func);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -1588,12 +1650,14 @@ pub unsafe extern "C" fn glDepthRange(n: f64, f: f64) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_depth_range(n, f).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_depth_range(n, f);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -1604,12 +1668,14 @@ pub unsafe extern "C" fn glDepthRangeArraydvNV(first: u32, count: i32, v: *const
             return cx.illegal_in_begin();
         }
         let n_v = lens::times(count as i64, 2);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_depth_range_arraydv_nv(first, count, crate::gl::values(v.cast::<f64>(), n_v)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_depth_range_arraydv_nv(first, count, (v.cast::<f64>(), lens::times(count as i64, 2)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -1620,12 +1686,14 @@ pub unsafe extern "C" fn glDepthRangeArrayfvOES(first: u32, count: i32, v: *cons
             return cx.illegal_in_begin();
         }
         let n_v = lens::times(count as i64, 2);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_depth_range_arrayfv_oes(first, count, crate::gl::values(v.cast::<f32>(), n_v)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_depth_range_arrayfv_oes(first, count, (v.cast::<f32>(), lens::times(count as i64, 2)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -1636,12 +1704,14 @@ pub unsafe extern "C" fn glDepthRangeArrayv(first: u32, count: i32, v: *const f6
             return cx.illegal_in_begin();
         }
         let n_v = lens::times(count as i64, 2);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_depth_range_arrayv(first, count, crate::gl::values(v.cast::<f64>(), n_v)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_depth_range_arrayv(first, count, (v.cast::<f64>(), lens::times(count as i64, 2)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -1651,12 +1721,14 @@ pub unsafe extern "C" fn glDepthRangeIndexed(index: u32, n: f64, f: f64) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_depth_range_indexed(index, n, f).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_depth_range_indexed(index, n, f);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -1666,12 +1738,14 @@ pub unsafe extern "C" fn glDepthRangeIndexeddNV(index: u32, n: f64, f: f64) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_depth_range_indexedd_nv(index, n, f).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_depth_range_indexedd_nv(index, n, f);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -1681,12 +1755,14 @@ pub unsafe extern "C" fn glDepthRangeIndexedfOES(index: u32, n: f32, f: f32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_depth_range_indexedf_oes(index, n, f).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_depth_range_indexedf_oes(index, n, f);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -1696,12 +1772,14 @@ pub unsafe extern "C" fn glDepthRangef(n: f32, f: f32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_depth_rangef(n, f).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_depth_rangef(n, f);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -1732,12 +1810,14 @@ pub unsafe extern "C" fn glDisablei(target: u32, index: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_disablei(target, index).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_disablei(target, index);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -1769,12 +1849,14 @@ pub unsafe extern "C" fn glDrawBuffersNV(n: i32, bufs: *const u32) {
             return cx.illegal_in_begin();
         }
         let n_bufs = lens::times(n as i64, 1);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_draw_buffers_nv(n, crate::gl::values(bufs.cast::<u32>(), n_bufs)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_draw_buffers_nv(n, (bufs.cast::<u32>(), lens::times(n as i64, 1)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -1857,12 +1939,14 @@ pub unsafe extern "C" fn glEnablei(target: u32, index: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_enablei(target, index).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_enablei(target, index);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -1930,12 +2014,14 @@ pub unsafe extern "C" fn glFogf(pname: u32, param: f32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_fogf(pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_fogf(pname, param);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -1946,12 +2032,14 @@ pub unsafe extern "C" fn glFogfv(pname: u32, params: *const f32) {
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_fogfv(pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_fogfv(pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -1961,12 +2049,14 @@ pub unsafe extern "C" fn glFogi(pname: u32, param: i32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_fogi(pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_fogi(pname, param);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -1977,12 +2067,14 @@ pub unsafe extern "C" fn glFogiv(pname: u32, params: *const i32) {
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_fogiv(pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_fogiv(pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -2004,12 +2096,14 @@ pub unsafe extern "C" fn glFramebufferDrawBufferEXT(framebuffer: u32, mode: u32)
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_framebuffer_draw_buffer_ext(framebuffer, mode).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_framebuffer_draw_buffer_ext(framebuffer, mode);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -2020,6 +2114,7 @@ pub unsafe extern "C" fn glFramebufferDrawBuffersEXT(framebuffer: u32, n: i32, b
             return cx.illegal_in_begin();
         }
         let n_bufs = lens::times(n as i64, 1);
+        let before = cx.before_judged();
         if let Some(error) =
             cx.gl.state.gl_framebuffer_draw_buffers_ext(framebuffer, n, crate::gl::values(bufs.cast::<u32>(), n_bufs)).refusal()
         {
@@ -2028,6 +2123,7 @@ pub unsafe extern "C" fn glFramebufferDrawBuffersEXT(framebuffer: u32, n: i32, b
             }
         }
         cx.enc.gl_framebuffer_draw_buffers_ext(framebuffer, n, (bufs.cast::<u32>(), lens::times(n as i64, 1)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -2058,12 +2154,14 @@ pub unsafe extern "C" fn glFramebufferReadBufferEXT(framebuffer: u32, mode: u32)
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_framebuffer_read_buffer_ext(framebuffer, mode).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_framebuffer_read_buffer_ext(framebuffer, mode);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -2136,12 +2234,14 @@ pub unsafe extern "C" fn glFrontFace(mode: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_front_face(mode).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_front_face(mode);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -2151,12 +2251,14 @@ pub unsafe extern "C" fn glFrustum(left: f64, right: f64, bottom: f64, top: f64,
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_frustum(left, right, bottom, top, z_near, z_far).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_frustum(left, right, bottom, top, z_near, z_far);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -2166,12 +2268,14 @@ pub unsafe extern "C" fn glFrustumf(l: f32, r: f32, b: f32, t: f32, n: f32, f: f
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_frustumf(l, r, b, t, n, f).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_frustumf(l, r, b, t, n, f);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -2181,12 +2285,14 @@ pub unsafe extern "C" fn glFrustumfOES(l: f32, r: f32, b: f32, t: f32, n: f32, f
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_frustumf_oes(l, r, b, t, n, f).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_frustumf_oes(l, r, b, t, n, f);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -3599,12 +3705,14 @@ pub unsafe extern "C" fn glHint(target: u32, mode: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_hint(target, mode).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_hint(target, mode);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -3876,12 +3984,14 @@ pub unsafe extern "C" fn glLightModelf(pname: u32, param: f32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_light_modelf(pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_light_modelf(pname, param);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -3892,12 +4002,14 @@ pub unsafe extern "C" fn glLightModelfv(pname: u32, params: *const f32) {
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_light_modelfv(pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_light_modelfv(pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -3907,12 +4019,14 @@ pub unsafe extern "C" fn glLightModeli(pname: u32, param: i32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_light_modeli(pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_light_modeli(pname, param);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -3923,12 +4037,14 @@ pub unsafe extern "C" fn glLightModeliv(pname: u32, params: *const i32) {
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_light_modeliv(pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_light_modeliv(pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -3950,12 +4066,14 @@ pub unsafe extern "C" fn glLightf(light: u32, pname: u32, param: f32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_lightf(light, pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_lightf(light, pname, param);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -3966,12 +4084,14 @@ pub unsafe extern "C" fn glLightfv(light: u32, pname: u32, params: *const f32) {
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_lightfv(light, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_lightfv(light, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -3981,12 +4101,14 @@ pub unsafe extern "C" fn glLighti(light: u32, pname: u32, param: i32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_lighti(light, pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_lighti(light, pname, param);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -3997,12 +4119,14 @@ pub unsafe extern "C" fn glLightiv(light: u32, pname: u32, params: *const i32) {
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_lightiv(light, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_lightiv(light, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4024,12 +4148,14 @@ pub unsafe extern "C" fn glLineStipple(factor: i32, pattern: u16) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_line_stipple(factor, pattern).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_line_stipple(factor, pattern);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4039,12 +4165,14 @@ pub unsafe extern "C" fn glLineWidth(width: f32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_line_width(width).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_line_width(width);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4267,12 +4395,14 @@ pub unsafe extern "C" fn glMapGrid1d(un: i32, u1: f64, u2: f64) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_map_grid1d(un, u1, u2).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_map_grid1d(un, u1, u2);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4282,12 +4412,14 @@ pub unsafe extern "C" fn glMapGrid1f(un: i32, u1: f32, u2: f32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_map_grid1f(un, u1, u2).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_map_grid1f(un, u1, u2);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4300,12 +4432,14 @@ pub unsafe extern "C" fn glMapGrid2d(un: i32, u1: f64, u2: f64, vn: i32, v1: f64
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_map_grid2d(un, u1, u2, vn, v1, v2).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_map_grid2d(un, u1, u2, vn, v1, v2);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4315,12 +4449,14 @@ pub unsafe extern "C" fn glMapGrid2f(un: i32, u1: f32, u2: f32, vn: i32, v1: f32
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_map_grid2f(un, u1, u2, vn, v1, v2).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_map_grid2f(un, u1, u2, vn, v1, v2);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4361,12 +4497,14 @@ pub unsafe extern "C" fn glMatrixFrustumEXT(mode: u32, left: f64, right: f64, bo
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_frustum_ext(mode, left, right, bottom, top, z_near, z_far).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_matrix_frustum_ext(mode, left, right, bottom, top, z_near, z_far);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4376,12 +4514,14 @@ pub unsafe extern "C" fn glMatrixLoadIdentityEXT(mode: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_load_identity_ext(mode).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_matrix_load_identity_ext(mode);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4392,12 +4532,14 @@ pub unsafe extern "C" fn glMatrixLoadTransposedEXT(mode: u32, m: *const f64) {
             return cx.illegal_in_begin();
         }
         let n_m = 16;
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_load_transposed_ext(mode, crate::gl::values(m.cast::<f64>(), n_m)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_matrix_load_transposed_ext(mode, (m.cast::<f64>(), 16));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4408,12 +4550,14 @@ pub unsafe extern "C" fn glMatrixLoadTransposefEXT(mode: u32, m: *const f32) {
             return cx.illegal_in_begin();
         }
         let n_m = 16;
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_load_transposef_ext(mode, crate::gl::values(m.cast::<f32>(), n_m)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_matrix_load_transposef_ext(mode, (m.cast::<f32>(), 16));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4424,12 +4568,14 @@ pub unsafe extern "C" fn glMatrixLoaddEXT(mode: u32, m: *const f64) {
             return cx.illegal_in_begin();
         }
         let n_m = 16;
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_loadd_ext(mode, crate::gl::values(m.cast::<f64>(), n_m)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_matrix_loadd_ext(mode, (m.cast::<f64>(), 16));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4440,12 +4586,14 @@ pub unsafe extern "C" fn glMatrixLoadfEXT(mode: u32, m: *const f32) {
             return cx.illegal_in_begin();
         }
         let n_m = 16;
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_loadf_ext(mode, crate::gl::values(m.cast::<f32>(), n_m)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_matrix_loadf_ext(mode, (m.cast::<f32>(), 16));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4455,12 +4603,14 @@ pub unsafe extern "C" fn glMatrixMode(mode: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_mode(mode).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_matrix_mode(mode);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4471,12 +4621,14 @@ pub unsafe extern "C" fn glMatrixMultTransposedEXT(mode: u32, m: *const f64) {
             return cx.illegal_in_begin();
         }
         let n_m = 16;
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_mult_transposed_ext(mode, crate::gl::values(m.cast::<f64>(), n_m)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_matrix_mult_transposed_ext(mode, (m.cast::<f64>(), 16));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4487,12 +4639,14 @@ pub unsafe extern "C" fn glMatrixMultTransposefEXT(mode: u32, m: *const f32) {
             return cx.illegal_in_begin();
         }
         let n_m = 16;
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_mult_transposef_ext(mode, crate::gl::values(m.cast::<f32>(), n_m)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_matrix_mult_transposef_ext(mode, (m.cast::<f32>(), 16));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4503,12 +4657,14 @@ pub unsafe extern "C" fn glMatrixMultdEXT(mode: u32, m: *const f64) {
             return cx.illegal_in_begin();
         }
         let n_m = 16;
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_multd_ext(mode, crate::gl::values(m.cast::<f64>(), n_m)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_matrix_multd_ext(mode, (m.cast::<f64>(), 16));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4519,12 +4675,14 @@ pub unsafe extern "C" fn glMatrixMultfEXT(mode: u32, m: *const f32) {
             return cx.illegal_in_begin();
         }
         let n_m = 16;
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_multf_ext(mode, crate::gl::values(m.cast::<f32>(), n_m)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_matrix_multf_ext(mode, (m.cast::<f32>(), 16));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4534,12 +4692,14 @@ pub unsafe extern "C" fn glMatrixOrthoEXT(mode: u32, left: f64, right: f64, bott
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_ortho_ext(mode, left, right, bottom, top, z_near, z_far).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_matrix_ortho_ext(mode, left, right, bottom, top, z_near, z_far);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4549,12 +4709,14 @@ pub unsafe extern "C" fn glMatrixPopEXT(mode: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_pop_ext(mode).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_matrix_pop_ext(mode);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4564,12 +4726,14 @@ pub unsafe extern "C" fn glMatrixPushEXT(mode: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_push_ext(mode).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_matrix_push_ext(mode);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4579,12 +4743,14 @@ pub unsafe extern "C" fn glMatrixRotatedEXT(mode: u32, angle: f64, x: f64, y: f6
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_rotated_ext(mode, angle, x, y, z).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_matrix_rotated_ext(mode, angle, x, y, z);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4594,12 +4760,14 @@ pub unsafe extern "C" fn glMatrixRotatefEXT(mode: u32, angle: f32, x: f32, y: f3
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_rotatef_ext(mode, angle, x, y, z).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_matrix_rotatef_ext(mode, angle, x, y, z);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4609,12 +4777,14 @@ pub unsafe extern "C" fn glMatrixScaledEXT(mode: u32, x: f64, y: f64, z: f64) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_scaled_ext(mode, x, y, z).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_matrix_scaled_ext(mode, x, y, z);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4624,12 +4794,14 @@ pub unsafe extern "C" fn glMatrixScalefEXT(mode: u32, x: f32, y: f32, z: f32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_scalef_ext(mode, x, y, z).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_matrix_scalef_ext(mode, x, y, z);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4639,12 +4811,14 @@ pub unsafe extern "C" fn glMatrixTranslatedEXT(mode: u32, x: f64, y: f64, z: f64
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_translated_ext(mode, x, y, z).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_matrix_translated_ext(mode, x, y, z);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4654,12 +4828,14 @@ pub unsafe extern "C" fn glMatrixTranslatefEXT(mode: u32, x: f32, y: f32, z: f32
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_matrix_translatef_ext(mode, x, y, z).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_matrix_translatef_ext(mode, x, y, z);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -4693,12 +4869,14 @@ pub unsafe extern "C" fn glMinSampleShading(value: f32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_min_sample_shading(value).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_min_sample_shading(value);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -5148,12 +5326,14 @@ pub unsafe extern "C" fn glOrtho(left: f64, right: f64, bottom: f64, top: f64, z
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_ortho(left, right, bottom, top, z_near, z_far).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_ortho(left, right, bottom, top, z_near, z_far);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -5163,12 +5343,14 @@ pub unsafe extern "C" fn glOrthof(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_orthof(l, r, b, t, n, f).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_orthof(l, r, b, t, n, f);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -5178,12 +5360,14 @@ pub unsafe extern "C" fn glOrthofOES(l: f32, r: f32, b: f32, t: f32, n: f32, f: 
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_orthof_oes(l, r, b, t, n, f).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_orthof_oes(l, r, b, t, n, f);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -5216,12 +5400,14 @@ pub unsafe extern "C" fn glPatchParameterfv(pname: u32, values: *const f32) {
             return cx.illegal_in_begin();
         }
         let n_values = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_patch_parameterfv(pname, crate::gl::values(values.cast::<f32>(), n_values)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_patch_parameterfv(pname, (values.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -5231,12 +5417,14 @@ pub unsafe extern "C" fn glPatchParameteri(pname: u32, value: i32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_patch_parameteri(pname, value).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_patch_parameteri(pname, value);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -5259,12 +5447,14 @@ pub unsafe extern "C" fn glPixelTransferf(pname: u32, param: f32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_pixel_transferf(pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_pixel_transferf(pname, param);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -5274,12 +5464,14 @@ pub unsafe extern "C" fn glPixelTransferi(pname: u32, param: i32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_pixel_transferi(pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_pixel_transferi(pname, param);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -5292,12 +5484,14 @@ pub unsafe extern "C" fn glPixelZoom(xfactor: f32, yfactor: f32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_pixel_zoom(xfactor, yfactor).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_pixel_zoom(xfactor, yfactor);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -5310,12 +5504,14 @@ pub unsafe extern "C" fn glPointParameterf(pname: u32, param: f32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_point_parameterf(pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_point_parameterf(pname, param);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -5326,12 +5522,14 @@ pub unsafe extern "C" fn glPointParameterfv(pname: u32, params: *const f32) {
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_point_parameterfv(pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_point_parameterfv(pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -5341,12 +5539,14 @@ pub unsafe extern "C" fn glPointParameteri(pname: u32, param: i32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_point_parameteri(pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_point_parameteri(pname, param);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -5357,12 +5557,14 @@ pub unsafe extern "C" fn glPointParameteriv(pname: u32, params: *const i32) {
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_point_parameteriv(pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_point_parameteriv(pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -5384,12 +5586,14 @@ pub unsafe extern "C" fn glPointSize(size: f32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_point_size(size).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_point_size(size);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -5408,12 +5612,14 @@ pub unsafe extern "C" fn glPolygonMode(face: u32, mode: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_polygon_mode(face, mode).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_polygon_mode(face, mode);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -5437,12 +5643,14 @@ pub unsafe extern "C" fn glPolygonOffsetClamp(factor: f32, units: f32, clamp: f3
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_polygon_offset_clamp(factor, units, clamp).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_polygon_offset_clamp(factor, units, clamp);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -5465,12 +5673,14 @@ pub unsafe extern "C" fn glPopMatrix() {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_pop_matrix().refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_pop_matrix();
+        cx.judged(before);
         cx.done();
     }
 }
@@ -5496,12 +5706,14 @@ pub unsafe extern "C" fn glPrimitiveBoundingBox(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_primitive_bounding_box(min_x, min_y, min_z, min_w, max_x, max_y, max_z, max_w).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_primitive_bounding_box(min_x, min_y, min_z, min_w, max_x, max_y, max_z, max_w);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -5511,12 +5723,14 @@ pub unsafe extern "C" fn glPrimitiveRestartIndex(index: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_primitive_restart_index(index).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_primitive_restart_index(index);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -5526,12 +5740,14 @@ pub unsafe extern "C" fn glPrimitiveRestartIndexNV(index: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_primitive_restart_index_nv(index).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_primitive_restart_index_nv(index);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -5546,6 +5762,7 @@ pub unsafe extern "C" fn glPrioritizeTextures(n: i32, textures: *const u32, prio
         }
         let n_textures = lens::times(n as i64, 1);
         let n_priorities = lens::times(n as i64, 1);
+        let before = cx.before_judged();
         if let Some(error) = cx
             .gl
             .state
@@ -5565,6 +5782,7 @@ pub unsafe extern "C" fn glPrioritizeTextures(n: i32, textures: *const u32, prio
             (textures.cast::<u32>(), lens::times(n as i64, 1)),
             (priorities.cast::<f32>(), lens::times(n as i64, 1)),
         );
+        cx.judged(before);
         cx.done();
     }
 }
@@ -6362,12 +6580,14 @@ pub unsafe extern "C" fn glProvokingVertex(mode: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_provoking_vertex(mode).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_provoking_vertex(mode);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -6384,12 +6604,14 @@ pub unsafe extern "C" fn glPushMatrix() {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_push_matrix().refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_push_matrix();
+        cx.judged(before);
         cx.done();
     }
 }
@@ -6572,12 +6794,14 @@ pub unsafe extern "C" fn glReadBufferNV(mode: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_read_buffer_nv(mode).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_read_buffer_nv(mode);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -6689,12 +6913,14 @@ pub unsafe extern "C" fn glSampleMaski(mask_number: u32, mask: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_sample_maski(mask_number, mask).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_sample_maski(mask_number, mask);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -6780,12 +7006,14 @@ pub unsafe extern "C" fn glScissor(x: i32, y: i32, width: i32, height: i32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_scissor(x, y, width, height).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_scissor(x, y, width, height);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -6796,12 +7024,14 @@ pub unsafe extern "C" fn glScissorArrayv(first: u32, count: i32, v: *const i32) 
             return cx.illegal_in_begin();
         }
         let n_v = lens::times(count as i64, 4);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_scissor_arrayv(first, count, crate::gl::values(v.cast::<i32>(), n_v)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_scissor_arrayv(first, count, (v.cast::<i32>(), lens::times(count as i64, 4)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -6811,12 +7041,14 @@ pub unsafe extern "C" fn glScissorIndexed(index: u32, left: i32, bottom: i32, wi
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_scissor_indexed(index, left, bottom, width, height).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_scissor_indexed(index, left, bottom, width, height);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -6827,12 +7059,14 @@ pub unsafe extern "C" fn glScissorIndexedv(index: u32, v: *const i32) {
             return cx.illegal_in_begin();
         }
         let n_v = 4;
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_scissor_indexedv(index, crate::gl::values(v.cast::<i32>(), n_v)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_scissor_indexedv(index, (v.cast::<i32>(), 4));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -6851,12 +7085,14 @@ pub unsafe extern "C" fn glShadeModel(mode: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_shade_model(mode).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_shade_model(mode);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -6892,12 +7128,14 @@ pub unsafe extern "C" fn glStencilFunc(func: u32, ref_: i32, mask: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_stencil_func(func, ref_, mask).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_stencil_func(func, ref_, mask);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -6907,12 +7145,14 @@ pub unsafe extern "C" fn glStencilFuncSeparate(face: u32, func: u32, ref_: i32, 
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_stencil_func_separate(face, func, ref_, mask).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_stencil_func_separate(face, func, ref_, mask);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -6922,12 +7162,14 @@ pub unsafe extern "C" fn glStencilFuncSeparateATI(frontfunc: u32, backfunc: u32,
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_stencil_func_separate_ati(frontfunc, backfunc, ref_, mask).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_stencil_func_separate_ati(frontfunc, backfunc, ref_, mask);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -6951,12 +7193,14 @@ pub unsafe extern "C" fn glStencilMaskSeparate(face: u32, mask: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_stencil_mask_separate(face, mask).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_stencil_mask_separate(face, mask);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -6966,12 +7210,14 @@ pub unsafe extern "C" fn glStencilOp(fail: u32, zfail: u32, zpass: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_stencil_op(fail, zfail, zpass).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_stencil_op(fail, zfail, zpass);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -6981,12 +7227,14 @@ pub unsafe extern "C" fn glStencilOpSeparate(face: u32, sfail: u32, dpfail: u32,
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_stencil_op_separate(face, sfail, dpfail, dppass).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_stencil_op_separate(face, sfail, dpfail, dppass);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7068,12 +7316,14 @@ pub unsafe extern "C" fn glTexEnvf(target: u32, pname: u32, param: f32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_envf(target, pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_tex_envf(target, pname, param);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7084,12 +7334,14 @@ pub unsafe extern "C" fn glTexEnvfv(target: u32, pname: u32, params: *const f32)
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_envfv(target, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_tex_envfv(target, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7099,12 +7351,14 @@ pub unsafe extern "C" fn glTexEnvi(target: u32, pname: u32, param: i32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_envi(target, pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_tex_envi(target, pname, param);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7115,12 +7369,14 @@ pub unsafe extern "C" fn glTexEnviv(target: u32, pname: u32, params: *const i32)
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_enviv(target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_tex_enviv(target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7142,12 +7398,14 @@ pub unsafe extern "C" fn glTexGend(coord: u32, pname: u32, param: f64) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_gend(coord, pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_tex_gend(coord, pname, param);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7158,12 +7416,14 @@ pub unsafe extern "C" fn glTexGendv(coord: u32, pname: u32, params: *const f64) 
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_gendv(coord, pname, crate::gl::values(params.cast::<f64>(), n_params)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_tex_gendv(coord, pname, (params.cast::<f64>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7173,12 +7433,14 @@ pub unsafe extern "C" fn glTexGenf(coord: u32, pname: u32, param: f32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_genf(coord, pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_tex_genf(coord, pname, param);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7188,12 +7450,14 @@ pub unsafe extern "C" fn glTexGenfOES(coord: u32, pname: u32, param: f32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_genf_oes(coord, pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_tex_genf_oes(coord, pname, param);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7204,12 +7468,14 @@ pub unsafe extern "C" fn glTexGenfv(coord: u32, pname: u32, params: *const f32) 
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_genfv(coord, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_tex_genfv(coord, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7220,12 +7486,14 @@ pub unsafe extern "C" fn glTexGenfvOES(coord: u32, pname: u32, params: *const f3
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_genfv_oes(coord, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_tex_genfv_oes(coord, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7235,12 +7503,14 @@ pub unsafe extern "C" fn glTexGeni(coord: u32, pname: u32, param: i32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_geni(coord, pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_tex_geni(coord, pname, param);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7250,12 +7520,14 @@ pub unsafe extern "C" fn glTexGeniOES(coord: u32, pname: u32, param: i32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_geni_oes(coord, pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_tex_geni_oes(coord, pname, param);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7266,12 +7538,14 @@ pub unsafe extern "C" fn glTexGeniv(coord: u32, pname: u32, params: *const i32) 
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_geniv(coord, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_tex_geniv(coord, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7282,12 +7556,14 @@ pub unsafe extern "C" fn glTexGenivOES(coord: u32, pname: u32, params: *const i3
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_geniv_oes(coord, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_tex_geniv_oes(coord, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7333,12 +7609,14 @@ pub unsafe extern "C" fn glTexParameterIiv(target: u32, pname: u32, params: *con
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_parameter_iiv(target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_tex_parameter_iiv(target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7349,12 +7627,14 @@ pub unsafe extern "C" fn glTexParameterIuiv(target: u32, pname: u32, params: *co
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_tex_parameter_iuiv(target, pname, crate::gl::values(params.cast::<u32>(), n_params)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_tex_parameter_iuiv(target, pname, (params.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7597,6 +7877,7 @@ pub unsafe extern "C" fn glTextureParameterIiv(texture: u32, pname: u32, params:
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) =
             cx.gl.state.gl_texture_parameter_iiv(texture, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal()
         {
@@ -7605,6 +7886,7 @@ pub unsafe extern "C" fn glTextureParameterIiv(texture: u32, pname: u32, params:
             }
         }
         cx.enc.gl_texture_parameter_iiv(texture, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7615,6 +7897,7 @@ pub unsafe extern "C" fn glTextureParameterIivEXT(texture: u32, target: u32, pna
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) =
             cx.gl.state.gl_texture_parameter_iiv_ext(texture, target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal()
         {
@@ -7623,6 +7906,7 @@ pub unsafe extern "C" fn glTextureParameterIivEXT(texture: u32, target: u32, pna
             }
         }
         cx.enc.gl_texture_parameter_iiv_ext(texture, target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7633,6 +7917,7 @@ pub unsafe extern "C" fn glTextureParameterIuiv(texture: u32, pname: u32, params
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) =
             cx.gl.state.gl_texture_parameter_iuiv(texture, pname, crate::gl::values(params.cast::<u32>(), n_params)).refusal()
         {
@@ -7641,6 +7926,7 @@ pub unsafe extern "C" fn glTextureParameterIuiv(texture: u32, pname: u32, params
             }
         }
         cx.enc.gl_texture_parameter_iuiv(texture, pname, (params.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7651,6 +7937,7 @@ pub unsafe extern "C" fn glTextureParameterIuivEXT(texture: u32, target: u32, pn
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) =
             cx.gl.state.gl_texture_parameter_iuiv_ext(texture, target, pname, crate::gl::values(params.cast::<u32>(), n_params)).refusal()
         {
@@ -7659,6 +7946,7 @@ pub unsafe extern "C" fn glTextureParameterIuivEXT(texture: u32, target: u32, pn
             }
         }
         cx.enc.gl_texture_parameter_iuiv_ext(texture, target, pname, (params.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7668,12 +7956,14 @@ pub unsafe extern "C" fn glTextureParameterf(texture: u32, pname: u32, param: f3
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_texture_parameterf(texture, pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_parameterf(texture, pname, param);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7683,12 +7973,14 @@ pub unsafe extern "C" fn glTextureParameterfEXT(texture: u32, target: u32, pname
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_texture_parameterf_ext(texture, target, pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_parameterf_ext(texture, target, pname, param);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7699,12 +7991,14 @@ pub unsafe extern "C" fn glTextureParameterfv(texture: u32, pname: u32, param: *
             return cx.illegal_in_begin();
         }
         let n_param = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_texture_parameterfv(texture, pname, crate::gl::values(param.cast::<f32>(), n_param)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_parameterfv(texture, pname, (param.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7715,6 +8009,7 @@ pub unsafe extern "C" fn glTextureParameterfvEXT(texture: u32, target: u32, pnam
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) =
             cx.gl.state.gl_texture_parameterfv_ext(texture, target, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal()
         {
@@ -7723,6 +8018,7 @@ pub unsafe extern "C" fn glTextureParameterfvEXT(texture: u32, target: u32, pnam
             }
         }
         cx.enc.gl_texture_parameterfv_ext(texture, target, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7732,12 +8028,14 @@ pub unsafe extern "C" fn glTextureParameteri(texture: u32, pname: u32, param: i3
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_texture_parameteri(texture, pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_parameteri(texture, pname, param);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7747,12 +8045,14 @@ pub unsafe extern "C" fn glTextureParameteriEXT(texture: u32, target: u32, pname
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_texture_parameteri_ext(texture, target, pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_parameteri_ext(texture, target, pname, param);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7763,12 +8063,14 @@ pub unsafe extern "C" fn glTextureParameteriv(texture: u32, pname: u32, param: *
             return cx.illegal_in_begin();
         }
         let n_param = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_texture_parameteriv(texture, pname, crate::gl::values(param.cast::<i32>(), n_param)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_parameteriv(texture, pname, (param.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7779,6 +8081,7 @@ pub unsafe extern "C" fn glTextureParameterivEXT(texture: u32, target: u32, pnam
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
         if let Some(error) =
             cx.gl.state.gl_texture_parameteriv_ext(texture, target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal()
         {
@@ -7787,6 +8090,7 @@ pub unsafe extern "C" fn glTextureParameterivEXT(texture: u32, target: u32, pnam
             }
         }
         cx.enc.gl_texture_parameteriv_ext(texture, target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7803,12 +8107,14 @@ pub unsafe extern "C" fn glTextureStorage1D(texture: u32, levels: i32, internalf
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_texture_storage1d(texture, levels, internalformat, width).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_storage1d(texture, levels, internalformat, width);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7818,12 +8124,14 @@ pub unsafe extern "C" fn glTextureStorage1DEXT(texture: u32, target: u32, levels
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_texture_storage1dext(texture, target, levels, internalformat, width).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_storage1dext(texture, target, levels, internalformat, width);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7833,12 +8141,14 @@ pub unsafe extern "C" fn glTextureStorage2D(texture: u32, levels: i32, internalf
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_texture_storage2d(texture, levels, internalformat, width, height).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_storage2d(texture, levels, internalformat, width, height);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7848,12 +8158,14 @@ pub unsafe extern "C" fn glTextureStorage2DEXT(texture: u32, target: u32, levels
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_texture_storage2dext(texture, target, levels, internalformat, width, height).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_storage2dext(texture, target, levels, internalformat, width, height);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7892,12 +8204,14 @@ pub unsafe extern "C" fn glTextureStorage3D(texture: u32, levels: i32, internalf
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_texture_storage3d(texture, levels, internalformat, width, height, depth).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_storage3d(texture, levels, internalformat, width, height, depth);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -7915,12 +8229,14 @@ pub unsafe extern "C" fn glTextureStorage3DEXT(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_texture_storage3dext(texture, target, levels, internalformat, width, height, depth).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_storage3dext(texture, target, levels, internalformat, width, height, depth);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -8141,6 +8457,7 @@ pub unsafe extern "C" fn glTextureView(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) =
             cx.gl.state.gl_texture_view(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers).refusal()
         {
@@ -8149,6 +8466,7 @@ pub unsafe extern "C" fn glTextureView(
             }
         }
         cx.enc.gl_texture_view(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -8816,12 +9134,14 @@ pub unsafe extern "C" fn glUseShaderProgramEXT(type_: u32, program: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_use_shader_program_ext(type_, program).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_use_shader_program_ext(type_, program);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -9083,12 +9403,14 @@ pub unsafe extern "C" fn glViewport(x: i32, y: i32, width: i32, height: i32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_viewport(x, y, width, height).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_viewport(x, y, width, height);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -9099,12 +9421,14 @@ pub unsafe extern "C" fn glViewportArrayv(first: u32, count: i32, v: *const f32)
             return cx.illegal_in_begin();
         }
         let n_v = lens::times(count as i64, 4);
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_viewport_arrayv(first, count, crate::gl::values(v.cast::<f32>(), n_v)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_viewport_arrayv(first, count, (v.cast::<f32>(), lens::times(count as i64, 4)));
+        cx.judged(before);
         cx.done();
     }
 }
@@ -9114,12 +9438,14 @@ pub unsafe extern "C" fn glViewportIndexedf(index: u32, x: f32, y: f32, w: f32, 
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_viewport_indexedf(index, x, y, w, h).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_viewport_indexedf(index, x, y, w, h);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -9130,12 +9456,14 @@ pub unsafe extern "C" fn glViewportIndexedfv(index: u32, v: *const f32) {
             return cx.illegal_in_begin();
         }
         let n_v = 4;
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_viewport_indexedfv(index, crate::gl::values(v.cast::<f32>(), n_v)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_viewport_indexedfv(index, (v.cast::<f32>(), 4));
+        cx.judged(before);
         cx.done();
     }
 }

@@ -2,6 +2,7 @@
 
 use super::context;
 use crate::context::Context;
+use mgn_wire::encoder::Encoder;
 use mgn_wire::{gl, ops};
 
 /// What is known of a context's error.
@@ -44,6 +45,27 @@ impl Context {
     pub fn illegal_in_begin<T: Default>(&mut self) -> T {
         self.set_error(gl::GL_INVALID_OPERATION);
         T::default()
+    }
+
+    /// To be called before the shadow's hook of a command. What doubts there were are those of commands that were sent as fallible.
+    #[inline(always)]
+    pub fn before_judged(&mut self) -> bool {
+        self.gl.state.take_doubt();
+        self.enc.fallible
+    }
+
+    /// Sends a command in which everything was checked that can be wrong with it.
+    #[inline(always)]
+    pub fn send_sure(&mut self, send: impl FnOnce(&mut Encoder)) {
+        let before = self.enc.fallible;
+        send(&mut self.enc);
+        self.enc.fallible = before;
+    }
+
+    /// A command has been sent that the shadow let pass, and what could fail `before` it can still. It succeeds unless the shadow has doubts.
+    #[inline(always)]
+    pub fn judged(&mut self, before: bool) {
+        self.enc.fallible = before | self.gl.state.take_doubt();
     }
 
     /// A round trip brought the context's error.

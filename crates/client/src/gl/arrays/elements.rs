@@ -22,6 +22,13 @@ struct Indexed {
     base_instance: u32,
 }
 
+impl Indexed {
+    /// Whether the arguments are right.
+    fn draws(&self) -> bool {
+        draw_index_bytes(self.type_).is_some() && draws(self.mode, 0, self.count, self.instances)
+    }
+}
+
 impl Context {
     /// Whether the draw brings vertices or indices along. If not, its command travels as it is.
     fn brings_elements(&self) -> bool {
@@ -214,11 +221,14 @@ fn draws(mode: u32, first: i32, count: i32, instances: i32) -> bool {
 
 pub unsafe extern "C" fn glDrawArrays(mode: u32, first: i32, count: i32) {
     let Some(cx) = drawing() else { return };
-    if cx.gl.arrays.needs_client_memory() && draws(mode, first, count, 1) {
-        return cx.draw_client_arrays(mode, first, count, 1, 0);
-    }
-    // SAFETY: the context's own encoder.
-    unsafe { cx.enc.gl_draw_arrays(mode, first, count) };
+    let checked = draws(mode, first, count, 1);
+    cx.send_draw(mode, checked, |cx| {
+        if checked && cx.gl.arrays.needs_client_memory() {
+            return cx.draw_client_arrays(mode, first, count, 1, 0);
+        }
+        // SAFETY: the context's own encoder.
+        unsafe { cx.enc.gl_draw_arrays(mode, first, count) };
+    });
 }
 
 pub unsafe extern "C" fn glDrawArraysInstanced(mode: u32, first: i32, count: i32, instances: i32) {
@@ -256,13 +266,15 @@ macro_rules! indexed {
     ($($name:ident($($argument:ident: $type:ty),*) {$($field:ident: $value:expr),*} $encode:ident($($sent:expr),*);)*) => {
         $(pub unsafe extern "C" fn $name($($argument: $type),*) {
             let Some(cx) = drawing() else { return };
-            if cx.brings_elements() {
-                #[allow(clippy::needless_update, reason = "the longest of them names every field")]
-                let draw = Indexed { $($field: $value,)* ..NOTHING };
-                return cx.draw_inline(draw);
-            }
-            // SAFETY: the context's own encoder.
-            unsafe { cx.enc.$encode($($sent),*) };
+            #[allow(clippy::needless_update, reason = "the longest of them names every field")]
+            let draw = Indexed { $($field: $value,)* ..NOTHING };
+            cx.send_draw(draw.mode, draw.draws(), |cx| {
+                if cx.brings_elements() {
+                    return cx.draw_inline(draw);
+                }
+                // SAFETY: the context's own encoder.
+                unsafe { cx.enc.$encode($($sent),*) };
+            });
         })*
     };
 }

@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::gl::context;
 use core::ffi::c_void;
 use mgn_wire::draws::{attr, Kind};
+use mgn_wire::encoder::Encoder;
 use mgn_wire::gl;
 
 pub use super::elements::*;
@@ -99,11 +100,20 @@ macro_rules! pointers {
                 let cx = context();
                 let slot: u8 = ($slot)(&*cx);
                 if point(cx, fixed(slot, $size, $kind, $stride), pointer) {
-                    cx.enc.$encode($($argument,)* pointer as u64);
+                    send_checked(cx, |enc| enc.$encode($($argument,)* pointer as u64));
                 }
             }
         })*
     };
+}
+
+/// Sends what changes arrays and is right. Only where vertex array 0 can have arrays is that all there is to check.
+fn send_checked(cx: &mut Context, send: impl FnOnce(&mut Encoder)) {
+    if cx.gl.is_compat() {
+        cx.send_sure(send);
+    } else {
+        send(&mut cx.enc);
+    }
 }
 
 fn texture_slot(cx: &Context) -> u8 {
@@ -177,8 +187,9 @@ pub unsafe extern "C" fn glVertexAttribPointer(
             normalized: normalized != 0,
         };
         if point(cx, asked, pointer) {
-            cx.enc
-                .gl_vertex_attrib_pointer(index, size, kind, normalized, stride, pointer as u64);
+            send_checked(cx, |enc| {
+                enc.gl_vertex_attrib_pointer(index, size, kind, normalized, stride, pointer as u64)
+            });
         }
     }
 }
@@ -250,7 +261,7 @@ pub unsafe extern "C" fn glClientActiveTexture(texture: u32) {
     }
     cx.gl.arrays.client_unit = unit;
     // SAFETY: the context's own encoder.
-    unsafe { cx.enc.gl_client_active_texture(texture) };
+    send_checked(cx, |enc| unsafe { enc.gl_client_active_texture(texture) });
 }
 
 fn enable_client(array: u32, on: bool) {
@@ -272,13 +283,13 @@ fn enable_client(array: u32, on: bool) {
     }
     set_enabled(cx, slot, on);
     // SAFETY: the context's own encoder.
-    unsafe {
+    send_checked(cx, |enc| unsafe {
         if on {
-            cx.enc.gl_enable_client_state(array);
+            enc.gl_enable_client_state(array);
         } else {
-            cx.enc.gl_disable_client_state(array);
+            enc.gl_disable_client_state(array);
         }
-    }
+    });
 }
 
 pub(super) fn set_enabled(cx: &mut Context, slot: u8, on: bool) {
@@ -306,7 +317,7 @@ pub unsafe extern "C" fn glEnableVertexAttribArray(index: u32) {
             return;
         };
         set_enabled(cx, slot, true);
-        cx.enc.gl_enable_vertex_attrib_array(index);
+        send_checked(cx, |enc| enc.gl_enable_vertex_attrib_array(index));
     }
 }
 
@@ -318,7 +329,7 @@ pub unsafe extern "C" fn glDisableVertexAttribArray(index: u32) {
             return;
         };
         set_enabled(cx, slot, false);
-        cx.enc.gl_disable_vertex_attrib_array(index);
+        send_checked(cx, |enc| enc.gl_disable_vertex_attrib_array(index));
     }
 }
 

@@ -10,6 +10,7 @@ mod gets;
 mod indirect;
 mod objects;
 mod push;
+mod sure;
 
 use mgn_wire::draws::{attr, Kind};
 use mgn_wire::gl;

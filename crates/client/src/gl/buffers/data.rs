@@ -49,6 +49,7 @@ pub unsafe extern "C" fn glBufferData(target: u32, size: i64, data: *const c_voi
             return cx.set_error(GL_INVALID_OPERATION);
         }
         let (data, len) = (data.cast::<u8>(), size as usize);
+        let before = cx.enc.fallible;
         if !data.is_null() && len > PIECE && is_allocated(cx, buffer, size, usage) {
             // New contents for the old storage look the same, and spare drivers that don't recycle memory to find as much again.
             send(cx, target, 0, data, len);
@@ -63,6 +64,9 @@ pub unsafe extern "C" fn glBufferData(target: u32, size: i64, data: *const c_voi
         } else {
             cx.enc
                 .gl_buffer_data(target, size, Data::Bytes(data, len), usage);
+        }
+        if size < HUGE {
+            cx.enc.fallible = before | cx.gl.shared.buffers().get(buffer).is_none();
         }
         allocated(cx, buffer, size, usage, data);
     }
@@ -173,13 +177,14 @@ pub unsafe extern "C" fn glBufferSubData(target: u32, offset: i64, size: i64, da
         let Some(buffer) = required(cx, target) else {
             return;
         };
-        let (error, copied) = match cx.gl.shared.buffers().get(buffer) {
+        let (error, copied, known) = match cx.gl.shared.buffers().get(buffer) {
             Some(object) => (
                 write_error(object, offset, size)
                     .or(object.is_fixed().then_some(GL_INVALID_OPERATION)),
                 object.is_followed(),
+                true,
             ),
-            None => (None, false),
+            None => (None, false, false),
         };
         if let Some(error) = error {
             return cx.set_error(error);
@@ -187,7 +192,9 @@ pub unsafe extern "C" fn glBufferSubData(target: u32, offset: i64, size: i64, da
         if size <= 0 || data.is_null() {
             return;
         }
+        let before = cx.enc.fallible;
         send(cx, target, offset, data.cast(), size as usize);
+        cx.enc.fallible = before | !known;
         if copied {
             cx.gl
                 .shared

@@ -45,6 +45,7 @@ pub unsafe extern "C" fn glBindBuffer(target: u32, buffer: u32) {
 #[inline]
 pub fn bind(cx: &mut Context, target: u32, buffer: u32) {
     let known = buffer == 0 || cx.gl.objects.known(Class::Buffer, &cx.gl.shared, buffer);
+    let before = cx.before_judged();
     match cx.gl.objects.bindings.place(target) {
         Some(Place::Slot(slot)) if known && !is_written_through(target) => {
             cx.gl.state.bind_known_buffer(target, buffer);
@@ -61,6 +62,7 @@ pub fn bind(cx: &mut Context, target: u32, buffer: u32) {
     }
     // SAFETY: the context's own encoder.
     unsafe { cx.enc.gl_bind_buffer(target, buffer) };
+    cx.judged(before);
 }
 
 /// Follows a binding that the server makes, too.

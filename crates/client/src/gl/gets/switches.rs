@@ -48,10 +48,12 @@ pub unsafe extern "C" fn glPushAttrib(mask: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_push_attrib(mask).refusal() {
             return cx.set_error(error);
         }
         cx.enc.gl_push_attrib(mask);
+        cx.judged(before);
     }
 }
 
@@ -62,10 +64,12 @@ pub unsafe extern "C" fn glPopAttrib() {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_pop_attrib().refusal() {
             return cx.set_error(error);
         }
         cx.enc.gl_pop_attrib();
+        cx.judged(before);
     }
 }
 
@@ -76,10 +80,12 @@ pub unsafe extern "C" fn glDrawBuffer(buffer: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_draw_buffer(buffer).refusal() {
             return cx.set_error(error);
         }
         cx.enc.gl_draw_buffer(buffer);
+        cx.judged(before);
     }
 }
 
@@ -91,10 +97,12 @@ pub unsafe extern "C" fn glDrawBuffers(n: i32, buffers: *const u32) {
             return cx.illegal_in_begin();
         }
         let buffers = values(buffers, mgn_wire::lens::times(n.into(), 1));
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_draw_buffers(n, buffers).refusal() {
             return cx.set_error(error);
         }
         cx.enc.gl_draw_buffers(n, (buffers.as_ptr(), buffers.len()));
+        cx.judged(before);
     }
 }
 
@@ -105,9 +113,11 @@ pub unsafe extern "C" fn glReadBuffer(buffer: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_read_buffer(buffer).refusal() {
             return cx.set_error(error);
         }
         cx.enc.gl_read_buffer(buffer);
+        cx.judged(before);
     }
 }

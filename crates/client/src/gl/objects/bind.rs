@@ -11,11 +11,13 @@ pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let before = cx.before_judged();
         follow!(cx, gl_bind_texture(target, texture));
         if texture != 0 && !cx.gl.objects.known(Class::Texture, &cx.gl.shared, texture) {
             adopt(cx, Class::Texture, texture);
         }
         cx.enc.gl_bind_texture(target, texture);
+        cx.judged(before);
     }
 }
 
@@ -36,8 +38,10 @@ pub unsafe extern "C" fn glBindFramebuffer(target: u32, framebuffer: u32) {
     unsafe {
         let cx = context();
         if begin_framebuffer(cx, framebuffer) {
+            let before = cx.before_judged();
             follow!(cx, gl_bind_framebuffer(target, framebuffer));
             cx.enc.gl_bind_framebuffer(target, framebuffer);
+            cx.judged(before);
         }
     }
 }
@@ -79,8 +83,10 @@ pub unsafe extern "C" fn glBindRenderbuffer(target: u32, renderbuffer: u32) {
     unsafe {
         let cx = context();
         if begin_renderbuffer(cx, renderbuffer) {
+            let before = cx.before_judged();
             follow!(cx, gl_bind_renderbuffer(target, renderbuffer));
             cx.enc.gl_bind_renderbuffer(target, renderbuffer);
+            cx.judged(before);
         }
     }
 }

@@ -80,6 +80,11 @@ impl ObjectState {
         self.questions.wrapping_sub(1)
     }
 
+    /// Whether neither a program nor a pipeline is in use, nor transform feedback.
+    pub fn draws_without_programs(&self) -> bool {
+        self.program == Some(0) && self.pipeline == 0 && !self.feeds_back
+    }
+
     /// Whether a shader that is in use, as far as is known, reads `gl_VertexID` or `gl_PrimitiveID`, so that a draw may be neither split nor joined.
     #[inline]
     pub fn uses_ids(&self) -> bool {
