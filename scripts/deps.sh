@@ -84,7 +84,24 @@ if [ "$goal" = apps ] || [ "$goal" = bench ]; then
     want glmark2-x11 "a benchmark, and a program to compare pictures of" have glmark2
 fi
 if [ "$goal" = apps ]; then
+    want glmark2-es2-x11 "another one, with OpenGL ES" have glmark2-es2
     want chromium-bsu "another one, with older OpenGL" test -x /usr/games/chromium-bsu
+    want xdotool "plays it" have xdotool
+    want love "a game engine" have love
+    # The system's own Python: another one does not see its packages.
+    module() { /usr/bin/python3 -c "import $1"; }
+    want python3-vtk9 "meshes and volumes" module vtk
+    want python3-moderngl "OpenGL 3.3 without a window" module moderngl
+    want python3-pyglet "windows and sprites" module pyglet
+    want python3-vispy "plots" module vispy
+    want python3-pygame "SDL" module pygame
+    want python3-opengl "OpenGL for Python" module OpenGL
+    want python3-pyqt5.qtopengl "Qt's OpenGL widget" module PyQt5.QtOpenGL
+    want python3-gi "GTK for Python" module gi
+    want godot3 "another game engine" have godot3
+    want python3-venv "keeps packages of PyPI apart" module venv
+    want gir1.2-gtk-4.0 "GTK 4 for Python" module "gi; gi.require_version('Gtk', '4.0')"
+    want gir1.2-gtk-3.0 "GTK's OpenGL area" module "gi; gi.require_version('Gtk', '3.0')"
 fi
 if [ "$goal" = test ]; then
     want python3-pip "fetches the registry of OpenGL" pip
@@ -125,4 +142,15 @@ if ! rust_is_there; then
     echo "Get it from https://rustup.rs:" >&2
     echo "  curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal -c rustfmt" >&2
     exit 1
+fi
+
+# From PyPI, as its VTK differs from Debian's. The gallery does without it where there is no network.
+pyvista=0.49.1
+venv=$(dirname "$0")/../target/gallery-python
+if [ "$goal" = apps ] && ! "$venv/bin/python" -c 'import pyvista' 2>/dev/null; then
+    echo "Installing: pyvista $pyvista, from PyPI, into target/gallery-python" >&2
+    if ! { /usr/bin/python3 -m venv "$venv" && "$venv/bin/pip" install --quiet "pyvista==$pyvista"; } >&2; then
+        echo "skipped: pyvista, which could not be installed" >&2
+        rm -rf "$venv"
+    fi
 fi

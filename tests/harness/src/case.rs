@@ -16,7 +16,7 @@ use crate::outcome::{figures, Outcome};
 use crate::stage::{root, Stage};
 
 /// More than any program takes on a slow machine.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(120);
 
 type Arguments = dyn Fn(&Path) -> Vec<OsString> + Sync + Send;
 
@@ -29,6 +29,9 @@ pub struct Case {
     pub arguments: Box<Arguments>,
     /// The exit statuses with which it may end, directly and with us alike.
     pub statuses: Vec<i32>,
+    /// Whether each run needs an X server of its own: for what programs leave there for the next,
+    /// and for input.
+    pub alone: bool,
 }
 
 impl Case {
@@ -42,6 +45,7 @@ impl Case {
             program: program.into(),
             arguments: Box::new(arguments),
             statuses: vec![0],
+            alone: false,
         }
     }
 }
@@ -99,6 +103,8 @@ pub fn compare_all(stage: &Stage, cases: &[Case], transports: &[&str]) {
 
 fn compare(stage: &Stage, case: &Case, transports: &[&str]) -> Verdict {
     let mut verdict = Verdict::default();
+    let own = case.alone.then(Stage::new);
+    let stage = own.as_ref().unwrap_or(stage);
     let direct = stage.folder();
     let mut command = stage.direct(&case.program);
     command.args((case.arguments)(&direct));
@@ -113,6 +119,9 @@ fn compare(stage: &Stage, case: &Case, transports: &[&str]) -> Verdict {
         let ours = stage.folder();
         let stats = ours.with_extension("json");
         let mut command = through(stage, transport, &stats);
+        if case.alone {
+            command.arg("--headless");
+        }
         command
             .arg("--")
             .arg(&case.program)

@@ -1,84 +1,205 @@
-//! Other people's programs, made repeatable by a preloaded clock.
+//! Other people's programs, made repeatable by a preloaded clock. docs/programs.md tells of them.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use mgn_tests::{assignments, camera, compare_all, Case, Stage};
-use mgn_verify::Camera;
+use mgn_tests::{assignments, camera, compare_all, root, Case, Stage};
+use mgn_verify::{Camera, Input};
 
-/// Scenes of glmark2, each small and at frame 20.
-const GLMARK2: [&str; 24] = [
-    "build:use-vbo=false",
-    "build:use-vbo=true",
-    "texture:texture-filter=nearest",
-    "texture:texture-filter=linear",
-    "texture:texture-filter=mipmap",
-    "shading:shading=gouraud",
-    "shading:shading=phong",
-    "shading:shading=cel",
-    "bump:bump-render=normals",
-    "bump:bump-render=height",
-    "effect2d",
-    "pulsar",
-    "desktop:effect=shadow",
-    "buffer:update-method=map",
-    "buffer:update-method=subdata",
-    "ideas",
-    "jellyfish",
-    "terrain",
-    "shadow",
-    "refract",
-    "conditionals:vertex-steps=5",
-    "function:fragment-steps=5",
-    "loop:vertex-steps=5",
-    "clear",
+/// The benchmarks that glmark2 runs by default, some in one process.
+const GLMARK2: [&[&str]; 3] = [
+    &[
+        "build:use-vbo=false",
+        "build:use-vbo=true",
+        "texture:texture-filter=nearest",
+        "texture:texture-filter=linear",
+        "texture:texture-filter=mipmap",
+        "shading:shading=gouraud",
+        "shading:shading=blinn-phong-inf",
+        "shading:shading=phong",
+        "shading:shading=cel",
+        "bump:bump-render=high-poly",
+        "bump:bump-render=normals",
+        "bump:bump-render=height",
+    ],
+    &[
+        "effect2d:kernel=0,1,0;1,-4,1;0,1,0;",
+        "effect2d:kernel=1,1,1,1,1;1,1,1,1,1;1,1,1,1,1;",
+        "pulsar:light=false:quads=5:texture=false",
+        "desktop:blur-radius=5:effect=blur:passes=1:separable=true:windows=4",
+        "desktop:effect=shadow:windows=4",
+        "buffer:columns=200:interleave=false:update-dispersion=0.9:update-fraction=0.5:update-method=map",
+        "buffer:columns=200:interleave=false:update-dispersion=0.9:update-fraction=0.5:update-method=subdata",
+        "buffer:columns=200:interleave=true:update-dispersion=0.9:update-fraction=0.5:update-method=map",
+        "ideas:speed=duration",
+        "jellyfish",
+    ],
+    &[
+        "terrain",
+        "shadow",
+        "refract",
+        "conditionals:fragment-steps=0:vertex-steps=0",
+        "conditionals:fragment-steps=5:vertex-steps=0",
+        "conditionals:fragment-steps=0:vertex-steps=5",
+        "function:fragment-complexity=low:fragment-steps=5",
+        "function:fragment-complexity=medium:fragment-steps=5",
+        "loop:fragment-loop=false:fragment-steps=5:vertex-steps=5",
+        "loop:fragment-steps=5:fragment-uniform=false:vertex-steps=5",
+        "loop:fragment-steps=5:fragment-uniform=true:vertex-steps=5",
+    ],
 ];
 
-/// `PROGRAM ARGUMENTS` up to frame `frames`, photographed every so many.
-fn shot(name: &str, program: &str, arguments: &[&str], frames: u64, every: u64) -> Option<Case> {
+/// Into the game, along, and shooting.
+const PLAY: [&str; 4] = [
+    "20:xdotool mousemove 320 200 key Return",
+    "40:xdotool mousemove 300 350 mousedown 1",
+    "70:xdotool mousemove 400 300",
+    "100:xdotool mousemove 250 380",
+];
+
+/// How a program is photographed.
+struct Shots {
+    /// End it after so many frames; without this it ends by itself.
+    frames: Option<u64>,
+    every: u64,
+    input: &'static [&'static str],
+}
+
+/// Frames 10, 20 and 30.
+const FEW: Shots = Shots {
+    frames: Some(30),
+    every: 10,
+    input: &[],
+};
+
+/// For programs that leave their pictures in a folder that they are given.
+const OWN: Shots = Shots {
+    frames: None,
+    every: 1_000_000,
+    input: &[],
+};
+
+/// `PROGRAM ARGUMENTS`, or nothing if it is not here, which is said. An argument `OUT` becomes the
+/// folder for pictures.
+fn case(name: &str, program: &str, arguments: &[&str], shots: &Shots) -> Option<Case> {
     let Some(program) = find(program) else {
-        println!("skipped: {program} is not installed");
+        println!("skipped: {name}, for want of {program}");
         return None;
     };
     let camera = Camera {
-        frames: Some(frames),
-        every,
+        frames: shots.frames,
+        every: shots.every,
+        input: shots
+            .input
+            .iter()
+            .map(|i| i.parse::<Input>().expect("frame and command"))
+            .collect(),
         ..camera()
     };
     let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-    Some(Case::new(name, "/usr/bin/env", move |out: &Path| {
+    let mut case = Case::new(name, "/usr/bin/env", move |out: &Path| {
         let mut all = assignments(&camera, Some(out));
+        all.push("SDL_AUDIODRIVER=dummy".into());
         all.push(program.clone().into());
-        all.extend(arguments.iter().cloned());
+        all.extend(arguments.iter().map(|a| match a == "OUT" {
+            true => out.into(),
+            false => a.clone(),
+        }));
         all
-    }))
+    });
+    case.alone = true;
+    Some(case)
+}
+
+/// A program of tests/gallery for the system's Python, if that can import what it needs.
+fn python(name: &str, modules: &str, shots: &Shots) -> Option<Case> {
+    python_of("/usr/bin/python3", name, modules, shots)
+}
+
+fn python_of(python: &str, name: &str, modules: &str, shots: &Shots) -> Option<Case> {
+    let imports = std::process::Command::new(python)
+        .args(["-c", &format!("import {modules}")])
+        .output();
+    if !imports.is_ok_and(|o| o.status.success()) {
+        println!("skipped: {name}, for want of Python's {modules}");
+        return None;
+    }
+    let file = root().join("tests/gallery").join(format!("{name}.py"));
+    let file = file.to_str().expect("the path is text");
+    case(name, python, &[file, "OUT"], shots)
 }
 
 fn find(program: &str) -> Option<PathBuf> {
-    ["/usr/bin", "/usr/games", "/usr/local/bin"]
+    ["", "/usr/bin", "/usr/games", "/usr/local/bin"]
         .iter()
         .map(|dir| Path::new(dir).join(program))
-        .find(|path| path.exists())
+        .find(|path| path.is_absolute() && path.exists())
+}
+
+fn glmark2(program: &str) -> impl Iterator<Item = Option<Case>> + '_ {
+    GLMARK2.iter().enumerate().map(move |(n, scenes)| {
+        let mut arguments = vec!["--size", "240x180", "-b", ":duration=0.05"];
+        arguments.extend(scenes.iter().flat_map(|scene| ["-b", scene]));
+        let shots = Shots { every: 2, ..OWN };
+        case(&format!("{program}-{}", n + 1), program, &arguments, &shots)
+    })
 }
 
 #[test]
 fn every_program_is_the_same() {
-    let menu = ["--window", "--noaudio", "--vidmode", "0"];
+    let hundred = Shots {
+        frames: Some(100),
+        ..FEW
+    };
+    let play = Shots {
+        frames: Some(130),
+        every: 10,
+        input: &PLAY,
+    };
+    let turn = Shots {
+        input: &["10:xdotool mousemove 100 100 key Up", "20:xdotool key Up"],
+        ..FEW
+    };
+    let once = Shots {
+        frames: Some(1),
+        every: 1,
+        input: &[],
+    };
+    let ten = Shots {
+        frames: Some(10),
+        every: 5,
+        input: &[],
+    };
+    // Where scripts/deps.sh puts what is not in Debian.
+    let pyvista = root().join("target/gallery-python/bin/python");
+    let pyvista = pyvista.to_str().expect("the path is text");
+    let godot = root().join("tests/gallery/godot_game");
+    let godot = godot.to_str().expect("the path is text");
+    let godot = ["--path", godot, "--audio-driver", "Dummy"];
+    let game = ["--window", "--noaudio", "--vidmode", "0"];
+    let love = root().join("tests/gallery/love_game");
+    let love = love.to_str().expect("the path is text");
     let mut cases = vec![
-        shot("glxgears", "glxgears", &[], 100, 10),
-        shot("es2gears", "es2gears_x11", &[], 100, 10),
-        shot("chromium-bsu", "chromium-bsu", &menu, 30, 10),
+        case("glxgears", "glxgears", &[], &hundred),
+        case("glxheads", "glxheads", &[], &FEW),
+        case("glxdemo", "glxdemo", &[], &once),
+        case("es2gears", "es2gears_x11", &[], &hundred),
+        case("chromium-bsu", "chromium-bsu", &game, &play),
+        case("love", "love", &[love], &FEW),
+        python("vtk_scenes", "vtk", &OWN),
+        python("vtk_offscreen", "vtk", &OWN),
+        python("moderngl_scene", "moderngl, numpy", &OWN),
+        python("pyglet_shapes", "pyglet", &FEW),
+        python("vispy_markers", "vispy, pyglet", &FEW),
+        python("pygame_cube", "pygame, OpenGL", &turn),
+        python("qt_widget", "PyQt5.QtOpenGL", &FEW),
+        python("gtk3_area", "gi, OpenGL", &FEW),
+        python("gtk4_window", "gi; gi.require_version('Gtk', '4.0')", &FEW),
+        python_of(pyvista, "pyvista_plot", "pyvista", &OWN),
+        case("godot", "godot3", &godot, &ten),
     ];
-    cases.extend(GLMARK2.iter().map(|scene| {
-        let name = format!("glmark2-{}", scene.replace([':', '='], "-"));
-        shot(
-            &name,
-            "glmark2",
-            &["--size", "320x240", "-b", scene],
-            20,
-            10,
-        )
-    }));
+    cases.extend(glmark2("glmark2"));
+    cases.extend(glmark2("glmark2-es2"));
     let cases: Vec<Case> = cases.into_iter().flatten().collect();
     compare_all(&Stage::new(), &cases, &["shm", "tcp"]);
 }
