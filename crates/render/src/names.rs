@@ -17,6 +17,10 @@ pub enum Class {
     /// Programs and shaders share one name space. Their names outlive deletion, because an object that is in use does too: a name is forgotten only
     /// when the client gives it to another object.
     Program,
+    /// Programs in assembly language.
+    Assembly,
+    /// ATI_fragment_shader
+    FragmentShader,
     Framebuffer,
     VertexArray,
     Query,
@@ -24,7 +28,7 @@ pub enum Class {
     TransformFeedback,
 }
 
-const SHARED: usize = 5;
+const SHARED: usize = 7;
 const OWN: usize = 5;
 
 /// What a driver refuses as a name it never gave.

@@ -232,7 +232,7 @@ impl Renderer {
             Class::Buffer | Class::Texture | Class::Framebuffer | Class::Renderbuffer => {
                 api != Api::Core
             }
-            Class::Query => api == Api::Compat,
+            Class::Query | Class::Assembly | Class::FragmentShader => api == Api::Compat,
             _ => false,
         };
         if !made_by_use {

@@ -101,11 +101,15 @@ pub enum Class {
     Program,
     Pipeline,
     TransformFeedback,
+    /// Programs in assembly language, of vertices and of fragments, have names of their own.
+    Assembly,
+    /// ATI_fragment_shader
+    FragmentShader,
     Sync,
 }
 
 impl Class {
-    pub const ALL: [Class; 11] = [
+    pub const ALL: [Class; 13] = [
         Class::Buffer,
         Class::Texture,
         Class::Framebuffer,
@@ -116,6 +120,8 @@ impl Class {
         Class::Program,
         Class::Pipeline,
         Class::TransformFeedback,
+        Class::Assembly,
+        Class::FragmentShader,
         Class::Sync,
     ];
 
@@ -131,6 +137,8 @@ impl Class {
             "program" | "shader" => Class::Program,
             "program pipeline" => Class::Pipeline,
             "transform feedback" => Class::TransformFeedback,
+            "assembly program" => Class::Assembly,
+            "fragment shader" => Class::FragmentShader,
             "sync" => Class::Sync,
             _ => return None,
         })
@@ -319,7 +327,7 @@ impl Model {
         let mut aliases: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let mut canonical = BTreeSet::new();
         for name in &names {
-            let root = root(registry, name)?;
+            let root = root(registry, overlay, name)?;
             if root != *name {
                 aliases.entry(root.clone()).or_default().push(name.clone());
             }
@@ -357,6 +365,7 @@ impl Model {
             .commands
             .iter()
             .filter(|c| matches!(c.carry, Carry::Refused(_)))
+            .filter(|c| lookup(&overlay.absent, &c.name).is_none())
         {
             refused.insert(c.name.clone());
             refused.extend(c.aliases.iter().cloned());
@@ -399,8 +408,14 @@ impl Model {
 }
 
 /// Follows aliases to the command that stands for all of them.
-fn root(registry: &Registry, name: &str) -> Result<String, Error> {
+fn root(registry: &Registry, overlay: &Overlay, name: &str) -> Result<String, Error> {
     let mut name = name.to_string();
+    if let (true, Some(base)) = (any(&overlay.same, &name), name.strip_suffix("OES")) {
+        let both = (registry.commands.get(&name), registry.commands.get(base));
+        if matches!(both, (Some(a), Some(b)) if same_signature(a, b)) {
+            name = base.to_string();
+        }
+    }
     for _ in 0..8 {
         let raw = registry
             .commands
@@ -490,7 +505,8 @@ fn command(raw: &RawCommand, aliases: Vec<String>, overlay: &Overlay) -> Result<
     let client_hand = any(&overlay.client_hand, name) || any(&overlay.client_only, name);
     let mut returns = None;
     let mut params = Vec::new();
-    let carry = if let Some(reason) = lookup(&overlay.refused, name) {
+    let not_carried = lookup(&overlay.refused, name).or_else(|| lookup(&overlay.absent, name));
+    let carry = if let Some(reason) = not_carried {
         Carry::Refused(reason.clone())
     } else if any(&overlay.client_only, name) {
         Carry::Local

@@ -37,6 +37,11 @@ pub struct Overlay {
     pub unwatched: Vec<String>,
     /// Commands that aren't carried, and why.
     pub refused: BTreeMap<String, String>,
+    /// Commands that the registry lists with an extension although no driver that has the extension has them, and why. They are refused, and the
+    /// extension is advertised all the same.
+    pub absent: BTreeMap<String, String>,
+    /// Names whose suffix OES the registry does not know to be the only difference from another command.
+    pub same: Vec<String>,
     /// How a command travels, where that isn't its declaration.
     pub wire: BTreeMap<String, String>,
     /// Classes of names that the registry lacks or has wrong: `command.parameter` to class.

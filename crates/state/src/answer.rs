@@ -163,6 +163,22 @@ impl Values<'_> {
         }
     }
 
+    /// Value `i` as `glGetFixedv` returns it: 16 bits behind the point, and the nearest end for what is beyond.
+    pub fn fixed(&self, i: usize) -> i32 {
+        let whole = match (self.class, self.data) {
+            (_, Data::Constant(_, Some(_))) => None,
+            (_, Data::Constant(integers, None)) => Some(integers[i]),
+            (Class::Bool, _) => Some(i64::from(self.raw(i) != 0.)),
+            (Class::Int | Class::Uint, _) => Some(self.raw(i) as i64),
+            _ => None,
+        };
+        match whole {
+            Some(whole) => fixed_of(whole),
+            None if self.float(i) * 65536. > -(i32::MIN as f32) => i32::MAX,
+            None => truncate(f64::from(self.float(i) * 65536.)),
+        }
+    }
+
     /// Value `i` as `glGetBooleanv` returns it.
     #[inline]
     pub fn boolean(&self, i: usize) -> u8 {
@@ -173,6 +189,15 @@ impl Values<'_> {
             Class::Bool => self.raw(i) as u8,
             _ => u8::from(self.raw(i) != 0.),
         }
+    }
+}
+
+/// An integer as a fixed-point number.
+pub fn fixed_of(whole: i64) -> i32 {
+    match i16::try_from(whole) {
+        Ok(whole) => i32::from(whole) << 16,
+        Err(_) if whole > 0 => i32::MAX,
+        Err(_) => i32::MIN,
     }
 }
 

@@ -94,6 +94,11 @@ impl State {
         self.set_indexed_capability(cap, index, false)
     }
 
+    /// NV_primitive_restart: glEnableClientState and glDisableClientState, which no display list holds.
+    pub fn client_restart(&mut self, on: bool) {
+        self.values[at!(GL_PRIMITIVE_RESTART)] = f64::from(u8::from(on));
+    }
+
     /// `glIsEnabled`; `None` if only the driver knows.
     pub fn is_enabled(&self, cap: u32) -> Option<bool> {
         let at = match self.capability(cap)? {

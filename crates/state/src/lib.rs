@@ -78,6 +78,7 @@ mod by_name;
 mod capabilities;
 pub mod current;
 mod error;
+mod fixed;
 mod fragments;
 mod framebuffers;
 mod get;
@@ -105,7 +106,7 @@ use std::sync::Arc;
 use mgn_wire::gl::*;
 use mgn_wire::hello::ContextInfo;
 
-pub use answer::{Answer, Values};
+pub use answer::{fixed_of, Answer, Values};
 pub use current::Current;
 pub use error::GlError;
 pub use pixel_store::PixelStore;

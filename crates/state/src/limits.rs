@@ -42,6 +42,8 @@ pub(crate) struct Limits {
     pub atomic_buffers: u32,
     pub dual_source: bool,
     pub advanced_blend: bool,
+    /// Commands with fixed-point numbers exist.
+    pub fixed_point: bool,
 }
 
 impl Limits {
@@ -100,6 +102,8 @@ impl Limits {
             dual_source: has(&["GL_ARB_blend_func_extended", "GL_EXT_blend_func_extended"])
                 || desktop && version >= 33,
             advanced_blend: has(&["GL_KHR_blend_equation_advanced"]),
+            fixed_point: api == Api::Es1
+                || api == Api::Compat && has(&["GL_NV_ES1_1_compatibility"]),
         }
     }
 

@@ -11,6 +11,8 @@ pub mod attr {
     pub const FOG: u8 = 4;
     pub const INDEX: u8 = 5;
     pub const EDGE_FLAG: u8 = 6;
+    /// OpenGL ES 1 only.
+    pub const POINT_SIZE: u8 = 7;
     pub const TEXCOORD: u8 = 8;
     pub const GENERIC: u8 = 16;
     /// One more than the greatest.

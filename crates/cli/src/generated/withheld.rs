@@ -3,31 +3,41 @@
 //! What is not advertised whoever has it, and why.
 
 /// Sorted.
-pub static WITHHELD: [(&str, &str); 26] = [
-("GL_AMD_pinned_memory", "the server cannot read the program's memory"),
-("GL_ANDROID_extension_pack_es31a", "some of what it contains is not carried"),
-("GL_ARB_direct_state_access", "not carried in full"),
-("GL_ARB_fragment_program", "assembly programs' names are not mapped"),
-("GL_ARB_fragment_program_shadow", "assembly programs' names are not mapped"),
-("GL_ARB_get_texture_sub_image", "not carried: glGetTextureSubImage, glGetCompressedTextureSubImage"),
-("GL_ARB_gl_spirv", "not carried in full"),
-("GL_ARB_spirv_extensions", "not carried in full"),
-("GL_ARB_vertex_program", "assembly programs' names are not mapped"),
-("GL_ATI_fragment_shader", "its names are not mapped"),
-("GL_EXT_EGL_image_storage", "not carried: glEGLImageTargetTexStorageEXT, glEGLImageTargetTextureStorageEXT"),
-("GL_EXT_direct_state_access", "not carried in full"),
-("GL_EXT_gpu_program_parameters", "assembly programs' names are not mapped"),
-("GL_EXT_memory_object", "memory of other processes cannot be imported"),
-("GL_EXT_memory_object_fd", "not carried: glImportMemoryFdEXT"),
-("GL_NV_ES1_1_compatibility", "fixed-point commands are not carried yet"),
-("GL_NV_half_float", "not carried: glVertex2hNV, glVertex2hvNV, glVertex3hNV, glVertex3hvNV, glVertex4hNV, glVertex4hvNV, glNormal3hNV, glNormal3hvNV, glColor3hNV, glColor3hvNV, glColor4hNV, glColor4hvNV, glTexCoord1hNV, glTexCoord1hvNV, glTexCoord2hNV, glTexCoord2hvNV, glTexCoord3hNV, glTexCoord3hvNV, glTexCoord4hNV, glTexCoord4hvNV, glMultiTexCoord1hNV, glMultiTexCoord1hvNV, glMultiTexCoord2hNV, glMultiTexCoord2hvNV, glMultiTexCoord3hNV, glMultiTexCoord3hvNV, glMultiTexCoord4hNV, glMultiTexCoord4hvNV, glVertexAttrib1hNV, glVertexAttrib1hvNV, glVertexAttrib2hNV, glVertexAttrib2hvNV, glVertexAttrib3hNV, glVertexAttrib3hvNV, glVertexAttrib4hNV, glVertexAttrib4hvNV, glVertexAttribs1hvNV, glVertexAttribs2hvNV, glVertexAttribs3hvNV, glVertexAttribs4hvNV, glFogCoordhNV, glFogCoordhvNV, glSecondaryColor3hNV, glSecondaryColor3hvNV, glVertexWeighthNV, glVertexWeighthvNV"),
-("GL_NV_primitive_restart", "client-state restart is not carried"),
-("GL_OES_EGL_image_external", "images of other processes cannot be imported"),
-("GL_OES_EGL_image_external_essl3", "images of other processes cannot be imported"),
-("GL_OES_byte_coordinates", "not carried: glMultiTexCoord1bOES, glMultiTexCoord1bvOES, glMultiTexCoord2bOES, glMultiTexCoord2bvOES, glMultiTexCoord3bOES, glMultiTexCoord3bvOES, glMultiTexCoord4bOES, glMultiTexCoord4bvOES, glTexCoord1bOES, glTexCoord1bvOES, glTexCoord2bOES, glTexCoord2bvOES, glTexCoord3bOES, glTexCoord3bvOES, glTexCoord4bOES, glTexCoord4bvOES, glVertex2bOES, glVertex2bvOES, glVertex3bOES, glVertex3bvOES, glVertex4bOES, glVertex4bvOES"),
-("GL_OES_draw_texture", "not carried in full"),
-("GL_OES_fixed_point", "not carried: glAlphaFuncxOES, glClearColorxOES, glClearDepthxOES, glClipPlanexOES, glColor4xOES, glDepthRangexOES, glFogxOES, glFogxvOES, glFrustumxOES, glGetClipPlanexOES, glGetTexEnvxvOES, glGetTexParameterxvOES, glLightModelxOES, glLightModelxvOES, glLightxOES, glLightxvOES, glLineWidthxOES, glLoadMatrixxOES, glMaterialxOES, glMaterialxvOES, glMultMatrixxOES, glMultiTexCoord4xOES, glNormal3xOES, glOrthoxOES, glPointParameterxvOES, glPointSizexOES, glPolygonOffsetxOES, glRotatexOES, glScalexOES, glTexEnvxOES, glTexEnvxvOES, glTexParameterxOES, glTexParameterxvOES, glTranslatexOES, glGetLightxvOES, glGetMaterialxvOES, glPointParameterxOES, glSampleCoveragexOES, glAccumxOES, glBitmapxOES, glBlendColorxOES, glClearAccumxOES, glColor3xOES, glColor3xvOES, glColor4xvOES, glConvolutionParameterxOES, glConvolutionParameterxvOES, glEvalCoord1xOES, glEvalCoord1xvOES, glEvalCoord2xOES, glEvalCoord2xvOES, glFeedbackBufferxOES, glGetConvolutionParameterxvOES, glGetHistogramParameterxvOES, glGetLightxOES, glGetMapxvOES, glGetMaterialxOES, glGetPixelMapxv, glGetTexGenxvOES, glGetTexLevelParameterxvOES, glIndexxOES, glIndexxvOES, glLoadTransposeMatrixxOES, glMap1xOES, glMap2xOES, glMapGrid1xOES, glMapGrid2xOES, glMultTransposeMatrixxOES, glMultiTexCoord1xOES, glMultiTexCoord1xvOES, glMultiTexCoord2xOES, glMultiTexCoord2xvOES, glMultiTexCoord3xOES, glMultiTexCoord3xvOES, glMultiTexCoord4xvOES, glNormal3xvOES, glPassThroughxOES, glPixelMapx, glPixelStorex, glPixelTransferxOES, glPixelZoomxOES, glPrioritizeTexturesxOES, glRasterPos2xOES, glRasterPos2xvOES, glRasterPos3xOES, glRasterPos3xvOES, glRasterPos4xOES, glRasterPos4xvOES, glRectxOES, glRectxvOES, glTexCoord1xOES, glTexCoord1xvOES, glTexCoord2xOES, glTexCoord2xvOES, glTexCoord3xOES, glTexCoord3xvOES, glTexCoord4xOES, glTexCoord4xvOES, glTexGenxOES, glTexGenxvOES, glVertex2xOES, glVertex2xvOES, glVertex3xOES, glVertex3xvOES, glVertex4xOES, glVertex4xvOES"),
-("GL_OES_point_size_array", "not carried: glPointSizePointerOES"),
-("GL_OES_query_matrix", "not carried: glQueryMatrixxOES"),
-("GL_OES_texture_cube_map", "not carried: glTexGenxOES, glTexGenxvOES, glGetTexGenxvOES"),
+pub static WITHHELD: [(&str, &str); 12] = [
+    (
+        "GL_AMD_pinned_memory",
+        "the server cannot read the program's memory",
+    ),
+    (
+        "GL_ANDROID_extension_pack_es31a",
+        "some of what it contains is not carried",
+    ),
+    ("GL_ARB_direct_state_access", "not carried in full"),
+    (
+        "GL_ARB_get_texture_sub_image",
+        "not carried: glGetTextureSubImage, glGetCompressedTextureSubImage",
+    ),
+    ("GL_ARB_gl_spirv", "not carried in full"),
+    ("GL_ARB_spirv_extensions", "not carried in full"),
+    (
+        "GL_EXT_EGL_image_storage",
+        "not carried: glEGLImageTargetTexStorageEXT, glEGLImageTargetTextureStorageEXT",
+    ),
+    ("GL_EXT_direct_state_access", "not carried in full"),
+    (
+        "GL_EXT_memory_object",
+        "memory of other processes cannot be imported",
+    ),
+    (
+        "GL_EXT_memory_object_fd",
+        "not carried: glImportMemoryFdEXT",
+    ),
+    (
+        "GL_OES_EGL_image_external",
+        "images of other processes cannot be imported",
+    ),
+    (
+        "GL_OES_EGL_image_external_essl3",
+        "images of other processes cannot be imported",
+    ),
 ];

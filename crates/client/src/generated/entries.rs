@@ -135,10 +135,21 @@ pub unsafe extern "C" fn glAlphaFunc(func: u32, ref_: f32) {
     }
 }
 pub unsafe extern "C" fn glAlphaFuncx(func: u32, ref_: i32) {
-    refused("glAlphaFuncx");
-}
-pub unsafe extern "C" fn glAlphaFuncxOES(func: u32, ref_: i32) {
-    refused("glAlphaFuncxOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_alpha_funcx(func, ref_).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_alpha_funcx(func, ref_);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glAreTexturesResident(n: i32, textures: *const u32, residences: *mut u8) -> u8 {
     unsafe {
@@ -175,9 +186,6 @@ pub unsafe extern "C" fn glBeginConditionalRender(id: u32, mode: u32) {
         cx.done();
     }
 }
-pub unsafe extern "C" fn glBeginFragmentShaderATI() {
-    refused("glBeginFragmentShaderATI");
-}
 pub unsafe extern "C" fn glBindAttribLocation(program: u32, index: u32, name: *const u8) {
     unsafe {
         let cx = context();
@@ -199,18 +207,8 @@ pub unsafe extern "C" fn glBindFragDataLocationIndexed(program: u32, color_numbe
         cx.done();
     }
 }
-pub unsafe extern "C" fn glBindFragmentShaderATI(id: u32) {
-    refused("glBindFragmentShaderATI");
-}
 pub unsafe extern "C" fn glBindMultiTextureEXT(texunit: u32, target: u32, texture: u32) {
     refused("glBindMultiTextureEXT");
-}
-pub unsafe extern "C" fn glBindProgramARB(target: u32, program: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_bind_program_arb(target, program);
-        cx.done();
-    }
 }
 pub unsafe extern "C" fn glBindSampler(unit: u32, sampler: u32) {
     unsafe {
@@ -701,10 +699,21 @@ pub unsafe extern "C" fn glClearColorIuiEXT(red: u32, green: u32, blue: u32, alp
     }
 }
 pub unsafe extern "C" fn glClearColorx(red: i32, green: i32, blue: i32, alpha: i32) {
-    refused("glClearColorx");
-}
-pub unsafe extern "C" fn glClearColorxOES(red: i32, green: i32, blue: i32, alpha: i32) {
-    refused("glClearColorxOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_clear_colorx(red, green, blue, alpha).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_clear_colorx(red, green, blue, alpha);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glClearDepth(depth: f64) {
     unsafe {
@@ -735,10 +744,21 @@ pub unsafe extern "C" fn glClearDepthf(d: f32) {
     }
 }
 pub unsafe extern "C" fn glClearDepthx(depth: i32) {
-    refused("glClearDepthx");
-}
-pub unsafe extern "C" fn glClearDepthxOES(depth: i32) {
-    refused("glClearDepthxOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_clear_depthx(depth).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_clear_depthx(depth);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glClearIndex(c: f32) {
     unsafe {
@@ -896,34 +916,28 @@ pub unsafe extern "C" fn glClipPlanefOES(plane: u32, equation: *const f32) {
     }
 }
 pub unsafe extern "C" fn glClipPlanex(plane: u32, equation: *const i32) {
-    refused("glClipPlanex");
-}
-pub unsafe extern "C" fn glClipPlanexOES(plane: u32, equation: *const i32) {
-    refused("glClipPlanexOES");
-}
-pub unsafe extern "C" fn glColor3hNV(red: u16, green: u16, blue: u16) {
-    refused("glColor3hNV");
-}
-pub unsafe extern "C" fn glColor3hvNV(v: *const u16) {
-    refused("glColor3hvNV");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_equation = 4;
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_clip_planex(plane, crate::gl::values(equation.cast::<i32>(), n_equation)).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_clip_planex(plane, (equation.cast::<i32>(), 4));
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glColor3xOES(red: i32, green: i32, blue: i32) {
     refused("glColor3xOES");
 }
 pub unsafe extern "C" fn glColor3xvOES(components: *const i32) {
     refused("glColor3xvOES");
-}
-pub unsafe extern "C" fn glColor4hNV(red: u16, green: u16, blue: u16, alpha: u16) {
-    refused("glColor4hNV");
-}
-pub unsafe extern "C" fn glColor4hvNV(v: *const u16) {
-    refused("glColor4hvNV");
-}
-pub unsafe extern "C" fn glColor4x(red: i32, green: i32, blue: i32, alpha: i32) {
-    refused("glColor4x");
-}
-pub unsafe extern "C" fn glColor4xOES(red: i32, green: i32, blue: i32, alpha: i32) {
-    refused("glColor4xOES");
 }
 pub unsafe extern "C" fn glColor4xvOES(components: *const i32) {
     refused("glColor4xvOES");
@@ -1604,14 +1618,8 @@ pub unsafe extern "C" fn glDebugMessageControl(source: u32, type_: u32, severity
         cx.done();
     }
 }
-pub unsafe extern "C" fn glDeleteFragmentShaderATI(id: u32) {
-    refused("glDeleteFragmentShaderATI");
-}
 pub unsafe extern "C" fn glDeleteMemoryObjectsEXT(n: i32, memory_objects: *const u32) {
     refused("glDeleteMemoryObjectsEXT");
-}
-pub unsafe extern "C" fn glDeleteProgramsARB(n: i32, programs: *const u32) {
-    refused("glDeleteProgramsARB");
 }
 pub unsafe extern "C" fn glDepthFunc(func: u32) {
     unsafe {
@@ -1784,10 +1792,21 @@ pub unsafe extern "C" fn glDepthRangef(n: f32, f: f32) {
     }
 }
 pub unsafe extern "C" fn glDepthRangex(n: i32, f: i32) {
-    refused("glDepthRangex");
-}
-pub unsafe extern "C" fn glDepthRangexOES(n: i32, f: i32) {
-    refused("glDepthRangexOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_depth_rangex(n, f).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_depth_rangex(n, f);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glDisableClientStateIndexedEXT(array: u32, index: u32) {
     refused("glDisableClientStateIndexedEXT");
@@ -1861,28 +1880,60 @@ pub unsafe extern "C" fn glDrawBuffersNV(n: i32, bufs: *const u32) {
     }
 }
 pub unsafe extern "C" fn glDrawTexfOES(x: f32, y: f32, z: f32, width: f32, height: f32) {
-    refused("glDrawTexfOES");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_draw_texf_oes(x, y, z, width, height);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glDrawTexfvOES(coords: *const f32) {
-    refused("glDrawTexfvOES");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_draw_texfv_oes((coords.cast::<f32>(), 5));
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glDrawTexiOES(x: i32, y: i32, z: i32, width: i32, height: i32) {
-    refused("glDrawTexiOES");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_draw_texi_oes(x, y, z, width, height);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glDrawTexivOES(coords: *const i32) {
-    refused("glDrawTexivOES");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_draw_texiv_oes((coords.cast::<i32>(), 5));
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glDrawTexsOES(x: i16, y: i16, z: i16, width: i16, height: i16) {
-    refused("glDrawTexsOES");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_draw_texs_oes(x, y, z, width, height);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glDrawTexsvOES(coords: *const i16) {
-    refused("glDrawTexsvOES");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_draw_texsv_oes((coords.cast::<i16>(), 5));
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glDrawTexxOES(x: i32, y: i32, z: i32, width: i32, height: i32) {
-    refused("glDrawTexxOES");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_draw_texx_oes(x, y, z, width, height);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glDrawTexxvOES(coords: *const i32) {
-    refused("glDrawTexxvOES");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_draw_texxv_oes((coords.cast::<i32>(), 5));
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glDrawTransformFeedback(mode: u32, id: u32) {
     unsafe {
@@ -1957,9 +2008,6 @@ pub unsafe extern "C" fn glEndConditionalRender() {
         cx.done();
     }
 }
-pub unsafe extern "C" fn glEndFragmentShaderATI() {
-    refused("glEndFragmentShaderATI");
-}
 pub unsafe extern "C" fn glEndQuery(target: u32) {
     unsafe {
         let cx = context();
@@ -2001,12 +2049,6 @@ pub unsafe extern "C" fn glFlushMappedNamedBufferRange(buffer: u32, offset: i64,
 }
 pub unsafe extern "C" fn glFlushMappedNamedBufferRangeEXT(buffer: u32, offset: i64, length: i64) {
     refused("glFlushMappedNamedBufferRangeEXT");
-}
-pub unsafe extern "C" fn glFogCoordhNV(fog: u16) {
-    refused("glFogCoordhNV");
-}
-pub unsafe extern "C" fn glFogCoordhvNV(fog: *const u16) {
-    refused("glFogCoordhvNV");
 }
 pub unsafe extern "C" fn glFogf(pname: u32, param: f32) {
     unsafe {
@@ -2079,16 +2121,39 @@ pub unsafe extern "C" fn glFogiv(pname: u32, params: *const i32) {
     }
 }
 pub unsafe extern "C" fn glFogx(pname: u32, param: i32) {
-    refused("glFogx");
-}
-pub unsafe extern "C" fn glFogxOES(pname: u32, param: i32) {
-    refused("glFogxOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_fogx(pname, param).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_fogx(pname, param);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glFogxv(pname: u32, param: *const i32) {
-    refused("glFogxv");
-}
-pub unsafe extern "C" fn glFogxvOES(pname: u32, param: *const i32) {
-    refused("glFogxvOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_param = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_fogxv(pname, crate::gl::values(param.cast::<i32>(), n_param)).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_fogxv(pname, (param.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glFramebufferDrawBufferEXT(framebuffer: u32, mode: u32) {
     unsafe {
@@ -2297,17 +2362,21 @@ pub unsafe extern "C" fn glFrustumfOES(l: f32, r: f32, b: f32, t: f32, n: f32, f
     }
 }
 pub unsafe extern "C" fn glFrustumx(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
-    refused("glFrustumx");
-}
-pub unsafe extern "C" fn glFrustumxOES(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
-    refused("glFrustumxOES");
-}
-pub unsafe extern "C" fn glGenFragmentShadersATI(range: u32) -> u32 {
-    refused("glGenFragmentShadersATI");
-    0
-}
-pub unsafe extern "C" fn glGenProgramsARB(n: i32, programs: *mut u32) {
-    refused("glGenProgramsARB");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_frustumx(l, r, b, t, n, f).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_frustumx(l, r, b, t, n, f);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glGenerateMipmap(target: u32) {
     unsafe {
@@ -2513,10 +2582,12 @@ pub unsafe extern "C" fn glGetClipPlanefOES(plane: u32, equation: *mut f32) {
     }
 }
 pub unsafe extern "C" fn glGetClipPlanex(plane: u32, equation: *mut i32) {
-    refused("glGetClipPlanex");
-}
-pub unsafe extern "C" fn glGetClipPlanexOES(plane: u32, equation: *mut i32) {
-    refused("glGetClipPlanexOES");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_clip_planex(plane, if equation.is_null() { 0 } else { (4) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_CLIP_PLANEX);
+        answer.array(equation.cast::<i32>(), 4);
+    }
 }
 pub unsafe extern "C" fn glGetCompressedMultiTexImageEXT(texunit: u32, target: u32, lod: i32, img: *mut c_void) {
     refused("glGetCompressedMultiTexImageEXT");
@@ -2543,14 +2614,6 @@ pub unsafe extern "C" fn glGetCompressedTextureSubImage(
 }
 pub unsafe extern "C" fn glGetConvolutionParameterxvOES(target: u32, pname: u32, params: *mut i32) {
     refused("glGetConvolutionParameterxvOES");
-}
-pub unsafe extern "C" fn glGetFixedv(pname: u32, params: *mut i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_fixedv(pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_FIXEDV);
-        answer.array(params.cast::<i32>(), lens::values(pname));
-    }
 }
 pub unsafe extern "C" fn glGetFixedvOES(pname: u32, params: *mut i32) {
     unsafe {
@@ -2677,10 +2740,12 @@ pub unsafe extern "C" fn glGetLightxOES(light: u32, pname: u32, params: *mut i32
     refused("glGetLightxOES");
 }
 pub unsafe extern "C" fn glGetLightxv(light: u32, pname: u32, params: *mut i32) {
-    refused("glGetLightxv");
-}
-pub unsafe extern "C" fn glGetLightxvOES(light: u32, pname: u32, params: *mut i32) {
-    refused("glGetLightxvOES");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_lightxv(light, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_LIGHTXV);
+        answer.array(params.cast::<i32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetMapxvOES(target: u32, query: u32, v: *mut i32) {
     refused("glGetMapxvOES");
@@ -2689,10 +2754,12 @@ pub unsafe extern "C" fn glGetMaterialxOES(face: u32, pname: u32, param: i32) {
     refused("glGetMaterialxOES");
 }
 pub unsafe extern "C" fn glGetMaterialxv(face: u32, pname: u32, params: *mut i32) {
-    refused("glGetMaterialxv");
-}
-pub unsafe extern "C" fn glGetMaterialxvOES(face: u32, pname: u32, params: *mut i32) {
-    refused("glGetMaterialxvOES");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_materialxv(face, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_MATERIALXV);
+        answer.array(params.cast::<i32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetMemoryObjectParameterivEXT(memory_object: u32, pname: u32, params: *mut i32) {
     refused("glGetMemoryObjectParameterivEXT");
@@ -3028,9 +3095,6 @@ pub unsafe extern "C" fn glGetProgramStageiv(program: u32, shadertype: u32, pnam
         answer.array(values.cast::<i32>(), 1);
     }
 }
-pub unsafe extern "C" fn glGetProgramStringARB(target: u32, pname: u32, string: *mut c_void) {
-    refused("glGetProgramStringARB");
-}
 pub unsafe extern "C" fn glGetProgramivARB(target: u32, pname: u32, params: *mut i32) {
     unsafe {
         let cx = context();
@@ -3208,10 +3272,12 @@ pub unsafe extern "C" fn glGetSubroutineUniformLocation(program: u32, shadertype
     }
 }
 pub unsafe extern "C" fn glGetTexEnvxv(target: u32, pname: u32, params: *mut i32) {
-    refused("glGetTexEnvxv");
-}
-pub unsafe extern "C" fn glGetTexEnvxvOES(target: u32, pname: u32, params: *mut i32) {
-    refused("glGetTexEnvxvOES");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_tex_envxv(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_TEX_ENVXV);
+        answer.array(params.cast::<i32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetTexGenfvOES(coord: u32, pname: u32, params: *mut f32) {
     unsafe {
@@ -3230,7 +3296,12 @@ pub unsafe extern "C" fn glGetTexGenivOES(coord: u32, pname: u32, params: *mut i
     }
 }
 pub unsafe extern "C" fn glGetTexGenxvOES(coord: u32, pname: u32, params: *mut i32) {
-    refused("glGetTexGenxvOES");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_tex_genxv_oes(coord, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_TEX_GENXV_OES);
+        answer.array(params.cast::<i32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetTexLevelParameterfv(target: u32, level: i32, pname: u32, params: *mut f32) {
     unsafe {
@@ -3268,10 +3339,12 @@ pub unsafe extern "C" fn glGetTexParameterIuiv(target: u32, pname: u32, params: 
     }
 }
 pub unsafe extern "C" fn glGetTexParameterxv(target: u32, pname: u32, params: *mut i32) {
-    refused("glGetTexParameterxv");
-}
-pub unsafe extern "C" fn glGetTexParameterxvOES(target: u32, pname: u32, params: *mut i32) {
-    refused("glGetTexParameterxvOES");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_tex_parameterxv(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_TEX_PARAMETERXV);
+        answer.array(params.cast::<i32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetTextureImage(texture: u32, level: i32, format: u32, type_: u32, buf_size: i32, pixels: *mut c_void) {
     refused("glGetTextureImage");
@@ -4049,16 +4122,39 @@ pub unsafe extern "C" fn glLightModeliv(pname: u32, params: *const i32) {
     }
 }
 pub unsafe extern "C" fn glLightModelx(pname: u32, param: i32) {
-    refused("glLightModelx");
-}
-pub unsafe extern "C" fn glLightModelxOES(pname: u32, param: i32) {
-    refused("glLightModelxOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_light_modelx(pname, param).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_light_modelx(pname, param);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glLightModelxv(pname: u32, param: *const i32) {
-    refused("glLightModelxv");
-}
-pub unsafe extern "C" fn glLightModelxvOES(pname: u32, param: *const i32) {
-    refused("glLightModelxvOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_param = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_light_modelxv(pname, crate::gl::values(param.cast::<i32>(), n_param)).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_light_modelxv(pname, (param.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glLightf(light: u32, pname: u32, param: f32) {
     unsafe {
@@ -4131,16 +4227,39 @@ pub unsafe extern "C" fn glLightiv(light: u32, pname: u32, params: *const i32) {
     }
 }
 pub unsafe extern "C" fn glLightx(light: u32, pname: u32, param: i32) {
-    refused("glLightx");
-}
-pub unsafe extern "C" fn glLightxOES(light: u32, pname: u32, param: i32) {
-    refused("glLightxOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_lightx(light, pname, param).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_lightx(light, pname, param);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glLightxv(light: u32, pname: u32, params: *const i32) {
-    refused("glLightxv");
-}
-pub unsafe extern "C" fn glLightxvOES(light: u32, pname: u32, params: *const i32) {
-    refused("glLightxvOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_lightxv(light, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_lightxv(light, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glLineStipple(factor: i32, pattern: u16) {
     unsafe {
@@ -4177,10 +4296,21 @@ pub unsafe extern "C" fn glLineWidth(width: f32) {
     }
 }
 pub unsafe extern "C" fn glLineWidthx(width: i32) {
-    refused("glLineWidthx");
-}
-pub unsafe extern "C" fn glLineWidthxOES(width: i32) {
-    refused("glLineWidthxOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_line_widthx(width).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_line_widthx(width);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glListBase(base: u32) {
     unsafe {
@@ -4241,10 +4371,19 @@ pub unsafe extern "C" fn glLoadMatrixf(m: *const f32) {
     }
 }
 pub unsafe extern "C" fn glLoadMatrixx(m: *const i32) {
-    refused("glLoadMatrixx");
-}
-pub unsafe extern "C" fn glLoadMatrixxOES(m: *const i32) {
-    refused("glLoadMatrixxOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_m = 16;
+        if let Some(error) = cx.gl.state.gl_load_matrixx(crate::gl::values(m.cast::<i32>(), n_m)).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_load_matrixx((m.cast::<i32>(), 16));
+    }
 }
 pub unsafe extern "C" fn glLoadName(name: u32) {
     unsafe {
@@ -4480,16 +4619,37 @@ pub unsafe extern "C" fn glMapNamedBufferRangeEXT(buffer: u32, offset: i64, leng
     core::ptr::null_mut()
 }
 pub unsafe extern "C" fn glMaterialx(face: u32, pname: u32, param: i32) {
-    refused("glMaterialx");
-}
-pub unsafe extern "C" fn glMaterialxOES(face: u32, pname: u32, param: i32) {
-    refused("glMaterialxOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_materialx(face, pname, param).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_materialx(face, pname, param);
+        cx.judged(before);
+    }
 }
 pub unsafe extern "C" fn glMaterialxv(face: u32, pname: u32, param: *const i32) {
-    refused("glMaterialxv");
-}
-pub unsafe extern "C" fn glMaterialxvOES(face: u32, pname: u32, param: *const i32) {
-    refused("glMaterialxvOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_param = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_materialxv(face, pname, crate::gl::values(param.cast::<i32>(), n_param)).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_materialxv(face, pname, (param.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
+    }
 }
 pub unsafe extern "C" fn glMatrixFrustumEXT(mode: u32, left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) {
     unsafe {
@@ -4911,10 +5071,19 @@ pub unsafe extern "C" fn glMultMatrixf(m: *const f32) {
     }
 }
 pub unsafe extern "C" fn glMultMatrixx(m: *const i32) {
-    refused("glMultMatrixx");
-}
-pub unsafe extern "C" fn glMultMatrixxOES(m: *const i32) {
-    refused("glMultMatrixxOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_m = 16;
+        if let Some(error) = cx.gl.state.gl_mult_matrixx(crate::gl::values(m.cast::<i32>(), n_m)).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_mult_matrixx((m.cast::<i32>(), 16));
+    }
 }
 pub unsafe extern "C" fn glMultTransposeMatrixd(m: *const f64) {
     unsafe {
@@ -4958,12 +5127,6 @@ pub unsafe extern "C" fn glMultiTexCoord1bOES(texture: u32, s: i8) {
 pub unsafe extern "C" fn glMultiTexCoord1bvOES(texture: u32, coords: *const i8) {
     refused("glMultiTexCoord1bvOES");
 }
-pub unsafe extern "C" fn glMultiTexCoord1hNV(target: u32, s: u16) {
-    refused("glMultiTexCoord1hNV");
-}
-pub unsafe extern "C" fn glMultiTexCoord1hvNV(target: u32, v: *const u16) {
-    refused("glMultiTexCoord1hvNV");
-}
 pub unsafe extern "C" fn glMultiTexCoord1xOES(texture: u32, s: i32) {
     refused("glMultiTexCoord1xOES");
 }
@@ -4975,12 +5138,6 @@ pub unsafe extern "C" fn glMultiTexCoord2bOES(texture: u32, s: i8, t: i8) {
 }
 pub unsafe extern "C" fn glMultiTexCoord2bvOES(texture: u32, coords: *const i8) {
     refused("glMultiTexCoord2bvOES");
-}
-pub unsafe extern "C" fn glMultiTexCoord2hNV(target: u32, s: u16, t: u16) {
-    refused("glMultiTexCoord2hNV");
-}
-pub unsafe extern "C" fn glMultiTexCoord2hvNV(target: u32, v: *const u16) {
-    refused("glMultiTexCoord2hvNV");
 }
 pub unsafe extern "C" fn glMultiTexCoord2xOES(texture: u32, s: i32, t: i32) {
     refused("glMultiTexCoord2xOES");
@@ -4994,12 +5151,6 @@ pub unsafe extern "C" fn glMultiTexCoord3bOES(texture: u32, s: i8, t: i8, r: i8)
 pub unsafe extern "C" fn glMultiTexCoord3bvOES(texture: u32, coords: *const i8) {
     refused("glMultiTexCoord3bvOES");
 }
-pub unsafe extern "C" fn glMultiTexCoord3hNV(target: u32, s: u16, t: u16, r: u16) {
-    refused("glMultiTexCoord3hNV");
-}
-pub unsafe extern "C" fn glMultiTexCoord3hvNV(target: u32, v: *const u16) {
-    refused("glMultiTexCoord3hvNV");
-}
 pub unsafe extern "C" fn glMultiTexCoord3xOES(texture: u32, s: i32, t: i32, r: i32) {
     refused("glMultiTexCoord3xOES");
 }
@@ -5011,18 +5162,6 @@ pub unsafe extern "C" fn glMultiTexCoord4bOES(texture: u32, s: i8, t: i8, r: i8,
 }
 pub unsafe extern "C" fn glMultiTexCoord4bvOES(texture: u32, coords: *const i8) {
     refused("glMultiTexCoord4bvOES");
-}
-pub unsafe extern "C" fn glMultiTexCoord4hNV(target: u32, s: u16, t: u16, r: u16, q: u16) {
-    refused("glMultiTexCoord4hNV");
-}
-pub unsafe extern "C" fn glMultiTexCoord4hvNV(target: u32, v: *const u16) {
-    refused("glMultiTexCoord4hvNV");
-}
-pub unsafe extern "C" fn glMultiTexCoord4x(texture: u32, s: i32, t: i32, r: i32, q: i32) {
-    refused("glMultiTexCoord4x");
-}
-pub unsafe extern "C" fn glMultiTexCoord4xOES(texture: u32, s: i32, t: i32, r: i32, q: i32) {
-    refused("glMultiTexCoord4xOES");
 }
 pub unsafe extern "C" fn glMultiTexCoord4xvOES(texture: u32, coords: *const i32) {
     refused("glMultiTexCoord4xvOES");
@@ -5305,18 +5444,6 @@ pub unsafe extern "C" fn glNamedRenderbufferStorageMultisampleEXT(
 ) {
     refused("glNamedRenderbufferStorageMultisampleEXT");
 }
-pub unsafe extern "C" fn glNormal3hNV(nx: u16, ny: u16, nz: u16) {
-    refused("glNormal3hNV");
-}
-pub unsafe extern "C" fn glNormal3hvNV(v: *const u16) {
-    refused("glNormal3hvNV");
-}
-pub unsafe extern "C" fn glNormal3x(nx: i32, ny: i32, nz: i32) {
-    refused("glNormal3x");
-}
-pub unsafe extern "C" fn glNormal3xOES(nx: i32, ny: i32, nz: i32) {
-    refused("glNormal3xOES");
-}
 pub unsafe extern "C" fn glNormal3xvOES(coords: *const i32) {
     refused("glNormal3xvOES");
 }
@@ -5372,10 +5499,21 @@ pub unsafe extern "C" fn glOrthofOES(l: f32, r: f32, b: f32, t: f32, n: f32, f: 
     }
 }
 pub unsafe extern "C" fn glOrthox(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
-    refused("glOrthox");
-}
-pub unsafe extern "C" fn glOrthoxOES(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
-    refused("glOrthoxOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_orthox(l, r, b, t, n, f).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_orthox(l, r, b, t, n, f);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glPassTexCoordATI(dst: u32, coord: u32, swizzle: u32) {
     unsafe {
@@ -5569,16 +5707,39 @@ pub unsafe extern "C" fn glPointParameteriv(pname: u32, params: *const i32) {
     }
 }
 pub unsafe extern "C" fn glPointParameterx(pname: u32, param: i32) {
-    refused("glPointParameterx");
-}
-pub unsafe extern "C" fn glPointParameterxOES(pname: u32, param: i32) {
-    refused("glPointParameterxOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_point_parameterx(pname, param).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_point_parameterx(pname, param);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glPointParameterxv(pname: u32, params: *const i32) {
-    refused("glPointParameterxv");
-}
-pub unsafe extern "C" fn glPointParameterxvOES(pname: u32, params: *const i32) {
-    refused("glPointParameterxvOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_point_parameterxv(pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_point_parameterxv(pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glPointSize(size: f32) {
     unsafe {
@@ -5597,14 +5758,22 @@ pub unsafe extern "C" fn glPointSize(size: f32) {
         cx.done();
     }
 }
-pub unsafe extern "C" fn glPointSizePointerOES(type_: u32, stride: i32, pointer: *const c_void) {
-    refused("glPointSizePointerOES");
-}
 pub unsafe extern "C" fn glPointSizex(size: i32) {
-    refused("glPointSizex");
-}
-pub unsafe extern "C" fn glPointSizexOES(size: i32) {
-    refused("glPointSizexOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_point_sizex(size).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_point_sizex(size);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glPolygonMode(face: u32, mode: u32) {
     unsafe {
@@ -5655,10 +5824,21 @@ pub unsafe extern "C" fn glPolygonOffsetClamp(factor: f32, units: f32, clamp: f3
     }
 }
 pub unsafe extern "C" fn glPolygonOffsetx(factor: i32, units: i32) {
-    refused("glPolygonOffsetx");
-}
-pub unsafe extern "C" fn glPolygonOffsetxOES(factor: i32, units: i32) {
-    refused("glPolygonOffsetxOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_polygon_offsetx(factor, units).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_polygon_offsetx(factor, units);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glPopDebugGroup() {
     unsafe {
@@ -5750,9 +5930,6 @@ pub unsafe extern "C" fn glPrimitiveRestartIndexNV(index: u32) {
         cx.judged(before);
         cx.done();
     }
-}
-pub unsafe extern "C" fn glPrimitiveRestartNV() {
-    refused("glPrimitiveRestartNV");
 }
 pub unsafe extern "C" fn glPrioritizeTextures(n: i32, textures: *const u32, priorities: *const f32) {
     unsafe {
@@ -5865,9 +6042,6 @@ pub unsafe extern "C" fn glProgramParameteri(program: u32, pname: u32, value: i3
         cx.enc.gl_program_parameteri(program, pname, value);
         cx.done();
     }
-}
-pub unsafe extern "C" fn glProgramStringARB(target: u32, format: u32, len: i32, string: *const c_void) {
-    refused("glProgramStringARB");
 }
 pub unsafe extern "C" fn glProgramUniform1d(program: u32, location: i32, v0: f64) {
     unsafe {
@@ -6623,8 +6797,15 @@ pub unsafe extern "C" fn glPushName(name: u32) {
     }
 }
 pub unsafe extern "C" fn glQueryMatrixxOES(mantissa: *mut i32, exponent: *mut i32) -> u32 {
-    refused("glQueryMatrixxOES");
-    0
+    unsafe {
+        let cx = context();
+        cx.enc.gl_query_matrixx_oes(if mantissa.is_null() { 0 } else { (16) as u32 }, if exponent.is_null() { 0 } else { (16) as u32 });
+        let mut answer = cx.answer(ops::GL_QUERY_MATRIXX_OES);
+        let value = answer.value::<u32>();
+        answer.array(mantissa.cast::<i32>(), 16);
+        answer.array(exponent.cast::<i32>(), 16);
+        value
+    }
 }
 pub unsafe extern "C" fn glRasterPos2d(x: f64, y: f64) {
     unsafe {
@@ -6875,10 +7056,18 @@ pub unsafe extern "C" fn glRotatef(angle: f32, x: f32, y: f32, z: f32) {
     }
 }
 pub unsafe extern "C" fn glRotatex(angle: i32, x: i32, y: i32, z: i32) {
-    refused("glRotatex");
-}
-pub unsafe extern "C" fn glRotatexOES(angle: i32, x: i32, y: i32, z: i32) {
-    refused("glRotatexOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_rotatex(angle, x, y, z).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_rotatex(angle, x, y, z);
+    }
 }
 pub unsafe extern "C" fn glSampleCoverage(value: f32, invert: u8) {
     unsafe {
@@ -6895,10 +7084,21 @@ pub unsafe extern "C" fn glSampleCoverage(value: f32, invert: u8) {
     }
 }
 pub unsafe extern "C" fn glSampleCoveragex(value: i32, invert: u8) {
-    refused("glSampleCoveragex");
-}
-pub unsafe extern "C" fn glSampleCoveragexOES(value: i32, invert: u8) {
-    refused("glSampleCoveragexOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_sample_coveragex(value, invert).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_sample_coveragex(value, invert);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glSampleMapATI(dst: u32, interp: u32, swizzle: u32) {
     unsafe {
@@ -6995,10 +7195,18 @@ pub unsafe extern "C" fn glScalef(x: f32, y: f32, z: f32) {
     }
 }
 pub unsafe extern "C" fn glScalex(x: i32, y: i32, z: i32) {
-    refused("glScalex");
-}
-pub unsafe extern "C" fn glScalexOES(x: i32, y: i32, z: i32) {
-    refused("glScalexOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_scalex(x, y, z).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_scalex(x, y, z);
+    }
 }
 pub unsafe extern "C" fn glScissor(x: i32, y: i32, width: i32, height: i32) {
     unsafe {
@@ -7070,14 +7278,12 @@ pub unsafe extern "C" fn glScissorIndexedv(index: u32, v: *const i32) {
         cx.done();
     }
 }
-pub unsafe extern "C" fn glSecondaryColor3hNV(red: u16, green: u16, blue: u16) {
-    refused("glSecondaryColor3hNV");
-}
-pub unsafe extern "C" fn glSecondaryColor3hvNV(v: *const u16) {
-    refused("glSecondaryColor3hvNV");
-}
 pub unsafe extern "C" fn glSetFragmentShaderConstantATI(dst: u32, value: *const f32) {
-    refused("glSetFragmentShaderConstantATI");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_set_fragment_shader_constant_ati(dst, (value.cast::<f32>(), 4));
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glShadeModel(mode: u32) {
     unsafe {
@@ -7244,12 +7450,6 @@ pub unsafe extern "C" fn glTexCoord1bOES(s: i8) {
 pub unsafe extern "C" fn glTexCoord1bvOES(coords: *const i8) {
     refused("glTexCoord1bvOES");
 }
-pub unsafe extern "C" fn glTexCoord1hNV(s: u16) {
-    refused("glTexCoord1hNV");
-}
-pub unsafe extern "C" fn glTexCoord1hvNV(v: *const u16) {
-    refused("glTexCoord1hvNV");
-}
 pub unsafe extern "C" fn glTexCoord1xOES(s: i32) {
     refused("glTexCoord1xOES");
 }
@@ -7261,12 +7461,6 @@ pub unsafe extern "C" fn glTexCoord2bOES(s: i8, t: i8) {
 }
 pub unsafe extern "C" fn glTexCoord2bvOES(coords: *const i8) {
     refused("glTexCoord2bvOES");
-}
-pub unsafe extern "C" fn glTexCoord2hNV(s: u16, t: u16) {
-    refused("glTexCoord2hNV");
-}
-pub unsafe extern "C" fn glTexCoord2hvNV(v: *const u16) {
-    refused("glTexCoord2hvNV");
 }
 pub unsafe extern "C" fn glTexCoord2xOES(s: i32, t: i32) {
     refused("glTexCoord2xOES");
@@ -7280,12 +7474,6 @@ pub unsafe extern "C" fn glTexCoord3bOES(s: i8, t: i8, r: i8) {
 pub unsafe extern "C" fn glTexCoord3bvOES(coords: *const i8) {
     refused("glTexCoord3bvOES");
 }
-pub unsafe extern "C" fn glTexCoord3hNV(s: u16, t: u16, r: u16) {
-    refused("glTexCoord3hNV");
-}
-pub unsafe extern "C" fn glTexCoord3hvNV(v: *const u16) {
-    refused("glTexCoord3hvNV");
-}
 pub unsafe extern "C" fn glTexCoord3xOES(s: i32, t: i32, r: i32) {
     refused("glTexCoord3xOES");
 }
@@ -7297,12 +7485,6 @@ pub unsafe extern "C" fn glTexCoord4bOES(s: i8, t: i8, r: i8, q: i8) {
 }
 pub unsafe extern "C" fn glTexCoord4bvOES(coords: *const i8) {
     refused("glTexCoord4bvOES");
-}
-pub unsafe extern "C" fn glTexCoord4hNV(s: u16, t: u16, r: u16, q: u16) {
-    refused("glTexCoord4hNV");
-}
-pub unsafe extern "C" fn glTexCoord4hvNV(v: *const u16) {
-    refused("glTexCoord4hvNV");
 }
 pub unsafe extern "C" fn glTexCoord4xOES(s: i32, t: i32, r: i32, q: i32) {
     refused("glTexCoord4xOES");
@@ -7381,16 +7563,39 @@ pub unsafe extern "C" fn glTexEnviv(target: u32, pname: u32, params: *const i32)
     }
 }
 pub unsafe extern "C" fn glTexEnvx(target: u32, pname: u32, param: i32) {
-    refused("glTexEnvx");
-}
-pub unsafe extern "C" fn glTexEnvxOES(target: u32, pname: u32, param: i32) {
-    refused("glTexEnvxOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_tex_envx(target, pname, param).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_tex_envx(target, pname, param);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glTexEnvxv(target: u32, pname: u32, params: *const i32) {
-    refused("glTexEnvxv");
-}
-pub unsafe extern "C" fn glTexEnvxvOES(target: u32, pname: u32, params: *const i32) {
-    refused("glTexEnvxvOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_tex_envxv(target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_tex_envxv(target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glTexGend(coord: u32, pname: u32, param: f64) {
     unsafe {
@@ -7568,10 +7773,39 @@ pub unsafe extern "C" fn glTexGenivOES(coord: u32, pname: u32, params: *const i3
     }
 }
 pub unsafe extern "C" fn glTexGenxOES(coord: u32, pname: u32, param: i32) {
-    refused("glTexGenxOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_tex_genx_oes(coord, pname, param).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_tex_genx_oes(coord, pname, param);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glTexGenxvOES(coord: u32, pname: u32, params: *const i32) {
-    refused("glTexGenxvOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_tex_genxv_oes(coord, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_tex_genxv_oes(coord, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glTexImage2DMultisample(
     target: u32,
@@ -7639,16 +7873,39 @@ pub unsafe extern "C" fn glTexParameterIuiv(target: u32, pname: u32, params: *co
     }
 }
 pub unsafe extern "C" fn glTexParameterx(target: u32, pname: u32, param: i32) {
-    refused("glTexParameterx");
-}
-pub unsafe extern "C" fn glTexParameterxOES(target: u32, pname: u32, param: i32) {
-    refused("glTexParameterxOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_tex_parameterx(target, pname, param).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_tex_parameterx(target, pname, param);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glTexParameterxv(target: u32, pname: u32, params: *const i32) {
-    refused("glTexParameterxv");
-}
-pub unsafe extern "C" fn glTexParameterxvOES(target: u32, pname: u32, params: *const i32) {
-    refused("glTexParameterxvOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_tex_parameterxv(target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_tex_parameterxv(target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glTexStorage2DMultisample(
     target: u32,
@@ -8513,10 +8770,18 @@ pub unsafe extern "C" fn glTranslatef(x: f32, y: f32, z: f32) {
     }
 }
 pub unsafe extern "C" fn glTranslatex(x: i32, y: i32, z: i32) {
-    refused("glTranslatex");
-}
-pub unsafe extern "C" fn glTranslatexOES(x: i32, y: i32, z: i32) {
-    refused("glTranslatexOES");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_translatex(x, y, z).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_translatex(x, y, z);
+    }
 }
 pub unsafe extern "C" fn glUniform1d(location: i32, x: f64) {
     unsafe {
@@ -9172,12 +9437,6 @@ pub unsafe extern "C" fn glVertex2bOES(x: i8, y: i8) {
 pub unsafe extern "C" fn glVertex2bvOES(coords: *const i8) {
     refused("glVertex2bvOES");
 }
-pub unsafe extern "C" fn glVertex2hNV(x: u16, y: u16) {
-    refused("glVertex2hNV");
-}
-pub unsafe extern "C" fn glVertex2hvNV(v: *const u16) {
-    refused("glVertex2hvNV");
-}
 pub unsafe extern "C" fn glVertex2xOES(x: i32) {
     refused("glVertex2xOES");
 }
@@ -9190,12 +9449,6 @@ pub unsafe extern "C" fn glVertex3bOES(x: i8, y: i8, z: i8) {
 pub unsafe extern "C" fn glVertex3bvOES(coords: *const i8) {
     refused("glVertex3bvOES");
 }
-pub unsafe extern "C" fn glVertex3hNV(x: u16, y: u16, z: u16) {
-    refused("glVertex3hNV");
-}
-pub unsafe extern "C" fn glVertex3hvNV(v: *const u16) {
-    refused("glVertex3hvNV");
-}
 pub unsafe extern "C" fn glVertex3xOES(x: i32, y: i32) {
     refused("glVertex3xOES");
 }
@@ -9207,12 +9460,6 @@ pub unsafe extern "C" fn glVertex4bOES(x: i8, y: i8, z: i8, w: i8) {
 }
 pub unsafe extern "C" fn glVertex4bvOES(coords: *const i8) {
     refused("glVertex4bvOES");
-}
-pub unsafe extern "C" fn glVertex4hNV(x: u16, y: u16, z: u16, w: u16) {
-    refused("glVertex4hNV");
-}
-pub unsafe extern "C" fn glVertex4hvNV(v: *const u16) {
-    refused("glVertex4hvNV");
 }
 pub unsafe extern "C" fn glVertex4xOES(x: i32, y: i32, z: i32) {
     refused("glVertex4xOES");
@@ -9354,42 +9601,6 @@ pub unsafe extern "C" fn glVertexArrayVertexBuffers(
 }
 pub unsafe extern "C" fn glVertexArrayVertexOffsetEXT(vaobj: u32, buffer: u32, size: i32, type_: u32, stride: i32, offset: i64) {
     refused("glVertexArrayVertexOffsetEXT");
-}
-pub unsafe extern "C" fn glVertexAttrib1hNV(index: u32, x: u16) {
-    refused("glVertexAttrib1hNV");
-}
-pub unsafe extern "C" fn glVertexAttrib1hvNV(index: u32, v: *const u16) {
-    refused("glVertexAttrib1hvNV");
-}
-pub unsafe extern "C" fn glVertexAttrib2hNV(index: u32, x: u16, y: u16) {
-    refused("glVertexAttrib2hNV");
-}
-pub unsafe extern "C" fn glVertexAttrib2hvNV(index: u32, v: *const u16) {
-    refused("glVertexAttrib2hvNV");
-}
-pub unsafe extern "C" fn glVertexAttrib3hNV(index: u32, x: u16, y: u16, z: u16) {
-    refused("glVertexAttrib3hNV");
-}
-pub unsafe extern "C" fn glVertexAttrib3hvNV(index: u32, v: *const u16) {
-    refused("glVertexAttrib3hvNV");
-}
-pub unsafe extern "C" fn glVertexAttrib4hNV(index: u32, x: u16, y: u16, z: u16, w: u16) {
-    refused("glVertexAttrib4hNV");
-}
-pub unsafe extern "C" fn glVertexAttrib4hvNV(index: u32, v: *const u16) {
-    refused("glVertexAttrib4hvNV");
-}
-pub unsafe extern "C" fn glVertexAttribs1hvNV(index: u32, n: i32, v: *const u16) {
-    refused("glVertexAttribs1hvNV");
-}
-pub unsafe extern "C" fn glVertexAttribs2hvNV(index: u32, n: i32, v: *const u16) {
-    refused("glVertexAttribs2hvNV");
-}
-pub unsafe extern "C" fn glVertexAttribs3hvNV(index: u32, n: i32, v: *const u16) {
-    refused("glVertexAttribs3hvNV");
-}
-pub unsafe extern "C" fn glVertexAttribs4hvNV(index: u32, n: i32, v: *const u16) {
-    refused("glVertexAttribs4hvNV");
 }
 pub unsafe extern "C" fn glVertexWeighthNV(weight: u16) {
     refused("glVertexWeighthNV");

@@ -27,6 +27,13 @@ pub unsafe extern "C" fn glBegin(mode: u32) {
         value
     }
 }
+pub unsafe extern "C" fn glBeginFragmentShaderATI() {
+    unsafe {
+        let value = hand::glBeginFragmentShaderATI();
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glBeginQuery(target: u32, id: u32) {
     unsafe {
         let value = hand::glBeginQuery(target, id);
@@ -104,6 +111,13 @@ pub unsafe extern "C" fn glBindBuffersRange(
         value
     }
 }
+pub unsafe extern "C" fn glBindFragmentShaderATI(id: u32) {
+    unsafe {
+        let value = hand::glBindFragmentShaderATI(id);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glBindFramebuffer(target: u32, framebuffer: u32) {
     unsafe {
         let value = hand::glBindFramebuffer(target, framebuffer);
@@ -135,6 +149,13 @@ pub unsafe extern "C" fn glBindImageTexture(unit: u32, texture: u32, level: i32,
 pub unsafe extern "C" fn glBindImageTextures(first: u32, count: i32, textures: *const u32) {
     unsafe {
         let value = hand::glBindImageTextures(first, count, textures);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glBindProgramARB(target: u32, program: u32) {
+    unsafe {
+        let value = hand::glBindProgramARB(target, program);
         context().done();
         value
     }
@@ -492,6 +513,13 @@ pub unsafe extern "C" fn glDeleteBuffers(n: i32, buffers: *const u32) {
         value
     }
 }
+pub unsafe extern "C" fn glDeleteFragmentShaderATI(id: u32) {
+    unsafe {
+        let value = hand::glDeleteFragmentShaderATI(id);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glDeleteFramebuffers(n: i32, framebuffers: *const u32) {
     unsafe {
         let value = hand::glDeleteFramebuffers(n, framebuffers);
@@ -544,6 +572,13 @@ pub unsafe extern "C" fn glDeleteProgramPipelines(n: i32, pipelines: *const u32)
 pub unsafe extern "C" fn glDeleteProgramPipelinesEXT(n: i32, pipelines: *const u32) {
     unsafe {
         let value = hand::glDeleteProgramPipelinesEXT(n, pipelines);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glDeleteProgramsARB(n: i32, programs: *const u32) {
+    unsafe {
+        let value = hand::glDeleteProgramsARB(n, programs);
         context().done();
         value
     }
@@ -852,6 +887,13 @@ pub unsafe extern "C" fn glEnd() {
         value
     }
 }
+pub unsafe extern "C" fn glEndFragmentShaderATI() {
+    unsafe {
+        let value = hand::glEndFragmentShaderATI();
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glEndList() {
     unsafe {
         let value = hand::glEndList();
@@ -922,6 +964,27 @@ pub unsafe extern "C" fn glFogCoordPointer(type_: u32, stride: i32, pointer: *co
         value
     }
 }
+pub unsafe extern "C" fn glFogCoordhNV(fog: u16) {
+    unsafe {
+        let value = hand::glFogCoordhNV(fog);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glFogCoordhvNV(fog: *const u16) {
+    unsafe {
+        let value = hand::glFogCoordhvNV(fog);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGenFragmentShadersATI(range: u32) -> u32 {
+    unsafe {
+        let value = hand::glGenFragmentShadersATI(range);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glGenFramebuffers(n: i32, framebuffers: *mut u32) {
     unsafe {
         let value = hand::glGenFramebuffers(n, framebuffers);
@@ -953,6 +1016,13 @@ pub unsafe extern "C" fn glGenProgramPipelines(n: i32, pipelines: *mut u32) {
 pub unsafe extern "C" fn glGenProgramPipelinesEXT(n: i32, pipelines: *mut u32) {
     unsafe {
         let value = hand::glGenProgramPipelinesEXT(n, pipelines);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGenProgramsARB(n: i32, programs: *mut u32) {
+    unsafe {
+        let value = hand::glGenProgramsARB(n, programs);
         context().done();
         value
     }
@@ -1137,6 +1207,13 @@ pub unsafe extern "C" fn glGetDoublei_v(target: u32, index: u32, data: *mut f64)
 pub unsafe extern "C" fn glGetDoublev(pname: u32, data: *mut f64) {
     unsafe {
         let value = hand::glGetDoublev(pname, data);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetFixedv(pname: u32, params: *mut i32) {
+    unsafe {
+        let value = hand::glGetFixedv(pname, params);
         context().done();
         value
     }
@@ -1326,6 +1403,13 @@ pub unsafe extern "C" fn glGetPointerv(pname: u32, params: *mut *mut c_void) {
 pub unsafe extern "C" fn glGetPolygonStipple(mask: *mut u8) {
     unsafe {
         let value = hand::glGetPolygonStipple(mask);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetProgramStringARB(target: u32, pname: u32, string: *mut c_void) {
+    unsafe {
+        let value = hand::glGetProgramStringARB(target, pname, string);
         context().done();
         value
     }
@@ -1931,6 +2015,13 @@ pub unsafe extern "C" fn glPixelStorei(pname: u32, param: i32) {
         value
     }
 }
+pub unsafe extern "C" fn glPointSizePointerOES(type_: u32, stride: i32, pointer: *const c_void) {
+    unsafe {
+        let value = hand::glPointSizePointerOES(type_, stride, pointer);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glPolygonStipple(mask: *const u8) {
     unsafe {
         let value = hand::glPolygonStipple(mask);
@@ -1952,9 +2043,23 @@ pub unsafe extern "C" fn glPopClientAttrib() {
         value
     }
 }
+pub unsafe extern "C" fn glPrimitiveRestartNV() {
+    unsafe {
+        let value = hand::glPrimitiveRestartNV();
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glProgramBinary(program: u32, binary_format: u32, binary: *const c_void, length: i32) {
     unsafe {
         let value = hand::glProgramBinary(program, binary_format, binary, length);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glProgramStringARB(target: u32, format: u32, len: i32, string: *const c_void) {
+    unsafe {
+        let value = hand::glProgramStringARB(target, format, len, string);
         context().done();
         value
     }

@@ -51,6 +51,8 @@ pub mod hand {
     pub use super::gets::*;
     pub use super::images::*;
     pub use super::immediate::entries::*;
+    pub use super::immediate::fixed::*;
+    pub use super::immediate::half::*;
     pub use super::kinds::{glGetGraphicsResetStatus, glGetGraphicsResetStatusARB, glGetSynciv};
     pub use super::lists::*;
     pub use super::objects::*;
@@ -136,6 +138,11 @@ impl GlState {
             self.api,
             mgn_wire::hello::api::COMPAT | mgn_wire::hello::api::ES1
         )
+    }
+
+    /// Whether this is OpenGL ES 1.
+    pub fn is_es1(&self) -> bool {
+        self.api == mgn_wire::hello::api::ES1
     }
 
     /// Whether vertex arrays and images may lie in the program's memory, and names need not be generated.

@@ -124,6 +124,8 @@ pub struct SharedNames {
     pub renderbuffers: Names,
     pub samplers: Names,
     pub programs: Names,
+    pub assembly: Names,
+    pub fragment_shaders: Names,
     pub lists: Names,
     pub syncs: Names,
 }

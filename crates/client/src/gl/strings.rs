@@ -1,9 +1,11 @@
 //! What a context says of itself: the driver's own words, cut down to what the client carries.
 
-use super::context;
+use super::{context, objects};
+use crate::context::Context;
 use crate::generated::advertised::EXTENSIONS;
-use mgn_wire::gl;
 use mgn_wire::hello::{api, ContextInfo, ServerInfo};
+use mgn_wire::{gl, ops};
+use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 
 /// The highest version of an API that is carried.
@@ -20,8 +22,7 @@ pub fn highest(server: &ServerInfo, api: u32) -> (u8, u8) {
     let driver = match api {
         api::COMPAT => server.compat,
         api::CORE => server.core,
-        // Without its fixed-point commands, OpenGL ES 1 is offered to nobody.
-        api::ES1 => (0, 0),
+        api::ES1 => server.es1,
         _ => server.es,
     };
     driver.min(carried(api))
@@ -39,6 +40,10 @@ pub struct Strings {
     joined: Option<CString>,
     /// Major and minor, as `version` begins with.
     number: (u8, u8),
+    /// What glGetStringi says of names other than the extensions, as far as it was asked.
+    indexed: HashMap<(u32, u32), CString>,
+    /// What was last wrong with a program in assembly language, as far as it was asked for; none where there are no such programs.
+    program_error: Option<CString>,
 }
 
 impl Strings {
@@ -59,8 +64,10 @@ impl Strings {
             version: c_string(&capped(&info.version, number, false)),
             glsl: (api != api::ES1).then(|| c_string(&capped(&info.glsl, glsl(api, number), true))),
             joined: (api != api::CORE).then(|| c_string(&joined)),
+            program_error: (api == api::COMPAT && has_assembly(&extensions)).then(CString::default),
             extensions: extensions.into_iter().map(c_string).collect(),
             number,
+            indexed: HashMap::new(),
         }
     }
 
@@ -93,9 +100,16 @@ impl Strings {
             gl::GL_VERSION => Some(&self.version),
             gl::GL_SHADING_LANGUAGE_VERSION => self.glsl.as_deref(),
             gl::GL_EXTENSIONS => self.joined.as_deref(),
+            gl::GL_PROGRAM_ERROR_STRING_ARB => self.program_error.as_deref(),
             _ => None,
         }
     }
+}
+
+fn has_assembly(extensions: &[&str]) -> bool {
+    extensions
+        .iter()
+        .any(|name| matches!(*name, "GL_ARB_vertex_program" | "GL_ARB_fragment_program"))
 }
 
 /// The version of the shading language that goes with a version of OpenGL or OpenGL ES.
@@ -166,6 +180,10 @@ pub unsafe extern "C" fn glGetString(name: u32) -> *const u8 {
         // No context.
         return std::ptr::null();
     }
+    if name == gl::GL_PROGRAM_ERROR_STRING_ARB && cx.gl.strings.program_error.is_some() {
+        let said = objects::program_error(cx);
+        cx.gl.strings.program_error = Some(CString::new(said).unwrap_or_default());
+    }
     let found = cx.gl.strings.string(name).map(CStr::as_ptr);
     if found.is_none() {
         cx.set_error(gl::GL_INVALID_ENUM);
@@ -178,6 +196,8 @@ pub unsafe extern "C" fn glGetStringi(name: u32, index: u32) -> *const u8 {
     let cx = unsafe { context() };
     let error = if cx.gl.in_begin() {
         gl::GL_INVALID_OPERATION
+    } else if name == gl::GL_SPIR_V_EXTENSIONS {
+        return spirv_extension(cx, index);
     } else if name != gl::GL_EXTENSIONS {
         gl::GL_INVALID_ENUM
     } else if let Some(extension) = cx.gl.strings.extensions.get(index as usize) {
@@ -187,6 +207,23 @@ pub unsafe extern "C" fn glGetStringi(name: u32, index: u32) -> *const u8 {
     };
     cx.set_error(error);
     std::ptr::null()
+}
+
+/// An extension of SPIR-V, or null with the error that the driver raises.
+fn spirv_extension(cx: &mut Context, index: u32) -> *const u8 {
+    let name = gl::GL_SPIR_V_EXTENSIONS;
+    if !cx.gl.strings.indexed.contains_key(&(name, index)) {
+        // SAFETY: the context's own encoder.
+        unsafe { cx.enc.mgn_get_stringi(name, index, 1 << 16) };
+        let said = cx.answer(ops::MGN_GET_STRINGI).next_array(1).to_vec();
+        // No extension is nameless: there was an error.
+        if said.is_empty() {
+            return std::ptr::null();
+        }
+        let text = CString::new(said).unwrap_or_default();
+        cx.gl.strings.indexed.insert((name, index), text);
+    }
+    cx.gl.strings.indexed[&(name, index)].as_ptr().cast()
 }
 
 #[cfg(test)]
@@ -306,6 +343,6 @@ mod tests {
         assert_eq!(highest(&server, api::COMPAT), (3, 3));
         assert_eq!(highest(&server, api::CORE), (3, 2));
         assert_eq!(highest(&server, api::ES), (2, 0));
-        assert_eq!(highest(&server, api::ES1), (0, 0));
+        assert_eq!(highest(&server, api::ES1), (1, 1));
     }
 }

@@ -16,12 +16,14 @@ pub struct Gl {
     pub glAlphaFragmentOp2ATI: unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32, u32),
     pub glAlphaFragmentOp3ATI: unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32, u32, u32, u32, u32),
     pub glAlphaFunc: unsafe extern "C" fn(u32, f32),
+    pub glAlphaFuncx: unsafe extern "C" fn(u32, i32),
     pub glAreTexturesResident: unsafe extern "C" fn(i32, *const u32, *mut u8) -> u8,
     pub glAreTexturesResidentEXT: unsafe extern "C" fn(i32, *const u32, *mut u8) -> u8,
     pub glArrayElement: unsafe extern "C" fn(i32),
     pub glAttachShader: unsafe extern "C" fn(u32, u32),
     pub glBegin: unsafe extern "C" fn(u32),
     pub glBeginConditionalRender: unsafe extern "C" fn(u32, u32),
+    pub glBeginFragmentShaderATI: unsafe extern "C" fn(),
     pub glBeginQuery: unsafe extern "C" fn(u32, u32),
     pub glBeginQueryEXT: unsafe extern "C" fn(u32, u32),
     pub glBeginQueryIndexed: unsafe extern "C" fn(u32, u32, u32),
@@ -35,6 +37,7 @@ pub struct Gl {
     pub glBindBuffersRange: unsafe extern "C" fn(u32, u32, i32, *const u32, *const i64, *const i64),
     pub glBindFragDataLocation: unsafe extern "C" fn(u32, u32, *const u8),
     pub glBindFragDataLocationIndexed: unsafe extern "C" fn(u32, u32, u32, *const u8),
+    pub glBindFragmentShaderATI: unsafe extern "C" fn(u32),
     pub glBindFramebuffer: unsafe extern "C" fn(u32, u32),
     pub glBindFramebufferEXT: unsafe extern "C" fn(u32, u32),
     pub glBindFramebufferOES: unsafe extern "C" fn(u32, u32),
@@ -90,8 +93,10 @@ pub struct Gl {
     pub glClearColor: unsafe extern "C" fn(f32, f32, f32, f32),
     pub glClearColorIiEXT: unsafe extern "C" fn(i32, i32, i32, i32),
     pub glClearColorIuiEXT: unsafe extern "C" fn(u32, u32, u32, u32),
+    pub glClearColorx: unsafe extern "C" fn(i32, i32, i32, i32),
     pub glClearDepth: unsafe extern "C" fn(f64),
     pub glClearDepthf: unsafe extern "C" fn(f32),
+    pub glClearDepthx: unsafe extern "C" fn(i32),
     pub glClearIndex: unsafe extern "C" fn(f32),
     pub glClearStencil: unsafe extern "C" fn(i32),
     pub glClearTexImage: unsafe extern "C" fn(u32, i32, u32, u32, *const c_void),
@@ -103,12 +108,15 @@ pub struct Gl {
     pub glClipPlane: unsafe extern "C" fn(u32, *const f64),
     pub glClipPlanef: unsafe extern "C" fn(u32, *const f32),
     pub glClipPlanefOES: unsafe extern "C" fn(u32, *const f32),
+    pub glClipPlanex: unsafe extern "C" fn(u32, *const i32),
     pub glColor3b: unsafe extern "C" fn(i8, i8, i8),
     pub glColor3bv: unsafe extern "C" fn(*const i8),
     pub glColor3d: unsafe extern "C" fn(f64, f64, f64),
     pub glColor3dv: unsafe extern "C" fn(*const f64),
     pub glColor3f: unsafe extern "C" fn(f32, f32, f32),
     pub glColor3fv: unsafe extern "C" fn(*const f32),
+    pub glColor3hNV: unsafe extern "C" fn(u16, u16, u16),
+    pub glColor3hvNV: unsafe extern "C" fn(*const u16),
     pub glColor3i: unsafe extern "C" fn(i32, i32, i32),
     pub glColor3iv: unsafe extern "C" fn(*const i32),
     pub glColor3s: unsafe extern "C" fn(i16, i16, i16),
@@ -125,6 +133,8 @@ pub struct Gl {
     pub glColor4dv: unsafe extern "C" fn(*const f64),
     pub glColor4f: unsafe extern "C" fn(f32, f32, f32, f32),
     pub glColor4fv: unsafe extern "C" fn(*const f32),
+    pub glColor4hNV: unsafe extern "C" fn(u16, u16, u16, u16),
+    pub glColor4hvNV: unsafe extern "C" fn(*const u16),
     pub glColor4i: unsafe extern "C" fn(i32, i32, i32, i32),
     pub glColor4iv: unsafe extern "C" fn(*const i32),
     pub glColor4s: unsafe extern "C" fn(i16, i16, i16, i16),
@@ -135,6 +145,7 @@ pub struct Gl {
     pub glColor4uiv: unsafe extern "C" fn(*const u32),
     pub glColor4us: unsafe extern "C" fn(u16, u16, u16, u16),
     pub glColor4usv: unsafe extern "C" fn(*const u16),
+    pub glColor4x: unsafe extern "C" fn(i32, i32, i32, i32),
     pub glColorFragmentOp1ATI: unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32),
     pub glColorFragmentOp2ATI: unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32, u32, u32),
     pub glColorFragmentOp3ATI: unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32, u32, u32, u32, u32, u32),
@@ -185,6 +196,7 @@ pub struct Gl {
     pub glDebugMessageControl: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, u8),
     pub glDebugMessageInsert: unsafe extern "C" fn(u32, u32, u32, u32, i32, *const u8),
     pub glDeleteBuffers: unsafe extern "C" fn(i32, *const u32),
+    pub glDeleteFragmentShaderATI: unsafe extern "C" fn(u32),
     pub glDeleteFramebuffers: unsafe extern "C" fn(i32, *const u32),
     pub glDeleteFramebuffersOES: unsafe extern "C" fn(i32, *const u32),
     pub glDeleteLists: unsafe extern "C" fn(u32, i32),
@@ -193,6 +205,7 @@ pub struct Gl {
     pub glDeleteProgram: unsafe extern "C" fn(u32),
     pub glDeleteProgramPipelines: unsafe extern "C" fn(i32, *const u32),
     pub glDeleteProgramPipelinesEXT: unsafe extern "C" fn(i32, *const u32),
+    pub glDeleteProgramsARB: unsafe extern "C" fn(i32, *const u32),
     pub glDeleteQueries: unsafe extern "C" fn(i32, *const u32),
     pub glDeleteQueriesEXT: unsafe extern "C" fn(i32, *const u32),
     pub glDeleteRenderbuffers: unsafe extern "C" fn(i32, *const u32),
@@ -214,6 +227,7 @@ pub struct Gl {
     pub glDepthRangeIndexeddNV: unsafe extern "C" fn(u32, f64, f64),
     pub glDepthRangeIndexedfOES: unsafe extern "C" fn(u32, f32, f32),
     pub glDepthRangef: unsafe extern "C" fn(f32, f32),
+    pub glDepthRangex: unsafe extern "C" fn(i32, i32),
     pub glDetachShader: unsafe extern "C" fn(u32, u32),
     pub glDisable: unsafe extern "C" fn(u32),
     pub glDisableClientState: unsafe extern "C" fn(u32),
@@ -239,6 +253,14 @@ pub struct Gl {
     pub glDrawPixels: unsafe extern "C" fn(i32, i32, u32, u32, *const c_void),
     pub glDrawRangeElements: unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void),
     pub glDrawRangeElementsBaseVertex: unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void, i32),
+    pub glDrawTexfOES: unsafe extern "C" fn(f32, f32, f32, f32, f32),
+    pub glDrawTexfvOES: unsafe extern "C" fn(*const f32),
+    pub glDrawTexiOES: unsafe extern "C" fn(i32, i32, i32, i32, i32),
+    pub glDrawTexivOES: unsafe extern "C" fn(*const i32),
+    pub glDrawTexsOES: unsafe extern "C" fn(i16, i16, i16, i16, i16),
+    pub glDrawTexsvOES: unsafe extern "C" fn(*const i16),
+    pub glDrawTexxOES: unsafe extern "C" fn(i32, i32, i32, i32, i32),
+    pub glDrawTexxvOES: unsafe extern "C" fn(*const i32),
     pub glDrawTransformFeedback: unsafe extern "C" fn(u32, u32),
     pub glDrawTransformFeedbackInstanced: unsafe extern "C" fn(u32, u32, i32),
     pub glDrawTransformFeedbackStream: unsafe extern "C" fn(u32, u32, u32),
@@ -255,6 +277,7 @@ pub struct Gl {
     pub glEnablei: unsafe extern "C" fn(u32, u32),
     pub glEnd: unsafe extern "C" fn(),
     pub glEndConditionalRender: unsafe extern "C" fn(),
+    pub glEndFragmentShaderATI: unsafe extern "C" fn(),
     pub glEndList: unsafe extern "C" fn(),
     pub glEndQuery: unsafe extern "C" fn(u32),
     pub glEndQueryEXT: unsafe extern "C" fn(u32),
@@ -282,10 +305,14 @@ pub struct Gl {
     pub glFogCoorddv: unsafe extern "C" fn(*const f64),
     pub glFogCoordf: unsafe extern "C" fn(f32),
     pub glFogCoordfv: unsafe extern "C" fn(*const f32),
+    pub glFogCoordhNV: unsafe extern "C" fn(u16),
+    pub glFogCoordhvNV: unsafe extern "C" fn(*const u16),
     pub glFogf: unsafe extern "C" fn(u32, f32),
     pub glFogfv: unsafe extern "C" fn(u32, *const f32),
     pub glFogi: unsafe extern "C" fn(u32, i32),
     pub glFogiv: unsafe extern "C" fn(u32, *const i32),
+    pub glFogx: unsafe extern "C" fn(u32, i32),
+    pub glFogxv: unsafe extern "C" fn(u32, *const i32),
     pub glFramebufferDrawBufferEXT: unsafe extern "C" fn(u32, u32),
     pub glFramebufferDrawBuffersEXT: unsafe extern "C" fn(u32, i32, *const u32),
     pub glFramebufferFetchBarrierEXT: unsafe extern "C" fn(),
@@ -305,12 +332,15 @@ pub struct Gl {
     pub glFrustum: unsafe extern "C" fn(f64, f64, f64, f64, f64, f64),
     pub glFrustumf: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32),
     pub glFrustumfOES: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32),
+    pub glFrustumx: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32),
     pub glGenBuffers: unsafe extern "C" fn(i32, *mut u32),
+    pub glGenFragmentShadersATI: unsafe extern "C" fn(u32) -> u32,
     pub glGenFramebuffers: unsafe extern "C" fn(i32, *mut u32),
     pub glGenFramebuffersOES: unsafe extern "C" fn(i32, *mut u32),
     pub glGenLists: unsafe extern "C" fn(i32) -> u32,
     pub glGenProgramPipelines: unsafe extern "C" fn(i32, *mut u32),
     pub glGenProgramPipelinesEXT: unsafe extern "C" fn(i32, *mut u32),
+    pub glGenProgramsARB: unsafe extern "C" fn(i32, *mut u32),
     pub glGenQueries: unsafe extern "C" fn(i32, *mut u32),
     pub glGenQueriesEXT: unsafe extern "C" fn(i32, *mut u32),
     pub glGenRenderbuffers: unsafe extern "C" fn(i32, *mut u32),
@@ -346,6 +376,7 @@ pub struct Gl {
     pub glGetClipPlane: unsafe extern "C" fn(u32, *mut f64),
     pub glGetClipPlanef: unsafe extern "C" fn(u32, *mut f32),
     pub glGetClipPlanefOES: unsafe extern "C" fn(u32, *mut f32),
+    pub glGetClipPlanex: unsafe extern "C" fn(u32, *mut i32),
     pub glGetCompressedTexImage: unsafe extern "C" fn(u32, i32, *mut c_void),
     pub glGetDebugMessageLog: unsafe extern "C" fn(u32, i32, *mut u32, *mut u32, *mut u32, *mut u32, *mut i32, *mut u8) -> u32,
     pub glGetDoublei_v: unsafe extern "C" fn(u32, u32, *mut f64),
@@ -374,11 +405,13 @@ pub struct Gl {
     pub glGetInternalformativ: unsafe extern "C" fn(u32, u32, u32, i32, *mut i32),
     pub glGetLightfv: unsafe extern "C" fn(u32, u32, *mut f32),
     pub glGetLightiv: unsafe extern "C" fn(u32, u32, *mut i32),
+    pub glGetLightxv: unsafe extern "C" fn(u32, u32, *mut i32),
     pub glGetMapdv: unsafe extern "C" fn(u32, u32, *mut f64),
     pub glGetMapfv: unsafe extern "C" fn(u32, u32, *mut f32),
     pub glGetMapiv: unsafe extern "C" fn(u32, u32, *mut i32),
     pub glGetMaterialfv: unsafe extern "C" fn(u32, u32, *mut f32),
     pub glGetMaterialiv: unsafe extern "C" fn(u32, u32, *mut i32),
+    pub glGetMaterialxv: unsafe extern "C" fn(u32, u32, *mut i32),
     pub glGetMultisamplefv: unsafe extern "C" fn(u32, u32, *mut f32),
     pub glGetNamedStringARB: unsafe extern "C" fn(i32, *const u8, i32, *mut i32, *mut u8),
     pub glGetNamedStringivARB: unsafe extern "C" fn(i32, *const u8, u32, *mut i32),
@@ -410,6 +443,7 @@ pub struct Gl {
     pub glGetProgramResourceName: unsafe extern "C" fn(u32, u32, u32, i32, *mut i32, *mut u8),
     pub glGetProgramResourceiv: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, i32, *mut i32, *mut i32),
     pub glGetProgramStageiv: unsafe extern "C" fn(u32, u32, u32, *mut i32),
+    pub glGetProgramStringARB: unsafe extern "C" fn(u32, u32, *mut c_void),
     pub glGetProgramiv: unsafe extern "C" fn(u32, u32, *mut i32),
     pub glGetProgramivARB: unsafe extern "C" fn(u32, u32, *mut i32),
     pub glGetQueryBufferObjecti64v: unsafe extern "C" fn(u32, u32, u32, i64),
@@ -441,11 +475,13 @@ pub struct Gl {
     pub glGetSynciv: unsafe extern "C" fn(*mut c_void, u32, i32, *mut i32, *mut i32),
     pub glGetTexEnvfv: unsafe extern "C" fn(u32, u32, *mut f32),
     pub glGetTexEnviv: unsafe extern "C" fn(u32, u32, *mut i32),
+    pub glGetTexEnvxv: unsafe extern "C" fn(u32, u32, *mut i32),
     pub glGetTexGendv: unsafe extern "C" fn(u32, u32, *mut f64),
     pub glGetTexGenfv: unsafe extern "C" fn(u32, u32, *mut f32),
     pub glGetTexGenfvOES: unsafe extern "C" fn(u32, u32, *mut f32),
     pub glGetTexGeniv: unsafe extern "C" fn(u32, u32, *mut i32),
     pub glGetTexGenivOES: unsafe extern "C" fn(u32, u32, *mut i32),
+    pub glGetTexGenxvOES: unsafe extern "C" fn(u32, u32, *mut i32),
     pub glGetTexImage: unsafe extern "C" fn(u32, i32, u32, u32, *mut c_void),
     pub glGetTexLevelParameterfv: unsafe extern "C" fn(u32, i32, u32, *mut f32),
     pub glGetTexLevelParameteriv: unsafe extern "C" fn(u32, i32, u32, *mut i32),
@@ -453,6 +489,7 @@ pub struct Gl {
     pub glGetTexParameterIuiv: unsafe extern "C" fn(u32, u32, *mut u32),
     pub glGetTexParameterfv: unsafe extern "C" fn(u32, u32, *mut f32),
     pub glGetTexParameteriv: unsafe extern "C" fn(u32, u32, *mut i32),
+    pub glGetTexParameterxv: unsafe extern "C" fn(u32, u32, *mut i32),
     pub glGetTransformFeedbackVarying: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut u8),
     pub glGetTransformFeedbacki64_v: unsafe extern "C" fn(u32, u32, u32, *mut i64),
     pub glGetTransformFeedbacki_v: unsafe extern "C" fn(u32, u32, u32, *mut i32),
@@ -564,17 +601,23 @@ pub struct Gl {
     pub glLightModelfv: unsafe extern "C" fn(u32, *const f32),
     pub glLightModeli: unsafe extern "C" fn(u32, i32),
     pub glLightModeliv: unsafe extern "C" fn(u32, *const i32),
+    pub glLightModelx: unsafe extern "C" fn(u32, i32),
+    pub glLightModelxv: unsafe extern "C" fn(u32, *const i32),
     pub glLightf: unsafe extern "C" fn(u32, u32, f32),
     pub glLightfv: unsafe extern "C" fn(u32, u32, *const f32),
     pub glLighti: unsafe extern "C" fn(u32, u32, i32),
     pub glLightiv: unsafe extern "C" fn(u32, u32, *const i32),
+    pub glLightx: unsafe extern "C" fn(u32, u32, i32),
+    pub glLightxv: unsafe extern "C" fn(u32, u32, *const i32),
     pub glLineStipple: unsafe extern "C" fn(i32, u16),
     pub glLineWidth: unsafe extern "C" fn(f32),
+    pub glLineWidthx: unsafe extern "C" fn(i32),
     pub glLinkProgram: unsafe extern "C" fn(u32),
     pub glListBase: unsafe extern "C" fn(u32),
     pub glLoadIdentity: unsafe extern "C" fn(),
     pub glLoadMatrixd: unsafe extern "C" fn(*const f64),
     pub glLoadMatrixf: unsafe extern "C" fn(*const f32),
+    pub glLoadMatrixx: unsafe extern "C" fn(*const i32),
     pub glLoadName: unsafe extern "C" fn(u32),
     pub glLoadTransposeMatrixd: unsafe extern "C" fn(*const f64),
     pub glLoadTransposeMatrixf: unsafe extern "C" fn(*const f32),
@@ -594,6 +637,8 @@ pub struct Gl {
     pub glMaterialfv: unsafe extern "C" fn(u32, u32, *const f32),
     pub glMateriali: unsafe extern "C" fn(u32, u32, i32),
     pub glMaterialiv: unsafe extern "C" fn(u32, u32, *const i32),
+    pub glMaterialx: unsafe extern "C" fn(u32, u32, i32),
+    pub glMaterialxv: unsafe extern "C" fn(u32, u32, *const i32),
     pub glMatrixFrustumEXT: unsafe extern "C" fn(u32, f64, f64, f64, f64, f64, f64),
     pub glMatrixLoadIdentityEXT: unsafe extern "C" fn(u32),
     pub glMatrixLoadTransposedEXT: unsafe extern "C" fn(u32, *const f64),
@@ -620,6 +665,7 @@ pub struct Gl {
     pub glMinSampleShading: unsafe extern "C" fn(f32),
     pub glMultMatrixd: unsafe extern "C" fn(*const f64),
     pub glMultMatrixf: unsafe extern "C" fn(*const f32),
+    pub glMultMatrixx: unsafe extern "C" fn(*const i32),
     pub glMultTransposeMatrixd: unsafe extern "C" fn(*const f64),
     pub glMultTransposeMatrixf: unsafe extern "C" fn(*const f32),
     pub glMultiDrawArrays: unsafe extern "C" fn(u32, *const i32, *const i32, i32),
@@ -635,6 +681,8 @@ pub struct Gl {
     pub glMultiTexCoord1dv: unsafe extern "C" fn(u32, *const f64),
     pub glMultiTexCoord1f: unsafe extern "C" fn(u32, f32),
     pub glMultiTexCoord1fv: unsafe extern "C" fn(u32, *const f32),
+    pub glMultiTexCoord1hNV: unsafe extern "C" fn(u32, u16),
+    pub glMultiTexCoord1hvNV: unsafe extern "C" fn(u32, *const u16),
     pub glMultiTexCoord1i: unsafe extern "C" fn(u32, i32),
     pub glMultiTexCoord1iv: unsafe extern "C" fn(u32, *const i32),
     pub glMultiTexCoord1s: unsafe extern "C" fn(u32, i16),
@@ -643,6 +691,8 @@ pub struct Gl {
     pub glMultiTexCoord2dv: unsafe extern "C" fn(u32, *const f64),
     pub glMultiTexCoord2f: unsafe extern "C" fn(u32, f32, f32),
     pub glMultiTexCoord2fv: unsafe extern "C" fn(u32, *const f32),
+    pub glMultiTexCoord2hNV: unsafe extern "C" fn(u32, u16, u16),
+    pub glMultiTexCoord2hvNV: unsafe extern "C" fn(u32, *const u16),
     pub glMultiTexCoord2i: unsafe extern "C" fn(u32, i32, i32),
     pub glMultiTexCoord2iv: unsafe extern "C" fn(u32, *const i32),
     pub glMultiTexCoord2s: unsafe extern "C" fn(u32, i16, i16),
@@ -651,6 +701,8 @@ pub struct Gl {
     pub glMultiTexCoord3dv: unsafe extern "C" fn(u32, *const f64),
     pub glMultiTexCoord3f: unsafe extern "C" fn(u32, f32, f32, f32),
     pub glMultiTexCoord3fv: unsafe extern "C" fn(u32, *const f32),
+    pub glMultiTexCoord3hNV: unsafe extern "C" fn(u32, u16, u16, u16),
+    pub glMultiTexCoord3hvNV: unsafe extern "C" fn(u32, *const u16),
     pub glMultiTexCoord3i: unsafe extern "C" fn(u32, i32, i32, i32),
     pub glMultiTexCoord3iv: unsafe extern "C" fn(u32, *const i32),
     pub glMultiTexCoord3s: unsafe extern "C" fn(u32, i16, i16, i16),
@@ -659,10 +711,13 @@ pub struct Gl {
     pub glMultiTexCoord4dv: unsafe extern "C" fn(u32, *const f64),
     pub glMultiTexCoord4f: unsafe extern "C" fn(u32, f32, f32, f32, f32),
     pub glMultiTexCoord4fv: unsafe extern "C" fn(u32, *const f32),
+    pub glMultiTexCoord4hNV: unsafe extern "C" fn(u32, u16, u16, u16, u16),
+    pub glMultiTexCoord4hvNV: unsafe extern "C" fn(u32, *const u16),
     pub glMultiTexCoord4i: unsafe extern "C" fn(u32, i32, i32, i32, i32),
     pub glMultiTexCoord4iv: unsafe extern "C" fn(u32, *const i32),
     pub glMultiTexCoord4s: unsafe extern "C" fn(u32, i16, i16, i16, i16),
     pub glMultiTexCoord4sv: unsafe extern "C" fn(u32, *const i16),
+    pub glMultiTexCoord4x: unsafe extern "C" fn(u32, i32, i32, i32, i32),
     pub glMultiTexCoordP1ui: unsafe extern "C" fn(u32, u32, u32),
     pub glMultiTexCoordP1uiv: unsafe extern "C" fn(u32, u32, *const u32),
     pub glMultiTexCoordP2ui: unsafe extern "C" fn(u32, u32, u32),
@@ -679,10 +734,13 @@ pub struct Gl {
     pub glNormal3dv: unsafe extern "C" fn(*const f64),
     pub glNormal3f: unsafe extern "C" fn(f32, f32, f32),
     pub glNormal3fv: unsafe extern "C" fn(*const f32),
+    pub glNormal3hNV: unsafe extern "C" fn(u16, u16, u16),
+    pub glNormal3hvNV: unsafe extern "C" fn(*const u16),
     pub glNormal3i: unsafe extern "C" fn(i32, i32, i32),
     pub glNormal3iv: unsafe extern "C" fn(*const i32),
     pub glNormal3s: unsafe extern "C" fn(i16, i16, i16),
     pub glNormal3sv: unsafe extern "C" fn(*const i16),
+    pub glNormal3x: unsafe extern "C" fn(i32, i32, i32),
     pub glNormalP3ui: unsafe extern "C" fn(u32, u32),
     pub glNormalP3uiv: unsafe extern "C" fn(u32, *const u32),
     pub glNormalPointer: unsafe extern "C" fn(u32, i32, *const c_void),
@@ -692,6 +750,7 @@ pub struct Gl {
     pub glOrtho: unsafe extern "C" fn(f64, f64, f64, f64, f64, f64),
     pub glOrthof: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32),
     pub glOrthofOES: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32),
+    pub glOrthox: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32),
     pub glPassTexCoordATI: unsafe extern "C" fn(u32, u32, u32),
     pub glPassThrough: unsafe extern "C" fn(f32),
     pub glPatchParameterfv: unsafe extern "C" fn(u32, *const f32),
@@ -709,10 +768,15 @@ pub struct Gl {
     pub glPointParameterfv: unsafe extern "C" fn(u32, *const f32),
     pub glPointParameteri: unsafe extern "C" fn(u32, i32),
     pub glPointParameteriv: unsafe extern "C" fn(u32, *const i32),
+    pub glPointParameterx: unsafe extern "C" fn(u32, i32),
+    pub glPointParameterxv: unsafe extern "C" fn(u32, *const i32),
     pub glPointSize: unsafe extern "C" fn(f32),
+    pub glPointSizePointerOES: unsafe extern "C" fn(u32, i32, *const c_void),
+    pub glPointSizex: unsafe extern "C" fn(i32),
     pub glPolygonMode: unsafe extern "C" fn(u32, u32),
     pub glPolygonOffset: unsafe extern "C" fn(f32, f32),
     pub glPolygonOffsetClamp: unsafe extern "C" fn(f32, f32, f32),
+    pub glPolygonOffsetx: unsafe extern "C" fn(i32, i32),
     pub glPolygonStipple: unsafe extern "C" fn(*const u8),
     pub glPopAttrib: unsafe extern "C" fn(),
     pub glPopClientAttrib: unsafe extern "C" fn(),
@@ -722,6 +786,7 @@ pub struct Gl {
     pub glPrimitiveBoundingBox: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32, f32, f32),
     pub glPrimitiveRestartIndex: unsafe extern "C" fn(u32),
     pub glPrimitiveRestartIndexNV: unsafe extern "C" fn(u32),
+    pub glPrimitiveRestartNV: unsafe extern "C" fn(),
     pub glPrioritizeTextures: unsafe extern "C" fn(i32, *const u32, *const f32),
     pub glProgramBinary: unsafe extern "C" fn(u32, u32, *const c_void, i32),
     pub glProgramEnvParameter4dARB: unsafe extern "C" fn(u32, u32, f64, f64, f64, f64),
@@ -735,6 +800,7 @@ pub struct Gl {
     pub glProgramLocalParameter4fvARB: unsafe extern "C" fn(u32, u32, *const f32),
     pub glProgramLocalParameters4fvEXT: unsafe extern "C" fn(u32, u32, i32, *const f32),
     pub glProgramParameteri: unsafe extern "C" fn(u32, u32, i32),
+    pub glProgramStringARB: unsafe extern "C" fn(u32, u32, i32, *const c_void),
     pub glProgramUniform1d: unsafe extern "C" fn(u32, i32, f64),
     pub glProgramUniform1dEXT: unsafe extern "C" fn(u32, i32, f64),
     pub glProgramUniform1dv: unsafe extern "C" fn(u32, i32, i32, *const f64),
@@ -842,6 +908,7 @@ pub struct Gl {
     pub glPushMatrix: unsafe extern "C" fn(),
     pub glPushName: unsafe extern "C" fn(u32),
     pub glQueryCounter: unsafe extern "C" fn(u32, u32),
+    pub glQueryMatrixxOES: unsafe extern "C" fn(*mut i32, *mut i32) -> u32,
     pub glRasterPos2d: unsafe extern "C" fn(f64, f64),
     pub glRasterPos2dv: unsafe extern "C" fn(*const f64),
     pub glRasterPos2f: unsafe extern "C" fn(f32, f32),
@@ -886,7 +953,9 @@ pub struct Gl {
     pub glResumeTransformFeedback: unsafe extern "C" fn(),
     pub glRotated: unsafe extern "C" fn(f64, f64, f64, f64),
     pub glRotatef: unsafe extern "C" fn(f32, f32, f32, f32),
+    pub glRotatex: unsafe extern "C" fn(i32, i32, i32, i32),
     pub glSampleCoverage: unsafe extern "C" fn(f32, u8),
+    pub glSampleCoveragex: unsafe extern "C" fn(i32, u8),
     pub glSampleMapATI: unsafe extern "C" fn(u32, u32, u32),
     pub glSampleMaski: unsafe extern "C" fn(u32, u32),
     pub glSamplerParameterIiv: unsafe extern "C" fn(u32, u32, *const i32),
@@ -897,6 +966,7 @@ pub struct Gl {
     pub glSamplerParameteriv: unsafe extern "C" fn(u32, u32, *const i32),
     pub glScaled: unsafe extern "C" fn(f64, f64, f64),
     pub glScalef: unsafe extern "C" fn(f32, f32, f32),
+    pub glScalex: unsafe extern "C" fn(i32, i32, i32),
     pub glScissor: unsafe extern "C" fn(i32, i32, i32, i32),
     pub glScissorArrayv: unsafe extern "C" fn(u32, i32, *const i32),
     pub glScissorIndexed: unsafe extern "C" fn(u32, i32, i32, i32, i32),
@@ -907,6 +977,8 @@ pub struct Gl {
     pub glSecondaryColor3dv: unsafe extern "C" fn(*const f64),
     pub glSecondaryColor3f: unsafe extern "C" fn(f32, f32, f32),
     pub glSecondaryColor3fv: unsafe extern "C" fn(*const f32),
+    pub glSecondaryColor3hNV: unsafe extern "C" fn(u16, u16, u16),
+    pub glSecondaryColor3hvNV: unsafe extern "C" fn(*const u16),
     pub glSecondaryColor3i: unsafe extern "C" fn(i32, i32, i32),
     pub glSecondaryColor3iv: unsafe extern "C" fn(*const i32),
     pub glSecondaryColor3s: unsafe extern "C" fn(i16, i16, i16),
@@ -921,6 +993,7 @@ pub struct Gl {
     pub glSecondaryColorP3uiv: unsafe extern "C" fn(u32, *const u32),
     pub glSecondaryColorPointer: unsafe extern "C" fn(i32, u32, i32, *const c_void),
     pub glSelectBuffer: unsafe extern "C" fn(i32, *mut u32),
+    pub glSetFragmentShaderConstantATI: unsafe extern "C" fn(u32, *const f32),
     pub glShadeModel: unsafe extern "C" fn(u32),
     pub glShaderBinary: unsafe extern "C" fn(i32, *const u32, u32, *const c_void, i32),
     pub glShaderSource: unsafe extern "C" fn(u32, i32, *const *const u8, *const i32),
@@ -939,6 +1012,8 @@ pub struct Gl {
     pub glTexCoord1dv: unsafe extern "C" fn(*const f64),
     pub glTexCoord1f: unsafe extern "C" fn(f32),
     pub glTexCoord1fv: unsafe extern "C" fn(*const f32),
+    pub glTexCoord1hNV: unsafe extern "C" fn(u16),
+    pub glTexCoord1hvNV: unsafe extern "C" fn(*const u16),
     pub glTexCoord1i: unsafe extern "C" fn(i32),
     pub glTexCoord1iv: unsafe extern "C" fn(*const i32),
     pub glTexCoord1s: unsafe extern "C" fn(i16),
@@ -947,6 +1022,8 @@ pub struct Gl {
     pub glTexCoord2dv: unsafe extern "C" fn(*const f64),
     pub glTexCoord2f: unsafe extern "C" fn(f32, f32),
     pub glTexCoord2fv: unsafe extern "C" fn(*const f32),
+    pub glTexCoord2hNV: unsafe extern "C" fn(u16, u16),
+    pub glTexCoord2hvNV: unsafe extern "C" fn(*const u16),
     pub glTexCoord2i: unsafe extern "C" fn(i32, i32),
     pub glTexCoord2iv: unsafe extern "C" fn(*const i32),
     pub glTexCoord2s: unsafe extern "C" fn(i16, i16),
@@ -955,6 +1032,8 @@ pub struct Gl {
     pub glTexCoord3dv: unsafe extern "C" fn(*const f64),
     pub glTexCoord3f: unsafe extern "C" fn(f32, f32, f32),
     pub glTexCoord3fv: unsafe extern "C" fn(*const f32),
+    pub glTexCoord3hNV: unsafe extern "C" fn(u16, u16, u16),
+    pub glTexCoord3hvNV: unsafe extern "C" fn(*const u16),
     pub glTexCoord3i: unsafe extern "C" fn(i32, i32, i32),
     pub glTexCoord3iv: unsafe extern "C" fn(*const i32),
     pub glTexCoord3s: unsafe extern "C" fn(i16, i16, i16),
@@ -963,6 +1042,8 @@ pub struct Gl {
     pub glTexCoord4dv: unsafe extern "C" fn(*const f64),
     pub glTexCoord4f: unsafe extern "C" fn(f32, f32, f32, f32),
     pub glTexCoord4fv: unsafe extern "C" fn(*const f32),
+    pub glTexCoord4hNV: unsafe extern "C" fn(u16, u16, u16, u16),
+    pub glTexCoord4hvNV: unsafe extern "C" fn(*const u16),
     pub glTexCoord4i: unsafe extern "C" fn(i32, i32, i32, i32),
     pub glTexCoord4iv: unsafe extern "C" fn(*const i32),
     pub glTexCoord4s: unsafe extern "C" fn(i16, i16, i16, i16),
@@ -981,6 +1062,8 @@ pub struct Gl {
     pub glTexEnvfv: unsafe extern "C" fn(u32, u32, *const f32),
     pub glTexEnvi: unsafe extern "C" fn(u32, u32, i32),
     pub glTexEnviv: unsafe extern "C" fn(u32, u32, *const i32),
+    pub glTexEnvx: unsafe extern "C" fn(u32, u32, i32),
+    pub glTexEnvxv: unsafe extern "C" fn(u32, u32, *const i32),
     pub glTexGend: unsafe extern "C" fn(u32, u32, f64),
     pub glTexGendv: unsafe extern "C" fn(u32, u32, *const f64),
     pub glTexGenf: unsafe extern "C" fn(u32, u32, f32),
@@ -991,6 +1074,8 @@ pub struct Gl {
     pub glTexGeniOES: unsafe extern "C" fn(u32, u32, i32),
     pub glTexGeniv: unsafe extern "C" fn(u32, u32, *const i32),
     pub glTexGenivOES: unsafe extern "C" fn(u32, u32, *const i32),
+    pub glTexGenxOES: unsafe extern "C" fn(u32, u32, i32),
+    pub glTexGenxvOES: unsafe extern "C" fn(u32, u32, *const i32),
     pub glTexImage1D: unsafe extern "C" fn(u32, i32, i32, i32, i32, u32, u32, *const c_void),
     pub glTexImage2D: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, u32, *const c_void),
     pub glTexImage2DMultisample: unsafe extern "C" fn(u32, i32, u32, i32, i32, u8),
@@ -1004,6 +1089,8 @@ pub struct Gl {
     pub glTexParameterfv: unsafe extern "C" fn(u32, u32, *const f32),
     pub glTexParameteri: unsafe extern "C" fn(u32, u32, i32),
     pub glTexParameteriv: unsafe extern "C" fn(u32, u32, *const i32),
+    pub glTexParameterx: unsafe extern "C" fn(u32, u32, i32),
+    pub glTexParameterxv: unsafe extern "C" fn(u32, u32, *const i32),
     pub glTexStorage1D: unsafe extern "C" fn(u32, i32, u32, i32),
     pub glTexStorage2D: unsafe extern "C" fn(u32, i32, u32, i32, i32),
     pub glTexStorage2DMultisample: unsafe extern "C" fn(u32, i32, u32, i32, i32, u8),
@@ -1059,6 +1146,7 @@ pub struct Gl {
     pub glTransformFeedbackVaryings: unsafe extern "C" fn(u32, i32, *const *const u8, u32),
     pub glTranslated: unsafe extern "C" fn(f64, f64, f64),
     pub glTranslatef: unsafe extern "C" fn(f32, f32, f32),
+    pub glTranslatex: unsafe extern "C" fn(i32, i32, i32),
     pub glUniform1d: unsafe extern "C" fn(i32, f64),
     pub glUniform1dv: unsafe extern "C" fn(i32, i32, *const f64),
     pub glUniform1f: unsafe extern "C" fn(i32, f32),
@@ -1156,6 +1244,8 @@ pub struct Gl {
     pub glVertex2dv: unsafe extern "C" fn(*const f64),
     pub glVertex2f: unsafe extern "C" fn(f32, f32),
     pub glVertex2fv: unsafe extern "C" fn(*const f32),
+    pub glVertex2hNV: unsafe extern "C" fn(u16, u16),
+    pub glVertex2hvNV: unsafe extern "C" fn(*const u16),
     pub glVertex2i: unsafe extern "C" fn(i32, i32),
     pub glVertex2iv: unsafe extern "C" fn(*const i32),
     pub glVertex2s: unsafe extern "C" fn(i16, i16),
@@ -1164,6 +1254,8 @@ pub struct Gl {
     pub glVertex3dv: unsafe extern "C" fn(*const f64),
     pub glVertex3f: unsafe extern "C" fn(f32, f32, f32),
     pub glVertex3fv: unsafe extern "C" fn(*const f32),
+    pub glVertex3hNV: unsafe extern "C" fn(u16, u16, u16),
+    pub glVertex3hvNV: unsafe extern "C" fn(*const u16),
     pub glVertex3i: unsafe extern "C" fn(i32, i32, i32),
     pub glVertex3iv: unsafe extern "C" fn(*const i32),
     pub glVertex3s: unsafe extern "C" fn(i16, i16, i16),
@@ -1172,6 +1264,8 @@ pub struct Gl {
     pub glVertex4dv: unsafe extern "C" fn(*const f64),
     pub glVertex4f: unsafe extern "C" fn(f32, f32, f32, f32),
     pub glVertex4fv: unsafe extern "C" fn(*const f32),
+    pub glVertex4hNV: unsafe extern "C" fn(u16, u16, u16, u16),
+    pub glVertex4hvNV: unsafe extern "C" fn(*const u16),
     pub glVertex4i: unsafe extern "C" fn(i32, i32, i32, i32),
     pub glVertex4iv: unsafe extern "C" fn(*const i32),
     pub glVertex4s: unsafe extern "C" fn(i16, i16, i16, i16),
@@ -1180,18 +1274,24 @@ pub struct Gl {
     pub glVertexAttrib1dv: unsafe extern "C" fn(u32, *const f64),
     pub glVertexAttrib1f: unsafe extern "C" fn(u32, f32),
     pub glVertexAttrib1fv: unsafe extern "C" fn(u32, *const f32),
+    pub glVertexAttrib1hNV: unsafe extern "C" fn(u32, u16),
+    pub glVertexAttrib1hvNV: unsafe extern "C" fn(u32, *const u16),
     pub glVertexAttrib1s: unsafe extern "C" fn(u32, i16),
     pub glVertexAttrib1sv: unsafe extern "C" fn(u32, *const i16),
     pub glVertexAttrib2d: unsafe extern "C" fn(u32, f64, f64),
     pub glVertexAttrib2dv: unsafe extern "C" fn(u32, *const f64),
     pub glVertexAttrib2f: unsafe extern "C" fn(u32, f32, f32),
     pub glVertexAttrib2fv: unsafe extern "C" fn(u32, *const f32),
+    pub glVertexAttrib2hNV: unsafe extern "C" fn(u32, u16, u16),
+    pub glVertexAttrib2hvNV: unsafe extern "C" fn(u32, *const u16),
     pub glVertexAttrib2s: unsafe extern "C" fn(u32, i16, i16),
     pub glVertexAttrib2sv: unsafe extern "C" fn(u32, *const i16),
     pub glVertexAttrib3d: unsafe extern "C" fn(u32, f64, f64, f64),
     pub glVertexAttrib3dv: unsafe extern "C" fn(u32, *const f64),
     pub glVertexAttrib3f: unsafe extern "C" fn(u32, f32, f32, f32),
     pub glVertexAttrib3fv: unsafe extern "C" fn(u32, *const f32),
+    pub glVertexAttrib3hNV: unsafe extern "C" fn(u32, u16, u16, u16),
+    pub glVertexAttrib3hvNV: unsafe extern "C" fn(u32, *const u16),
     pub glVertexAttrib3s: unsafe extern "C" fn(u32, i16, i16, i16),
     pub glVertexAttrib3sv: unsafe extern "C" fn(u32, *const i16),
     pub glVertexAttrib4Nbv: unsafe extern "C" fn(u32, *const i8),
@@ -1206,6 +1306,8 @@ pub struct Gl {
     pub glVertexAttrib4dv: unsafe extern "C" fn(u32, *const f64),
     pub glVertexAttrib4f: unsafe extern "C" fn(u32, f32, f32, f32, f32),
     pub glVertexAttrib4fv: unsafe extern "C" fn(u32, *const f32),
+    pub glVertexAttrib4hNV: unsafe extern "C" fn(u32, u16, u16, u16, u16),
+    pub glVertexAttrib4hvNV: unsafe extern "C" fn(u32, *const u16),
     pub glVertexAttrib4iv: unsafe extern "C" fn(u32, *const i32),
     pub glVertexAttrib4s: unsafe extern "C" fn(u32, i16, i16, i16, i16),
     pub glVertexAttrib4sv: unsafe extern "C" fn(u32, *const i16),
@@ -1256,6 +1358,10 @@ pub struct Gl {
     pub glVertexAttribP4ui: unsafe extern "C" fn(u32, u32, u8, u32),
     pub glVertexAttribP4uiv: unsafe extern "C" fn(u32, u32, u8, *const u32),
     pub glVertexAttribPointer: unsafe extern "C" fn(u32, i32, u32, u8, i32, *const c_void),
+    pub glVertexAttribs1hvNV: unsafe extern "C" fn(u32, i32, *const u16),
+    pub glVertexAttribs2hvNV: unsafe extern "C" fn(u32, i32, *const u16),
+    pub glVertexAttribs3hvNV: unsafe extern "C" fn(u32, i32, *const u16),
+    pub glVertexAttribs4hvNV: unsafe extern "C" fn(u32, i32, *const u16),
     pub glVertexBindingDivisor: unsafe extern "C" fn(u32, u32),
     pub glVertexP2ui: unsafe extern "C" fn(u32, u32),
     pub glVertexP2uiv: unsafe extern "C" fn(u32, *const u32),
@@ -1325,6 +1431,7 @@ impl Gl {
                 ))
             },
             glAlphaFunc: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, f32)>(load("glAlphaFunc")) },
+            glAlphaFuncx: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32)>(load("glAlphaFuncx")) },
             glAreTexturesResident: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *const u32, *mut u8) -> u8>(load("glAreTexturesResident"))
             },
@@ -1336,6 +1443,9 @@ impl Gl {
             glBegin: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glBegin")) },
             glBeginConditionalRender: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glBeginConditionalRender"))
+            },
+            glBeginFragmentShaderATI: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn()>(load("glBeginFragmentShaderATI"))
             },
             glBeginQuery: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glBeginQuery")) },
             glBeginQueryEXT: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glBeginQueryEXT")) },
@@ -1369,6 +1479,9 @@ impl Gl {
             },
             glBindFragDataLocationIndexed: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *const u8)>(load("glBindFragDataLocationIndexed"))
+            },
+            glBindFragmentShaderATI: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glBindFragmentShaderATI"))
             },
             glBindFramebuffer: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glBindFramebuffer")) },
             glBindFramebufferEXT: unsafe {
@@ -1499,8 +1612,10 @@ impl Gl {
             glClearColorIuiEXT: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, u32)>(load("glClearColorIuiEXT"))
             },
+            glClearColorx: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32, i32, i32)>(load("glClearColorx")) },
             glClearDepth: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f64)>(load("glClearDepth")) },
             glClearDepthf: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32)>(load("glClearDepthf")) },
+            glClearDepthx: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32)>(load("glClearDepthx")) },
             glClearIndex: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32)>(load("glClearIndex")) },
             glClearStencil: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32)>(load("glClearStencil")) },
             glClearTexImage: unsafe {
@@ -1522,12 +1637,15 @@ impl Gl {
             glClipPlane: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const f64)>(load("glClipPlane")) },
             glClipPlanef: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const f32)>(load("glClipPlanef")) },
             glClipPlanefOES: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const f32)>(load("glClipPlanefOES")) },
+            glClipPlanex: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const i32)>(load("glClipPlanex")) },
             glColor3b: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i8, i8, i8)>(load("glColor3b")) },
             glColor3bv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const i8)>(load("glColor3bv")) },
             glColor3d: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f64, f64, f64)>(load("glColor3d")) },
             glColor3dv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f64)>(load("glColor3dv")) },
             glColor3f: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32, f32, f32)>(load("glColor3f")) },
             glColor3fv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f32)>(load("glColor3fv")) },
+            glColor3hNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u16, u16, u16)>(load("glColor3hNV")) },
+            glColor3hvNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const u16)>(load("glColor3hvNV")) },
             glColor3i: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32, i32)>(load("glColor3i")) },
             glColor3iv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const i32)>(load("glColor3iv")) },
             glColor3s: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i16, i16, i16)>(load("glColor3s")) },
@@ -1544,6 +1662,8 @@ impl Gl {
             glColor4dv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f64)>(load("glColor4dv")) },
             glColor4f: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32, f32, f32, f32)>(load("glColor4f")) },
             glColor4fv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f32)>(load("glColor4fv")) },
+            glColor4hNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u16, u16, u16, u16)>(load("glColor4hNV")) },
+            glColor4hvNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const u16)>(load("glColor4hvNV")) },
             glColor4i: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32, i32, i32)>(load("glColor4i")) },
             glColor4iv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const i32)>(load("glColor4iv")) },
             glColor4s: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i16, i16, i16, i16)>(load("glColor4s")) },
@@ -1554,6 +1674,7 @@ impl Gl {
             glColor4uiv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const u32)>(load("glColor4uiv")) },
             glColor4us: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u16, u16, u16, u16)>(load("glColor4us")) },
             glColor4usv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const u16)>(load("glColor4usv")) },
+            glColor4x: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32, i32, i32)>(load("glColor4x")) },
             glColorFragmentOp1ATI: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32)>(load("glColorFragmentOp1ATI"))
             },
@@ -1726,6 +1847,9 @@ impl Gl {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, u32, i32, *const u8)>(load("glDebugMessageInsert"))
             },
             glDeleteBuffers: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *const u32)>(load("glDeleteBuffers")) },
+            glDeleteFragmentShaderATI: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glDeleteFragmentShaderATI"))
+            },
             glDeleteFramebuffers: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *const u32)>(load("glDeleteFramebuffers"))
             },
@@ -1743,6 +1867,9 @@ impl Gl {
             },
             glDeleteProgramPipelinesEXT: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *const u32)>(load("glDeleteProgramPipelinesEXT"))
+            },
+            glDeleteProgramsARB: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *const u32)>(load("glDeleteProgramsARB"))
             },
             glDeleteQueries: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *const u32)>(load("glDeleteQueries")) },
             glDeleteQueriesEXT: unsafe {
@@ -1789,6 +1916,7 @@ impl Gl {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, f32, f32)>(load("glDepthRangeIndexedfOES"))
             },
             glDepthRangef: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32, f32)>(load("glDepthRangef")) },
+            glDepthRangex: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32)>(load("glDepthRangex")) },
             glDetachShader: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glDetachShader")) },
             glDisable: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glDisable")) },
             glDisableClientState: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glDisableClientState")) },
@@ -1854,6 +1982,22 @@ impl Gl {
                     "glDrawRangeElementsBaseVertex",
                 ))
             },
+            glDrawTexfOES: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(f32, f32, f32, f32, f32)>(load("glDrawTexfOES"))
+            },
+            glDrawTexfvOES: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f32)>(load("glDrawTexfvOES")) },
+            glDrawTexiOES: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32, i32, i32, i32)>(load("glDrawTexiOES"))
+            },
+            glDrawTexivOES: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const i32)>(load("glDrawTexivOES")) },
+            glDrawTexsOES: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(i16, i16, i16, i16, i16)>(load("glDrawTexsOES"))
+            },
+            glDrawTexsvOES: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const i16)>(load("glDrawTexsvOES")) },
+            glDrawTexxOES: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32, i32, i32, i32)>(load("glDrawTexxOES"))
+            },
+            glDrawTexxvOES: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const i32)>(load("glDrawTexxvOES")) },
             glDrawTransformFeedback: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glDrawTransformFeedback"))
             },
@@ -1888,6 +2032,7 @@ impl Gl {
             glEnablei: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glEnablei")) },
             glEnd: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn()>(load("glEnd")) },
             glEndConditionalRender: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn()>(load("glEndConditionalRender")) },
+            glEndFragmentShaderATI: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn()>(load("glEndFragmentShaderATI")) },
             glEndList: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn()>(load("glEndList")) },
             glEndQuery: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glEndQuery")) },
             glEndQueryEXT: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glEndQueryEXT")) },
@@ -1921,10 +2066,14 @@ impl Gl {
             glFogCoorddv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f64)>(load("glFogCoorddv")) },
             glFogCoordf: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32)>(load("glFogCoordf")) },
             glFogCoordfv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f32)>(load("glFogCoordfv")) },
+            glFogCoordhNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u16)>(load("glFogCoordhNV")) },
+            glFogCoordhvNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const u16)>(load("glFogCoordhvNV")) },
             glFogf: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, f32)>(load("glFogf")) },
             glFogfv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const f32)>(load("glFogfv")) },
             glFogi: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32)>(load("glFogi")) },
             glFogiv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const i32)>(load("glFogiv")) },
+            glFogx: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32)>(load("glFogx")) },
+            glFogxv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const i32)>(load("glFogxv")) },
             glFramebufferDrawBufferEXT: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glFramebufferDrawBufferEXT"))
             },
@@ -1978,7 +2127,13 @@ impl Gl {
             glFrustumfOES: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(f32, f32, f32, f32, f32, f32)>(load("glFrustumfOES"))
             },
+            glFrustumx: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32, i32, i32, i32, i32)>(load("glFrustumx"))
+            },
             glGenBuffers: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *mut u32)>(load("glGenBuffers")) },
+            glGenFragmentShadersATI: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32) -> u32>(load("glGenFragmentShadersATI"))
+            },
             glGenFramebuffers: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *mut u32)>(load("glGenFramebuffers")) },
             glGenFramebuffersOES: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *mut u32)>(load("glGenFramebuffersOES"))
@@ -1990,6 +2145,7 @@ impl Gl {
             glGenProgramPipelinesEXT: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *mut u32)>(load("glGenProgramPipelinesEXT"))
             },
+            glGenProgramsARB: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *mut u32)>(load("glGenProgramsARB")) },
             glGenQueries: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *mut u32)>(load("glGenQueries")) },
             glGenQueriesEXT: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *mut u32)>(load("glGenQueriesEXT")) },
             glGenRenderbuffers: unsafe {
@@ -2083,6 +2239,7 @@ impl Gl {
             glGetClipPlanefOES: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *mut f32)>(load("glGetClipPlanefOES"))
             },
+            glGetClipPlanex: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *mut i32)>(load("glGetClipPlanex")) },
             glGetCompressedTexImage: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *mut c_void)>(load("glGetCompressedTexImage"))
             },
@@ -2150,6 +2307,7 @@ impl Gl {
             },
             glGetLightfv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut f32)>(load("glGetLightfv")) },
             glGetLightiv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetLightiv")) },
+            glGetLightxv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetLightxv")) },
             glGetMapdv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut f64)>(load("glGetMapdv")) },
             glGetMapfv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut f32)>(load("glGetMapfv")) },
             glGetMapiv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetMapiv")) },
@@ -2158,6 +2316,9 @@ impl Gl {
             },
             glGetMaterialiv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetMaterialiv"))
+            },
+            glGetMaterialxv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetMaterialxv"))
             },
             glGetMultisamplefv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut f32)>(load("glGetMultisamplefv"))
@@ -2252,6 +2413,9 @@ impl Gl {
             glGetProgramStageiv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut i32)>(load("glGetProgramStageiv"))
             },
+            glGetProgramStringARB: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut c_void)>(load("glGetProgramStringARB"))
+            },
             glGetProgramiv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetProgramiv")) },
             glGetProgramivARB: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetProgramivARB"))
@@ -2331,6 +2495,7 @@ impl Gl {
             },
             glGetTexEnvfv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut f32)>(load("glGetTexEnvfv")) },
             glGetTexEnviv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetTexEnviv")) },
+            glGetTexEnvxv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetTexEnvxv")) },
             glGetTexGendv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut f64)>(load("glGetTexGendv")) },
             glGetTexGenfv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut f32)>(load("glGetTexGenfv")) },
             glGetTexGenfvOES: unsafe {
@@ -2339,6 +2504,9 @@ impl Gl {
             glGetTexGeniv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetTexGeniv")) },
             glGetTexGenivOES: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetTexGenivOES"))
+            },
+            glGetTexGenxvOES: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetTexGenxvOES"))
             },
             glGetTexImage: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, u32, u32, *mut c_void)>(load("glGetTexImage"))
@@ -2360,6 +2528,9 @@ impl Gl {
             },
             glGetTexParameteriv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetTexParameteriv"))
+            },
+            glGetTexParameterxv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetTexParameterxv"))
             },
             glGetTransformFeedbackVarying: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut u8)>(load(
@@ -2618,17 +2789,23 @@ impl Gl {
             glLightModelfv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const f32)>(load("glLightModelfv")) },
             glLightModeli: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32)>(load("glLightModeli")) },
             glLightModeliv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const i32)>(load("glLightModeliv")) },
+            glLightModelx: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32)>(load("glLightModelx")) },
+            glLightModelxv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const i32)>(load("glLightModelxv")) },
             glLightf: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, f32)>(load("glLightf")) },
             glLightfv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *const f32)>(load("glLightfv")) },
             glLighti: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32)>(load("glLighti")) },
             glLightiv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *const i32)>(load("glLightiv")) },
+            glLightx: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32)>(load("glLightx")) },
+            glLightxv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *const i32)>(load("glLightxv")) },
             glLineStipple: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, u16)>(load("glLineStipple")) },
             glLineWidth: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32)>(load("glLineWidth")) },
+            glLineWidthx: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32)>(load("glLineWidthx")) },
             glLinkProgram: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glLinkProgram")) },
             glListBase: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glListBase")) },
             glLoadIdentity: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn()>(load("glLoadIdentity")) },
             glLoadMatrixd: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f64)>(load("glLoadMatrixd")) },
             glLoadMatrixf: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f32)>(load("glLoadMatrixf")) },
+            glLoadMatrixx: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const i32)>(load("glLoadMatrixx")) },
             glLoadName: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glLoadName")) },
             glLoadTransposeMatrixd: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(*const f64)>(load("glLoadTransposeMatrixd"))
@@ -2670,6 +2847,8 @@ impl Gl {
             glMaterialfv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *const f32)>(load("glMaterialfv")) },
             glMateriali: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32)>(load("glMateriali")) },
             glMaterialiv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *const i32)>(load("glMaterialiv")) },
+            glMaterialx: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32)>(load("glMaterialx")) },
+            glMaterialxv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *const i32)>(load("glMaterialxv")) },
             glMatrixFrustumEXT: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, f64, f64, f64, f64, f64, f64)>(load("glMatrixFrustumEXT"))
             },
@@ -2726,6 +2905,7 @@ impl Gl {
             glMinSampleShading: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32)>(load("glMinSampleShading")) },
             glMultMatrixd: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f64)>(load("glMultMatrixd")) },
             glMultMatrixf: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f32)>(load("glMultMatrixf")) },
+            glMultMatrixx: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const i32)>(load("glMultMatrixx")) },
             glMultTransposeMatrixd: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(*const f64)>(load("glMultTransposeMatrixd"))
             },
@@ -2781,6 +2961,10 @@ impl Gl {
             glMultiTexCoord1fv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const f32)>(load("glMultiTexCoord1fv"))
             },
+            glMultiTexCoord1hNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u16)>(load("glMultiTexCoord1hNV")) },
+            glMultiTexCoord1hvNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const u16)>(load("glMultiTexCoord1hvNV"))
+            },
             glMultiTexCoord1i: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32)>(load("glMultiTexCoord1i")) },
             glMultiTexCoord1iv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const i32)>(load("glMultiTexCoord1iv"))
@@ -2796,6 +2980,12 @@ impl Gl {
             glMultiTexCoord2f: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, f32, f32)>(load("glMultiTexCoord2f")) },
             glMultiTexCoord2fv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const f32)>(load("glMultiTexCoord2fv"))
+            },
+            glMultiTexCoord2hNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u16, u16)>(load("glMultiTexCoord2hNV"))
+            },
+            glMultiTexCoord2hvNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const u16)>(load("glMultiTexCoord2hvNV"))
             },
             glMultiTexCoord2i: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32)>(load("glMultiTexCoord2i")) },
             glMultiTexCoord2iv: unsafe {
@@ -2816,6 +3006,12 @@ impl Gl {
             },
             glMultiTexCoord3fv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const f32)>(load("glMultiTexCoord3fv"))
+            },
+            glMultiTexCoord3hNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u16, u16, u16)>(load("glMultiTexCoord3hNV"))
+            },
+            glMultiTexCoord3hvNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const u16)>(load("glMultiTexCoord3hvNV"))
             },
             glMultiTexCoord3i: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, i32)>(load("glMultiTexCoord3i"))
@@ -2841,6 +3037,12 @@ impl Gl {
             glMultiTexCoord4fv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const f32)>(load("glMultiTexCoord4fv"))
             },
+            glMultiTexCoord4hNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u16, u16, u16, u16)>(load("glMultiTexCoord4hNV"))
+            },
+            glMultiTexCoord4hvNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const u16)>(load("glMultiTexCoord4hvNV"))
+            },
             glMultiTexCoord4i: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, i32, i32)>(load("glMultiTexCoord4i"))
             },
@@ -2852,6 +3054,9 @@ impl Gl {
             },
             glMultiTexCoord4sv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const i16)>(load("glMultiTexCoord4sv"))
+            },
+            glMultiTexCoord4x: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, i32, i32)>(load("glMultiTexCoord4x"))
             },
             glMultiTexCoordP1ui: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32)>(load("glMultiTexCoordP1ui"))
@@ -2887,10 +3092,13 @@ impl Gl {
             glNormal3dv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f64)>(load("glNormal3dv")) },
             glNormal3f: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32, f32, f32)>(load("glNormal3f")) },
             glNormal3fv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f32)>(load("glNormal3fv")) },
+            glNormal3hNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u16, u16, u16)>(load("glNormal3hNV")) },
+            glNormal3hvNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const u16)>(load("glNormal3hvNV")) },
             glNormal3i: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32, i32)>(load("glNormal3i")) },
             glNormal3iv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const i32)>(load("glNormal3iv")) },
             glNormal3s: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i16, i16, i16)>(load("glNormal3s")) },
             glNormal3sv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const i16)>(load("glNormal3sv")) },
+            glNormal3x: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32, i32)>(load("glNormal3x")) },
             glNormalP3ui: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glNormalP3ui")) },
             glNormalP3uiv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const u32)>(load("glNormalP3uiv")) },
             glNormalPointer: unsafe {
@@ -2910,6 +3118,7 @@ impl Gl {
             glOrthofOES: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(f32, f32, f32, f32, f32, f32)>(load("glOrthofOES"))
             },
+            glOrthox: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32, i32, i32, i32, i32)>(load("glOrthox")) },
             glPassTexCoordATI: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32)>(load("glPassTexCoordATI")) },
             glPassThrough: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32)>(load("glPassThrough")) },
             glPatchParameterfv: unsafe {
@@ -2935,12 +3144,21 @@ impl Gl {
             glPointParameteriv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const i32)>(load("glPointParameteriv"))
             },
+            glPointParameterx: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32)>(load("glPointParameterx")) },
+            glPointParameterxv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const i32)>(load("glPointParameterxv"))
+            },
             glPointSize: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32)>(load("glPointSize")) },
+            glPointSizePointerOES: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *const c_void)>(load("glPointSizePointerOES"))
+            },
+            glPointSizex: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32)>(load("glPointSizex")) },
             glPolygonMode: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glPolygonMode")) },
             glPolygonOffset: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32, f32)>(load("glPolygonOffset")) },
             glPolygonOffsetClamp: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(f32, f32, f32)>(load("glPolygonOffsetClamp"))
             },
+            glPolygonOffsetx: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32)>(load("glPolygonOffsetx")) },
             glPolygonStipple: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const u8)>(load("glPolygonStipple")) },
             glPopAttrib: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn()>(load("glPopAttrib")) },
             glPopClientAttrib: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn()>(load("glPopClientAttrib")) },
@@ -2958,6 +3176,7 @@ impl Gl {
             glPrimitiveRestartIndexNV: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glPrimitiveRestartIndexNV"))
             },
+            glPrimitiveRestartNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn()>(load("glPrimitiveRestartNV")) },
             glPrioritizeTextures: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *const u32, *const f32)>(load("glPrioritizeTextures"))
             },
@@ -2996,6 +3215,9 @@ impl Gl {
             },
             glProgramParameteri: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32)>(load("glProgramParameteri"))
+            },
+            glProgramStringARB: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, *const c_void)>(load("glProgramStringARB"))
             },
             glProgramUniform1d: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, f64)>(load("glProgramUniform1d"))
@@ -3318,6 +3540,9 @@ impl Gl {
             glPushMatrix: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn()>(load("glPushMatrix")) },
             glPushName: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glPushName")) },
             glQueryCounter: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glQueryCounter")) },
+            glQueryMatrixxOES: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(*mut i32, *mut i32) -> u32>(load("glQueryMatrixxOES"))
+            },
             glRasterPos2d: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f64, f64)>(load("glRasterPos2d")) },
             glRasterPos2dv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f64)>(load("glRasterPos2dv")) },
             glRasterPos2f: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32, f32)>(load("glRasterPos2f")) },
@@ -3376,7 +3601,9 @@ impl Gl {
             },
             glRotated: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f64, f64, f64, f64)>(load("glRotated")) },
             glRotatef: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32, f32, f32, f32)>(load("glRotatef")) },
+            glRotatex: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32, i32, i32)>(load("glRotatex")) },
             glSampleCoverage: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32, u8)>(load("glSampleCoverage")) },
+            glSampleCoveragex: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, u8)>(load("glSampleCoveragex")) },
             glSampleMapATI: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32)>(load("glSampleMapATI")) },
             glSampleMaski: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glSampleMaski")) },
             glSamplerParameterIiv: unsafe {
@@ -3399,6 +3626,7 @@ impl Gl {
             },
             glScaled: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f64, f64, f64)>(load("glScaled")) },
             glScalef: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32, f32, f32)>(load("glScalef")) },
+            glScalex: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32, i32)>(load("glScalex")) },
             glScissor: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32, i32, i32)>(load("glScissor")) },
             glScissorArrayv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *const i32)>(load("glScissorArrayv"))
@@ -3422,6 +3650,12 @@ impl Gl {
             },
             glSecondaryColor3fv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(*const f32)>(load("glSecondaryColor3fv"))
+            },
+            glSecondaryColor3hNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u16, u16, u16)>(load("glSecondaryColor3hNV"))
+            },
+            glSecondaryColor3hvNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(*const u16)>(load("glSecondaryColor3hvNV"))
             },
             glSecondaryColor3i: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32, i32)>(load("glSecondaryColor3i"))
@@ -3463,6 +3697,9 @@ impl Gl {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(i32, u32, i32, *const c_void)>(load("glSecondaryColorPointer"))
             },
             glSelectBuffer: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *mut u32)>(load("glSelectBuffer")) },
+            glSetFragmentShaderConstantATI: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const f32)>(load("glSetFragmentShaderConstantATI"))
+            },
             glShadeModel: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glShadeModel")) },
             glShaderBinary: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *const u32, u32, *const c_void, i32)>(load("glShaderBinary"))
@@ -3501,6 +3738,8 @@ impl Gl {
             glTexCoord1dv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f64)>(load("glTexCoord1dv")) },
             glTexCoord1f: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32)>(load("glTexCoord1f")) },
             glTexCoord1fv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f32)>(load("glTexCoord1fv")) },
+            glTexCoord1hNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u16)>(load("glTexCoord1hNV")) },
+            glTexCoord1hvNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const u16)>(load("glTexCoord1hvNV")) },
             glTexCoord1i: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32)>(load("glTexCoord1i")) },
             glTexCoord1iv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const i32)>(load("glTexCoord1iv")) },
             glTexCoord1s: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i16)>(load("glTexCoord1s")) },
@@ -3509,6 +3748,8 @@ impl Gl {
             glTexCoord2dv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f64)>(load("glTexCoord2dv")) },
             glTexCoord2f: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32, f32)>(load("glTexCoord2f")) },
             glTexCoord2fv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f32)>(load("glTexCoord2fv")) },
+            glTexCoord2hNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u16, u16)>(load("glTexCoord2hNV")) },
+            glTexCoord2hvNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const u16)>(load("glTexCoord2hvNV")) },
             glTexCoord2i: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32)>(load("glTexCoord2i")) },
             glTexCoord2iv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const i32)>(load("glTexCoord2iv")) },
             glTexCoord2s: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i16, i16)>(load("glTexCoord2s")) },
@@ -3517,6 +3758,8 @@ impl Gl {
             glTexCoord3dv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f64)>(load("glTexCoord3dv")) },
             glTexCoord3f: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32, f32, f32)>(load("glTexCoord3f")) },
             glTexCoord3fv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f32)>(load("glTexCoord3fv")) },
+            glTexCoord3hNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u16, u16, u16)>(load("glTexCoord3hNV")) },
+            glTexCoord3hvNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const u16)>(load("glTexCoord3hvNV")) },
             glTexCoord3i: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32, i32)>(load("glTexCoord3i")) },
             glTexCoord3iv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const i32)>(load("glTexCoord3iv")) },
             glTexCoord3s: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i16, i16, i16)>(load("glTexCoord3s")) },
@@ -3525,6 +3768,8 @@ impl Gl {
             glTexCoord4dv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f64)>(load("glTexCoord4dv")) },
             glTexCoord4f: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32, f32, f32, f32)>(load("glTexCoord4f")) },
             glTexCoord4fv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f32)>(load("glTexCoord4fv")) },
+            glTexCoord4hNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u16, u16, u16, u16)>(load("glTexCoord4hNV")) },
+            glTexCoord4hvNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const u16)>(load("glTexCoord4hvNV")) },
             glTexCoord4i: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32, i32, i32)>(load("glTexCoord4i")) },
             glTexCoord4iv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const i32)>(load("glTexCoord4iv")) },
             glTexCoord4s: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i16, i16, i16, i16)>(load("glTexCoord4s")) },
@@ -3547,6 +3792,8 @@ impl Gl {
             glTexEnvfv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *const f32)>(load("glTexEnvfv")) },
             glTexEnvi: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32)>(load("glTexEnvi")) },
             glTexEnviv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *const i32)>(load("glTexEnviv")) },
+            glTexEnvx: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32)>(load("glTexEnvx")) },
+            glTexEnvxv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *const i32)>(load("glTexEnvxv")) },
             glTexGend: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, f64)>(load("glTexGend")) },
             glTexGendv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *const f64)>(load("glTexGendv")) },
             glTexGenf: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, f32)>(load("glTexGenf")) },
@@ -3557,6 +3804,8 @@ impl Gl {
             glTexGeniOES: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32)>(load("glTexGeniOES")) },
             glTexGeniv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *const i32)>(load("glTexGeniv")) },
             glTexGenivOES: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *const i32)>(load("glTexGenivOES")) },
+            glTexGenxOES: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32)>(load("glTexGenxOES")) },
+            glTexGenxvOES: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *const i32)>(load("glTexGenxvOES")) },
             glTexImage1D: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, i32, i32, u32, u32, *const c_void)>(load(
                     "glTexImage1D",
@@ -3601,6 +3850,10 @@ impl Gl {
             glTexParameteri: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32)>(load("glTexParameteri")) },
             glTexParameteriv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *const i32)>(load("glTexParameteriv"))
+            },
+            glTexParameterx: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32)>(load("glTexParameterx")) },
+            glTexParameterxv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *const i32)>(load("glTexParameterxv"))
             },
             glTexStorage1D: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, u32, i32)>(load("glTexStorage1D")) },
             glTexStorage2D: unsafe {
@@ -3785,6 +4038,7 @@ impl Gl {
             },
             glTranslated: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f64, f64, f64)>(load("glTranslated")) },
             glTranslatef: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32, f32, f32)>(load("glTranslatef")) },
+            glTranslatex: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32, i32)>(load("glTranslatex")) },
             glUniform1d: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, f64)>(load("glUniform1d")) },
             glUniform1dv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32, *const f64)>(load("glUniform1dv")) },
             glUniform1f: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, f32)>(load("glUniform1f")) },
@@ -3980,6 +4234,8 @@ impl Gl {
             glVertex2dv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f64)>(load("glVertex2dv")) },
             glVertex2f: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32, f32)>(load("glVertex2f")) },
             glVertex2fv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f32)>(load("glVertex2fv")) },
+            glVertex2hNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u16, u16)>(load("glVertex2hNV")) },
+            glVertex2hvNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const u16)>(load("glVertex2hvNV")) },
             glVertex2i: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32)>(load("glVertex2i")) },
             glVertex2iv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const i32)>(load("glVertex2iv")) },
             glVertex2s: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i16, i16)>(load("glVertex2s")) },
@@ -3988,6 +4244,8 @@ impl Gl {
             glVertex3dv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f64)>(load("glVertex3dv")) },
             glVertex3f: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32, f32, f32)>(load("glVertex3f")) },
             glVertex3fv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f32)>(load("glVertex3fv")) },
+            glVertex3hNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u16, u16, u16)>(load("glVertex3hNV")) },
+            glVertex3hvNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const u16)>(load("glVertex3hvNV")) },
             glVertex3i: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32, i32)>(load("glVertex3i")) },
             glVertex3iv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const i32)>(load("glVertex3iv")) },
             glVertex3s: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i16, i16, i16)>(load("glVertex3s")) },
@@ -3996,6 +4254,8 @@ impl Gl {
             glVertex4dv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f64)>(load("glVertex4dv")) },
             glVertex4f: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32, f32, f32, f32)>(load("glVertex4f")) },
             glVertex4fv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const f32)>(load("glVertex4fv")) },
+            glVertex4hNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u16, u16, u16, u16)>(load("glVertex4hNV")) },
+            glVertex4hvNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const u16)>(load("glVertex4hvNV")) },
             glVertex4i: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32, i32, i32)>(load("glVertex4i")) },
             glVertex4iv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const i32)>(load("glVertex4iv")) },
             glVertex4s: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i16, i16, i16, i16)>(load("glVertex4s")) },
@@ -4008,6 +4268,10 @@ impl Gl {
             glVertexAttrib1fv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const f32)>(load("glVertexAttrib1fv"))
             },
+            glVertexAttrib1hNV: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u16)>(load("glVertexAttrib1hNV")) },
+            glVertexAttrib1hvNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const u16)>(load("glVertexAttrib1hvNV"))
+            },
             glVertexAttrib1s: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i16)>(load("glVertexAttrib1s")) },
             glVertexAttrib1sv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const i16)>(load("glVertexAttrib1sv"))
@@ -4019,6 +4283,12 @@ impl Gl {
             glVertexAttrib2f: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, f32, f32)>(load("glVertexAttrib2f")) },
             glVertexAttrib2fv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const f32)>(load("glVertexAttrib2fv"))
+            },
+            glVertexAttrib2hNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u16, u16)>(load("glVertexAttrib2hNV"))
+            },
+            glVertexAttrib2hvNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const u16)>(load("glVertexAttrib2hvNV"))
             },
             glVertexAttrib2s: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i16, i16)>(load("glVertexAttrib2s")) },
             glVertexAttrib2sv: unsafe {
@@ -4035,6 +4305,12 @@ impl Gl {
             },
             glVertexAttrib3fv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const f32)>(load("glVertexAttrib3fv"))
+            },
+            glVertexAttrib3hNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u16, u16, u16)>(load("glVertexAttrib3hNV"))
+            },
+            glVertexAttrib3hvNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const u16)>(load("glVertexAttrib3hvNV"))
             },
             glVertexAttrib3s: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i16, i16, i16)>(load("glVertexAttrib3s"))
@@ -4077,6 +4353,12 @@ impl Gl {
             },
             glVertexAttrib4fv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const f32)>(load("glVertexAttrib4fv"))
+            },
+            glVertexAttrib4hNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u16, u16, u16, u16)>(load("glVertexAttrib4hNV"))
+            },
+            glVertexAttrib4hvNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const u16)>(load("glVertexAttrib4hvNV"))
             },
             glVertexAttrib4iv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const i32)>(load("glVertexAttrib4iv"))
@@ -4219,6 +4501,18 @@ impl Gl {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, u32, u8, i32, *const c_void)>(load(
                     "glVertexAttribPointer",
                 ))
+            },
+            glVertexAttribs1hvNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *const u16)>(load("glVertexAttribs1hvNV"))
+            },
+            glVertexAttribs2hvNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *const u16)>(load("glVertexAttribs2hvNV"))
+            },
+            glVertexAttribs3hvNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *const u16)>(load("glVertexAttribs3hvNV"))
+            },
+            glVertexAttribs4hvNV: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *const u16)>(load("glVertexAttribs4hvNV"))
             },
             glVertexBindingDivisor: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glVertexBindingDivisor"))

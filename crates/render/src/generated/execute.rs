@@ -115,6 +115,12 @@ impl Commands for Renderer {
     fn mgn_get_polygon_stipple_to(&mut self, offset: u64) -> Result<(), Fault> {
         self.hand_mgn_get_polygon_stipple_to(offset)
     }
+    fn mgn_get_program_error_string(&mut self, text_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.hand_mgn_get_program_error_string(text_count, reply)
+    }
+    fn mgn_get_stringi(&mut self, name: u32, index: u32, text_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.hand_mgn_get_stringi(name, index, text_count, reply)
+    }
     fn mgn_get_tex_image_to(&mut self, target: u32, level: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
         self.hand_mgn_get_tex_image_to(target, level, format, type_, offset)
     }
@@ -222,6 +228,11 @@ impl Commands for Renderer {
         unsafe { (self.gl.glAlphaFunc)(func, ref_) };
         Ok(())
     }
+    fn gl_alpha_funcx(&mut self, func: u32, ref_: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glAlphaFuncx)(func, ref_) };
+        Ok(())
+    }
     fn gl_are_textures_resident(
         &mut self,
         n: i32,
@@ -285,6 +296,11 @@ impl Commands for Renderer {
         self.needs_context()?;
         let id = self.object(Class::Query, id);
         unsafe { (self.gl.glBeginConditionalRender)(id, mode) };
+        Ok(())
+    }
+    fn gl_begin_fragment_shader_ati(&mut self) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glBeginFragmentShaderATI)() };
         Ok(())
     }
     fn gl_begin_query(&mut self, target: u32, id: u32) -> Result<(), Fault> {
@@ -363,6 +379,12 @@ impl Commands for Renderer {
         unsafe { (self.gl.glBindFragDataLocationIndexed)(program, color_number, index, name.as_ptr().cast()) };
         Ok(())
     }
+    fn gl_bind_fragment_shader_ati(&mut self, id: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        let id = self.name(Class::FragmentShader, id);
+        unsafe { (self.gl.glBindFragmentShaderATI)(id) };
+        Ok(())
+    }
     fn gl_bind_framebuffer(&mut self, target: u32, framebuffer: u32) -> Result<(), Fault> {
         self.hand_gl_bind_framebuffer(target, framebuffer)
     }
@@ -398,6 +420,7 @@ impl Commands for Renderer {
     }
     fn gl_bind_program_arb(&mut self, target: u32, program: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        let program = self.name(Class::Assembly, program);
         unsafe { (self.gl.glBindProgramARB)(target, program) };
         Ok(())
     }
@@ -668,6 +691,11 @@ impl Commands for Renderer {
         unsafe { (self.gl.glClearColorIuiEXT)(red, green, blue, alpha) };
         Ok(())
     }
+    fn gl_clear_colorx(&mut self, red: i32, green: i32, blue: i32, alpha: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glClearColorx)(red, green, blue, alpha) };
+        Ok(())
+    }
     fn gl_clear_depth(&mut self, depth: f64) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glClearDepth)(depth) };
@@ -676,6 +704,11 @@ impl Commands for Renderer {
     fn gl_clear_depthf(&mut self, d: f32) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glClearDepthf)(d) };
+        Ok(())
+    }
+    fn gl_clear_depthx(&mut self, depth: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glClearDepthx)(depth) };
         Ok(())
     }
     fn gl_clear_index(&mut self, c: f32) -> Result<(), Fault> {
@@ -737,6 +770,12 @@ impl Commands for Renderer {
     fn gl_clip_planef_oes(&mut self, plane: u32, equation: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glClipPlanefOES)(plane, equation.as_ptr().cast()) };
+        Ok(())
+    }
+    fn gl_clip_planex(&mut self, plane: u32, equation: Slice<'_, i32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let equation = equation.copied();
+        unsafe { (self.gl.glClipPlanex)(plane, equation.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_color3b(&mut self, red: i8, green: i8, blue: i8) -> Result<(), Fault> {
@@ -909,6 +948,11 @@ impl Commands for Renderer {
         self.needs_context()?;
         let v = v.copied();
         unsafe { (self.gl.glColor4usv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
+    }
+    fn gl_color4x(&mut self, red: i32, green: i32, blue: i32, alpha: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glColor4x)(red, green, blue, alpha) };
         Ok(())
     }
     fn gl_color_fragment_op1_ati(
@@ -1440,6 +1484,9 @@ impl Commands for Renderer {
     fn gl_delete_buffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.hand_gl_delete_buffers(names)
     }
+    fn gl_delete_fragment_shader_ati(&mut self, id: u32) -> Result<(), Fault> {
+        self.hand_gl_delete_fragment_shader_ati(id)
+    }
     fn gl_delete_framebuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.hand_gl_delete_framebuffers(names)
     }
@@ -1472,6 +1519,9 @@ impl Commands for Renderer {
     }
     fn gl_delete_program_pipelines_ext(&mut self, n: i32, pipelines: Slice<'_, u32>) -> Result<(), Fault> {
         self.hand_gl_delete_program_pipelines_ext(n, pipelines)
+    }
+    fn gl_delete_programs_arb(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.hand_gl_delete_programs_arb(names)
     }
     fn gl_delete_queries(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.hand_gl_delete_queries(names)
@@ -1562,6 +1612,11 @@ impl Commands for Renderer {
     fn gl_depth_rangef(&mut self, n: f32, f: f32) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glDepthRangef)(n, f) };
+        Ok(())
+    }
+    fn gl_depth_rangex(&mut self, n: i32, f: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glDepthRangex)(n, f) };
         Ok(())
     }
     fn gl_detach_shader(&mut self, program: u32, shader: u32) -> Result<(), Fault> {
@@ -1700,6 +1755,49 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.hand_gl_draw_range_elements_base_vertex(mode, start, end, count, type_, indices, basevertex)
     }
+    fn gl_draw_texf_oes(&mut self, x: f32, y: f32, z: f32, width: f32, height: f32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glDrawTexfOES)(x, y, z, width, height) };
+        Ok(())
+    }
+    fn gl_draw_texfv_oes(&mut self, coords: Slice<'_, f32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glDrawTexfvOES)(coords.as_ptr().cast()) };
+        Ok(())
+    }
+    fn gl_draw_texi_oes(&mut self, x: i32, y: i32, z: i32, width: i32, height: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glDrawTexiOES)(x, y, z, width, height) };
+        Ok(())
+    }
+    fn gl_draw_texiv_oes(&mut self, coords: Slice<'_, i32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let coords = coords.copied();
+        unsafe { (self.gl.glDrawTexivOES)(coords.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
+    }
+    fn gl_draw_texs_oes(&mut self, x: i16, y: i16, z: i16, width: i16, height: i16) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glDrawTexsOES)(x, y, z, width, height) };
+        Ok(())
+    }
+    fn gl_draw_texsv_oes(&mut self, coords: Slice<'_, i16>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let coords = coords.copied();
+        unsafe { (self.gl.glDrawTexsvOES)(coords.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
+    }
+    fn gl_draw_texx_oes(&mut self, x: i32, y: i32, z: i32, width: i32, height: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glDrawTexxOES)(x, y, z, width, height) };
+        Ok(())
+    }
+    fn gl_draw_texxv_oes(&mut self, coords: Slice<'_, i32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let coords = coords.copied();
+        unsafe { (self.gl.glDrawTexxvOES)(coords.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
+    }
     fn gl_draw_transform_feedback(&mut self, mode: u32, id: u32) -> Result<(), Fault> {
         self.hand_gl_draw_transform_feedback(mode, id)
     }
@@ -1757,6 +1855,11 @@ impl Commands for Renderer {
     fn gl_end_conditional_render(&mut self) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glEndConditionalRender)() };
+        Ok(())
+    }
+    fn gl_end_fragment_shader_ati(&mut self) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glEndFragmentShaderATI)() };
         Ok(())
     }
     fn gl_end_list(&mut self) -> Result<(), Fault> {
@@ -1895,6 +1998,17 @@ impl Commands for Renderer {
         unsafe { (self.gl.glFogiv)(pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
+    fn gl_fogx(&mut self, pname: u32, param: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glFogx)(pname, param) };
+        Ok(())
+    }
+    fn gl_fogxv(&mut self, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let param = param.copied();
+        unsafe { (self.gl.glFogxv)(pname, param.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
+    }
     fn gl_framebuffer_draw_buffer_ext(&mut self, framebuffer: u32, mode: u32) -> Result<(), Fault> {
         self.needs_context()?;
         let framebuffer = self.name(Class::Framebuffer, framebuffer);
@@ -2031,8 +2145,16 @@ impl Commands for Renderer {
         unsafe { (self.gl.glFrustumfOES)(l, r, b, t, n, f) };
         Ok(())
     }
+    fn gl_frustumx(&mut self, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glFrustumx)(l, r, b, t, n, f) };
+        Ok(())
+    }
     fn gl_gen_buffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.hand_gl_gen_buffers(names)
+    }
+    fn gl_gen_fragment_shaders_ati(&mut self, first: u32, range: u32) -> Result<(), Fault> {
+        self.hand_gl_gen_fragment_shaders_ati(first, range)
     }
     fn gl_gen_framebuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.hand_gl_gen_framebuffers(names)
@@ -2051,6 +2173,9 @@ impl Commands for Renderer {
     }
     fn gl_gen_program_pipelines_ext(&mut self, n: i32, pipelines_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_gl_gen_program_pipelines_ext(n, pipelines_count, reply)
+    }
+    fn gl_gen_programs_arb(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.hand_gl_gen_programs_arb(names)
     }
     fn gl_gen_queries(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.hand_gl_gen_queries(names)
@@ -2452,6 +2577,15 @@ impl Commands for Renderer {
         reply.array(&equation, if failed { 0 } else { equation_count });
         Ok(())
     }
+    fn gl_get_clip_planex(&mut self, plane: u32, equation_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        let mut equation = crate::renderer::out::<i32>(equation_count, 4)?;
+        self.error();
+        unsafe { (self.gl.glGetClipPlanex)(plane, equation.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&equation, if failed { 0 } else { equation_count });
+        Ok(())
+    }
     fn gl_get_compressed_tex_image(&mut self, target: u32, level: i32, extent_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_gl_get_compressed_tex_image(target, level, extent_count, reply)
     }
@@ -2471,13 +2605,7 @@ impl Commands for Renderer {
         self.hand_gl_get_doublev(pname, data_count, reply)
     }
     fn gl_get_fixedv(&mut self, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
-        self.error();
-        unsafe { (self.gl.glGetFixedv)(pname, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
+        self.hand_gl_get_fixedv(pname, params_count, reply)
     }
     fn gl_get_fixedv_oes(&mut self, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
@@ -2666,6 +2794,15 @@ impl Commands for Renderer {
         reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
+    fn gl_get_lightxv(&mut self, light: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetLightxv)(light, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
     fn gl_get_mapdv(&mut self, target: u32, query: u32, v_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut v = crate::renderer::out::<f64>(v_count, 0)?;
@@ -2707,6 +2844,15 @@ impl Commands for Renderer {
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
         self.error();
         unsafe { (self.gl.glGetMaterialiv)(face, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
+    fn gl_get_materialxv(&mut self, face: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetMaterialxv)(face, pname, params.as_mut_ptr().cast()) };
         let failed = self.failed();
         reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
@@ -2890,22 +3036,10 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_get_program_local_parameterdv_arb(&mut self, target: u32, index: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut params = crate::renderer::out::<f64>(params_count, 4)?;
-        self.error();
-        unsafe { (self.gl.glGetProgramLocalParameterdvARB)(target, index, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
+        self.hand_gl_get_program_local_parameterdv_arb(target, index, params_count, reply)
     }
     fn gl_get_program_local_parameterfv_arb(&mut self, target: u32, index: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut params = crate::renderer::out::<f32>(params_count, 4)?;
-        self.error();
-        unsafe { (self.gl.glGetProgramLocalParameterfvARB)(target, index, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
+        self.hand_gl_get_program_local_parameterfv_arb(target, index, params_count, reply)
     }
     fn gl_get_program_pipeline_info_log(
         &mut self,
@@ -3100,6 +3234,9 @@ impl Commands for Renderer {
         reply.array(&values, if failed { 0 } else { values_count });
         Ok(())
     }
+    fn gl_get_program_string_arb(&mut self, target: u32, pname: u32, string_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.hand_gl_get_program_string_arb(target, pname, string_count, reply)
+    }
     fn gl_get_programiv(&mut self, program: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let program = self.object(Class::Program, program);
@@ -3111,13 +3248,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_get_programiv_arb(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut params = crate::renderer::out::<i32>(params_count, 1)?;
-        self.error();
-        unsafe { (self.gl.glGetProgramivARB)(target, pname, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
+        self.hand_gl_get_programiv_arb(target, pname, params_count, reply)
     }
     fn gl_get_query_buffer_objecti64v(&mut self, id: u32, buffer: u32, pname: u32, offset: i64) -> Result<(), Fault> {
         self.needs_context()?;
@@ -3401,6 +3532,15 @@ impl Commands for Renderer {
         reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
+    fn gl_get_tex_envxv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetTexEnvxv)(target, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
     fn gl_get_tex_gendv(&mut self, coord: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut params = crate::renderer::out::<f64>(params_count, 0)?;
@@ -3442,6 +3582,15 @@ impl Commands for Renderer {
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
         self.error();
         unsafe { (self.gl.glGetTexGenivOES)(coord, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
+    fn gl_get_tex_genxv_oes(&mut self, coord: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetTexGenxvOES)(coord, pname, params.as_mut_ptr().cast()) };
         let failed = self.failed();
         reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
@@ -3515,6 +3664,15 @@ impl Commands for Renderer {
         let mut params = crate::renderer::out::<i32>(params_count, 0)?;
         self.error();
         unsafe { (self.gl.glGetTexParameteriv)(target, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
+    fn gl_get_tex_parameterxv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetTexParameterxv)(target, pname, params.as_mut_ptr().cast()) };
         let failed = self.failed();
         reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
@@ -4137,6 +4295,7 @@ impl Commands for Renderer {
     }
     fn gl_is_program_arb(&mut self, program: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
+        let program = self.object(Class::Assembly, program);
         let value = unsafe { (self.gl.glIsProgramARB)(program) };
         reply.value(value);
         Ok(())
@@ -4256,6 +4415,17 @@ impl Commands for Renderer {
         unsafe { (self.gl.glLightModeliv)(pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
+    fn gl_light_modelx(&mut self, pname: u32, param: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glLightModelx)(pname, param) };
+        Ok(())
+    }
+    fn gl_light_modelxv(&mut self, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let param = param.copied();
+        unsafe { (self.gl.glLightModelxv)(pname, param.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
+    }
     fn gl_lightf(&mut self, light: u32, pname: u32, param: f32) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glLightf)(light, pname, param) };
@@ -4277,6 +4447,17 @@ impl Commands for Renderer {
         unsafe { (self.gl.glLightiv)(light, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
+    fn gl_lightx(&mut self, light: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glLightx)(light, pname, param) };
+        Ok(())
+    }
+    fn gl_lightxv(&mut self, light: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let params = params.copied();
+        unsafe { (self.gl.glLightxv)(light, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
+    }
     fn gl_line_stipple(&mut self, factor: i32, pattern: u16) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glLineStipple)(factor, pattern) };
@@ -4285,6 +4466,11 @@ impl Commands for Renderer {
     fn gl_line_width(&mut self, width: f32) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glLineWidth)(width) };
+        Ok(())
+    }
+    fn gl_line_widthx(&mut self, width: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glLineWidthx)(width) };
         Ok(())
     }
     fn gl_link_program(&mut self, program: u32) -> Result<(), Fault> {
@@ -4312,6 +4498,12 @@ impl Commands for Renderer {
     fn gl_load_matrixf(&mut self, m: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glLoadMatrixf)(m.as_ptr().cast()) };
+        Ok(())
+    }
+    fn gl_load_matrixx(&mut self, m: Slice<'_, i32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let m = m.copied();
+        unsafe { (self.gl.glLoadMatrixx)(m.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_load_name(&mut self, name: u32) -> Result<(), Fault> {
@@ -4410,6 +4602,17 @@ impl Commands for Renderer {
         self.needs_context()?;
         let params = params.copied();
         unsafe { (self.gl.glMaterialiv)(face, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
+    }
+    fn gl_materialx(&mut self, face: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glMaterialx)(face, pname, param) };
+        Ok(())
+    }
+    fn gl_materialxv(&mut self, face: u32, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let param = param.copied();
+        unsafe { (self.gl.glMaterialxv)(face, pname, param.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_matrix_frustum_ext(
@@ -4563,6 +4766,12 @@ impl Commands for Renderer {
     fn gl_mult_matrixf(&mut self, m: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glMultMatrixf)(m.as_ptr().cast()) };
+        Ok(())
+    }
+    fn gl_mult_matrixx(&mut self, m: Slice<'_, i32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let m = m.copied();
+        unsafe { (self.gl.glMultMatrixx)(m.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_mult_transpose_matrixd(&mut self, m: Slice<'_, f64>) -> Result<(), Fault> {
@@ -4791,6 +5000,11 @@ impl Commands for Renderer {
         unsafe { (self.gl.glMultiTexCoord4sv)(target, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
+    fn gl_multi_tex_coord4x(&mut self, texture: u32, s: i32, t: i32, r: i32, q: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glMultiTexCoord4x)(texture, s, t, r, q) };
+        Ok(())
+    }
     fn gl_multi_tex_coord_p1ui(&mut self, texture: u32, type_: u32, coords: u32) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoordP1ui)(texture, type_, coords) };
@@ -4895,6 +5109,11 @@ impl Commands for Renderer {
         unsafe { (self.gl.glNormal3sv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
+    fn gl_normal3x(&mut self, nx: i32, ny: i32, nz: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glNormal3x)(nx, ny, nz) };
+        Ok(())
+    }
     fn gl_normal_p3ui(&mut self, type_: u32, coords: u32) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glNormalP3ui)(type_, coords) };
@@ -4931,6 +5150,11 @@ impl Commands for Renderer {
     fn gl_orthof_oes(&mut self, l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glOrthofOES)(l, r, b, t, n, f) };
+        Ok(())
+    }
+    fn gl_orthox(&mut self, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glOrthox)(l, r, b, t, n, f) };
         Ok(())
     }
     fn gl_pass_tex_coord_ati(&mut self, dst: u32, coord: u32, swizzle: u32) -> Result<(), Fault> {
@@ -5009,9 +5233,28 @@ impl Commands for Renderer {
         unsafe { (self.gl.glPointParameteriv)(pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
+    fn gl_point_parameterx(&mut self, pname: u32, param: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glPointParameterx)(pname, param) };
+        Ok(())
+    }
+    fn gl_point_parameterxv(&mut self, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let params = params.copied();
+        unsafe { (self.gl.glPointParameterxv)(pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
+    }
     fn gl_point_size(&mut self, size: f32) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glPointSize)(size) };
+        Ok(())
+    }
+    fn gl_point_size_pointer_oes(&mut self, type_: u32, stride: i32, pointer: u64) -> Result<(), Fault> {
+        self.hand_gl_point_size_pointer_oes(type_, stride, pointer)
+    }
+    fn gl_point_sizex(&mut self, size: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glPointSizex)(size) };
         Ok(())
     }
     fn gl_polygon_mode(&mut self, face: u32, mode: u32) -> Result<(), Fault> {
@@ -5027,6 +5270,11 @@ impl Commands for Renderer {
     fn gl_polygon_offset_clamp(&mut self, factor: f32, units: f32, clamp: f32) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glPolygonOffsetClamp)(factor, units, clamp) };
+        Ok(())
+    }
+    fn gl_polygon_offsetx(&mut self, factor: i32, units: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glPolygonOffsetx)(factor, units) };
         Ok(())
     }
     fn gl_polygon_stipple(&mut self, mask: Data<'_>) -> Result<(), Fault> {
@@ -5073,6 +5321,11 @@ impl Commands for Renderer {
         unsafe { (self.gl.glPrimitiveRestartIndexNV)(index) };
         Ok(())
     }
+    fn gl_primitive_restart_nv(&mut self) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glPrimitiveRestartNV)() };
+        Ok(())
+    }
     fn gl_prioritize_textures(&mut self, n: i32, textures: Slice<'_, u32>, priorities: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
         let textures = self.name_array(Class::Texture, textures);
@@ -5109,41 +5362,31 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_program_env_parameters4fv_ext(&mut self, target: u32, index: u32, count: i32, params: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glProgramEnvParameters4fvEXT)(target, index, count, params.as_ptr().cast()) };
-        Ok(())
+        self.hand_gl_program_env_parameters4fv_ext(target, index, count, params)
     }
     fn gl_program_local_parameter4d_arb(&mut self, target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glProgramLocalParameter4dARB)(target, index, x, y, z, w) };
-        Ok(())
+        self.hand_gl_program_local_parameter4d_arb(target, index, x, y, z, w)
     }
     fn gl_program_local_parameter4dv_arb(&mut self, target: u32, index: u32, params: Slice<'_, f64>) -> Result<(), Fault> {
-        self.needs_context()?;
-        let params = params.copied();
-        unsafe { (self.gl.glProgramLocalParameter4dvARB)(target, index, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
-        Ok(())
+        self.hand_gl_program_local_parameter4dv_arb(target, index, params)
     }
     fn gl_program_local_parameter4f_arb(&mut self, target: u32, index: u32, x: f32, y: f32, z: f32, w: f32) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glProgramLocalParameter4fARB)(target, index, x, y, z, w) };
-        Ok(())
+        self.hand_gl_program_local_parameter4f_arb(target, index, x, y, z, w)
     }
     fn gl_program_local_parameter4fv_arb(&mut self, target: u32, index: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glProgramLocalParameter4fvARB)(target, index, params.as_ptr().cast()) };
-        Ok(())
+        self.hand_gl_program_local_parameter4fv_arb(target, index, params)
     }
     fn gl_program_local_parameters4fv_ext(&mut self, target: u32, index: u32, count: i32, params: Slice<'_, f32>) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glProgramLocalParameters4fvEXT)(target, index, count, params.as_ptr().cast()) };
-        Ok(())
+        self.hand_gl_program_local_parameters4fv_ext(target, index, count, params)
     }
     fn gl_program_parameteri(&mut self, program: u32, pname: u32, value: i32) -> Result<(), Fault> {
         self.needs_context()?;
         let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramParameteri)(program, pname, value) };
         Ok(())
+    }
+    fn gl_program_string_arb(&mut self, target: u32, format: u32, string: Slice<'_, u8>) -> Result<(), Fault> {
+        self.hand_gl_program_string_arb(target, format, string)
     }
     fn gl_program_uniform1d(&mut self, program: u32, location: i32, v0: f64) -> Result<(), Fault> {
         self.needs_context()?;
@@ -6204,6 +6447,18 @@ impl Commands for Renderer {
         unsafe { (self.gl.glQueryCounter)(id, target) };
         Ok(())
     }
+    fn gl_query_matrixx_oes(&mut self, mantissa_count: u32, exponent_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        let mut mantissa = crate::renderer::out::<i32>(mantissa_count, 16)?;
+        let mut exponent = crate::renderer::out::<i32>(exponent_count, 16)?;
+        self.error();
+        let value = unsafe { (self.gl.glQueryMatrixxOES)(mantissa.as_mut_ptr().cast(), exponent.as_mut_ptr().cast()) };
+        reply.value(value);
+        let failed = self.failed();
+        reply.array(&mantissa, if failed { 0 } else { mantissa_count });
+        reply.array(&exponent, if failed { 0 } else { exponent_count });
+        Ok(())
+    }
     fn gl_raster_pos2d(&mut self, x: f64, y: f64) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glRasterPos2d)(x, y) };
@@ -6463,9 +6718,19 @@ impl Commands for Renderer {
         unsafe { (self.gl.glRotatef)(angle, x, y, z) };
         Ok(())
     }
+    fn gl_rotatex(&mut self, angle: i32, x: i32, y: i32, z: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glRotatex)(angle, x, y, z) };
+        Ok(())
+    }
     fn gl_sample_coverage(&mut self, value: f32, invert: u8) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glSampleCoverage)(value, invert) };
+        Ok(())
+    }
+    fn gl_sample_coveragex(&mut self, value: i32, invert: u8) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glSampleCoveragex)(value, invert) };
         Ok(())
     }
     fn gl_sample_map_ati(&mut self, dst: u32, interp: u32, swizzle: u32) -> Result<(), Fault> {
@@ -6525,6 +6790,11 @@ impl Commands for Renderer {
     fn gl_scalef(&mut self, x: f32, y: f32, z: f32) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glScalef)(x, y, z) };
+        Ok(())
+    }
+    fn gl_scalex(&mut self, x: i32, y: i32, z: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glScalex)(x, y, z) };
         Ok(())
     }
     fn gl_scissor(&mut self, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
@@ -6651,6 +6921,11 @@ impl Commands for Renderer {
     }
     fn gl_select_buffer(&mut self, size: i32) -> Result<(), Fault> {
         self.hand_gl_select_buffer(size)
+    }
+    fn gl_set_fragment_shader_constant_ati(&mut self, dst: u32, value: Slice<'_, f32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glSetFragmentShaderConstantATI)(dst, value.as_ptr().cast()) };
+        Ok(())
     }
     fn gl_shade_model(&mut self, mode: u32) -> Result<(), Fault> {
         self.needs_context()?;
@@ -7001,6 +7276,17 @@ impl Commands for Renderer {
         unsafe { (self.gl.glTexEnviv)(target, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
+    fn gl_tex_envx(&mut self, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glTexEnvx)(target, pname, param) };
+        Ok(())
+    }
+    fn gl_tex_envxv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let params = params.copied();
+        unsafe { (self.gl.glTexEnvxv)(target, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
+    }
     fn gl_tex_gend(&mut self, coord: u32, pname: u32, param: f64) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glTexGend)(coord, pname, param) };
@@ -7052,6 +7338,17 @@ impl Commands for Renderer {
         self.needs_context()?;
         let params = params.copied();
         unsafe { (self.gl.glTexGenivOES)(coord, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
+    }
+    fn gl_tex_genx_oes(&mut self, coord: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glTexGenxOES)(coord, pname, param) };
+        Ok(())
+    }
+    fn gl_tex_genxv_oes(&mut self, coord: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let params = params.copied();
+        unsafe { (self.gl.glTexGenxvOES)(coord, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_tex_image1d(
@@ -7184,6 +7481,17 @@ impl Commands for Renderer {
         self.needs_context()?;
         let params = params.copied();
         unsafe { (self.gl.glTexParameteriv)(target, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
+    }
+    fn gl_tex_parameterx(&mut self, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glTexParameterx)(target, pname, param) };
+        Ok(())
+    }
+    fn gl_tex_parameterxv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let params = params.copied();
+        unsafe { (self.gl.glTexParameterxv)(target, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_tex_storage1d(&mut self, target: u32, levels: i32, internalformat: u32, width: i32) -> Result<(), Fault> {
@@ -7812,6 +8120,11 @@ impl Commands for Renderer {
     fn gl_translatef(&mut self, x: f32, y: f32, z: f32) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glTranslatef)(x, y, z) };
+        Ok(())
+    }
+    fn gl_translatex(&mut self, x: i32, y: i32, z: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glTranslatex)(x, y, z) };
         Ok(())
     }
     fn gl_uniform1d(&mut self, location: i32, x: f64) -> Result<(), Fault> {

@@ -419,6 +419,7 @@ pub(crate) unsafe fn point(gl: &Gl, s: &Source, legacy: bool, program_unit: u32)
             attr::FOG if legacy => (gl.glFogCoordPointer)(type_, stride, pointer),
             attr::INDEX if legacy => (gl.glIndexPointer)(type_, stride, pointer),
             attr::EDGE_FLAG if legacy => (gl.glEdgeFlagPointer)(stride, pointer),
+            attr::POINT_SIZE if legacy => (gl.glPointSizePointerOES)(type_, stride, pointer),
             unit @ attr::TEXCOORD..attr::GENERIC if legacy => {
                 let unit = u32::from(unit - attr::TEXCOORD);
                 in_unit(gl, unit, program_unit, || {
@@ -461,6 +462,7 @@ pub(crate) unsafe fn enable(gl: &Gl, attribute: u8, on: bool, program_unit: u32)
         attr::FOG => GL_FOG_COORD_ARRAY,
         attr::INDEX => GL_INDEX_ARRAY,
         attr::EDGE_FLAG => GL_EDGE_FLAG_ARRAY,
+        attr::POINT_SIZE => GL_POINT_SIZE_ARRAY_OES,
         _ => GL_TEXTURE_COORD_ARRAY,
     };
     // SAFETY: the commands take no pointers.

@@ -182,6 +182,27 @@ impl Renderer {
         Ok(())
     }
 
+    pub(crate) fn hand_gl_get_fixedv(
+        &mut self,
+        pname: u32,
+        data_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        if let Some(value) = self.known(pname) {
+            // No name is negative.
+            let fixed = i16::try_from(value).map_or(i32::MAX, |v| i32::from(v) << 16);
+            reply.array(&[fixed], data_count);
+            return Ok(());
+        }
+        let mut data = out::<i32>(data_count, LONGEST)?;
+        self.error();
+        // SAFETY: there is room for the longest state.
+        unsafe { (self.gl.glGetFixedv)(pname, data.as_mut_ptr()) };
+        reply.array(&data, if self.failed() { 0 } else { data_count });
+        Ok(())
+    }
+
     pub(crate) fn hand_gl_get_booleanv(
         &mut self,
         pname: u32,

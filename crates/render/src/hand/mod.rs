@@ -2,6 +2,7 @@
 
 pub(crate) mod accumulation;
 pub(crate) mod arrays;
+mod assembly;
 mod buffers;
 mod debug;
 mod draws;

@@ -15,6 +15,7 @@ fn class(pname: u32) -> Option<Class> {
         | GL_TEXTURE_BUFFER_DATA_STORE_BINDING => Class::Buffer,
         GL_IMAGE_BINDING_NAME => Class::Texture,
         GL_CURRENT_QUERY => Class::Query,
+        GL_PROGRAM_BINDING_ARB => Class::Assembly,
         GL_ACTIVE_PROGRAM
         | GL_VERTEX_SHADER
         | GL_FRAGMENT_SHADER
@@ -72,5 +73,6 @@ queries! {
     hand_gl_get_queryiv = glGetQueryiv<i32>(target: u32, pname: u32) [pname];
     hand_gl_get_query_indexediv = glGetQueryIndexediv<i32>(target: u32, index: u32, pname: u32) [pname];
     hand_gl_get_tex_level_parameteriv = glGetTexLevelParameteriv<i32>(target: u32, level: i32, pname: u32) [pname];
+    hand_gl_get_programiv_arb = glGetProgramivARB<i32>(target: u32, pname: u32) [pname];
     hand_gl_get_program_pipelineiv = glGetProgramPipelineiv<i32>(pipeline: u32, pname: u32) [pname, pipeline];
 }

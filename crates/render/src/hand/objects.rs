@@ -21,6 +21,8 @@ impl Renderer {
             Class::Query => gl.glGenQueries,
             Class::Pipeline => gl.glGenProgramPipelines,
             Class::TransformFeedback => gl.glGenTransformFeedbacks,
+            Class::Assembly => gl.glGenProgramsARB,
+            Class::FragmentShader => return self.generate_fragment_shaders(names),
             Class::Program => return,
         };
         // SAFETY: the slice has room for the names.
@@ -29,10 +31,14 @@ impl Renderer {
 
     fn generate_as(&mut self, class: Class, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
-        let names = names.to_vec();
+        self.generate_each(class, &names.to_vec())
+    }
+
+    /// Has the driver generate a name for each of the client's.
+    pub(super) fn generate_each(&mut self, class: Class, names: &[u32]) -> Result<(), Fault> {
         let mut drivers = vec![0; names.len()];
         self.generate(class, &mut drivers);
-        for (name, driver) in names.into_iter().zip(drivers) {
+        for (&name, driver) in names.iter().zip(drivers) {
             // A name that is in use already, because a program used it before it generated it, keeps its object.
             if name == 0 || driver == 0 || self.names.table(class).get(name).is_some() {
                 continue;
@@ -60,7 +66,8 @@ impl Renderer {
             Class::Query => gl.glDeleteQueries,
             Class::Pipeline => gl.glDeleteProgramPipelines,
             Class::TransformFeedback => gl.glDeleteTransformFeedbacks,
-            Class::Program => return Ok(()),
+            Class::Assembly => gl.glDeleteProgramsARB,
+            Class::Program | Class::FragmentShader => return Ok(()),
         };
         // SAFETY: the vector holds the names.
         unsafe { delete(drivers.len() as i32, drivers.as_ptr()) };
@@ -231,6 +238,7 @@ names! {
     Query: hand_gl_gen_queries, hand_gl_delete_queries;
     Pipeline: hand_gl_gen_program_pipelines, hand_gl_delete_program_pipelines;
     TransformFeedback: hand_gl_gen_transform_feedbacks, hand_gl_delete_transform_feedbacks;
+    Assembly: hand_gl_gen_programs_arb, hand_gl_delete_programs_arb;
 }
 
 /// Older forms, which the registry does not know to be the same.

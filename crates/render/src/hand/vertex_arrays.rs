@@ -241,6 +241,7 @@ impl Renderer {
             GL_FOG_COORD_ARRAY => attr::FOG,
             GL_INDEX_ARRAY => attr::INDEX,
             GL_EDGE_FLAG_ARRAY => attr::EDGE_FLAG,
+            GL_POINT_SIZE_ARRAY_OES => attr::POINT_SIZE,
             GL_TEXTURE_COORD_ARRAY => self.texture_coordinates()?,
             _ => return self.needs_context(),
         };
@@ -428,6 +429,7 @@ pointers! {
     hand_gl_fog_coord_pointer = glFogCoordPointer(type_: u32, stride: i32) [always(attr::FOG), 1, type_, stride];
     hand_gl_index_pointer = glIndexPointer(type_: u32, stride: i32) [always(attr::INDEX), 1, type_, stride];
     hand_gl_edge_flag_pointer = glEdgeFlagPointer(stride: i32) [always(attr::EDGE_FLAG), 1, GL_UNSIGNED_BYTE, stride];
+    hand_gl_point_size_pointer_oes = glPointSizePointerOES(type_: u32, stride: i32) [always(attr::POINT_SIZE), 1, type_, stride];
     hand_gl_tex_coord_pointer = glTexCoordPointer(size: i32, type_: u32, stride: i32) [Renderer::texture_coordinates, size, type_, stride];
     hand_gl_vertex_pointer_ext = glVertexPointerEXT(size: i32, type_: u32, stride: i32, count: i32) [always(attr::POSITION), size, type_, stride];
     hand_gl_normal_pointer_ext = glNormalPointerEXT(type_: u32, stride: i32, count: i32) [always(attr::NORMAL), 3, type_, stride];

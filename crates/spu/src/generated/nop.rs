@@ -138,6 +138,16 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn mgn_get_program_error_string(&mut self, text_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn mgn_get_stringi(&mut self, name: u32, index: u32, text_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
     fn mgn_get_tex_image_to(&mut self, target: u32, level: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -239,6 +249,10 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_alpha_funcx(&mut self, func: u32, ref_: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_are_textures_resident(
         &mut self,
         n: i32,
@@ -274,6 +288,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_begin_conditional_render(&mut self, id: u32, mode: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_begin_fragment_shader_ati(&mut self) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -340,6 +358,10 @@ impl Commands for Nop {
         index: u32,
         name: Slice<'_, u8>,
     ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_bind_fragment_shader_ati(&mut self, id: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -611,11 +633,19 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_clear_colorx(&mut self, red: i32, green: i32, blue: i32, alpha: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_clear_depth(&mut self, depth: f64) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
     fn gl_clear_depthf(&mut self, d: f32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_clear_depthx(&mut self, depth: i32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -674,6 +704,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_clip_planef_oes(&mut self, plane: u32, equation: Slice<'_, f32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_clip_planex(&mut self, plane: u32, equation: Slice<'_, i32>) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -802,6 +836,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_color4usv(&mut self, v: Slice<'_, u16>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_color4x(&mut self, red: i32, green: i32, blue: i32, alpha: i32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -1307,6 +1345,10 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_delete_fragment_shader_ati(&mut self, id: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_delete_framebuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -1336,6 +1378,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_delete_program_pipelines_ext(&mut self, n: i32, pipelines: Slice<'_, u32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_delete_programs_arb(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -1420,6 +1466,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_depth_rangef(&mut self, n: f32, f: f32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_depth_rangex(&mut self, n: i32, f: i32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -1564,6 +1614,38 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_draw_texf_oes(&mut self, x: f32, y: f32, z: f32, width: f32, height: f32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_draw_texfv_oes(&mut self, coords: Slice<'_, f32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_draw_texi_oes(&mut self, x: i32, y: i32, z: i32, width: i32, height: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_draw_texiv_oes(&mut self, coords: Slice<'_, i32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_draw_texs_oes(&mut self, x: i16, y: i16, z: i16, width: i16, height: i16) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_draw_texsv_oes(&mut self, coords: Slice<'_, i16>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_draw_texx_oes(&mut self, x: i32, y: i32, z: i32, width: i32, height: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_draw_texxv_oes(&mut self, coords: Slice<'_, i32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_draw_transform_feedback(&mut self, mode: u32, id: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -1625,6 +1707,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_end_conditional_render(&mut self) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_end_fragment_shader_ati(&mut self) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -1740,6 +1826,14 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_fogx(&mut self, pname: u32, param: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_fogxv(&mut self, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_framebuffer_draw_buffer_ext(&mut self, framebuffer: u32, mode: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -1844,7 +1938,15 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_frustumx(&mut self, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_gen_buffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_gen_fragment_shaders_ati(&mut self, first: u32, range: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -1864,6 +1966,10 @@ impl Commands for Nop {
     fn gl_gen_program_pipelines_ext(&mut self, n: i32, pipelines_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
+        Ok(())
+    }
+    fn gl_gen_programs_arb(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.commands += 1;
         Ok(())
     }
     fn gl_gen_queries(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
@@ -2117,6 +2223,11 @@ impl Commands for Nop {
         reply.empty();
         Ok(())
     }
+    fn gl_get_clip_planex(&mut self, plane: u32, equation_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
     fn gl_get_compressed_tex_image(&mut self, target: u32, level: i32, extent_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
@@ -2295,6 +2406,11 @@ impl Commands for Nop {
         reply.empty();
         Ok(())
     }
+    fn gl_get_lightxv(&mut self, light: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
     fn gl_get_mapdv(&mut self, target: u32, query: u32, v_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
@@ -2316,6 +2432,11 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_get_materialiv(&mut self, face: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_materialxv(&mut self, face: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
         Ok(())
@@ -2587,6 +2708,11 @@ impl Commands for Nop {
         reply.empty();
         Ok(())
     }
+    fn gl_get_program_string_arb(&mut self, target: u32, pname: u32, string_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
     fn gl_get_programiv(&mut self, program: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
@@ -2763,6 +2889,11 @@ impl Commands for Nop {
         reply.empty();
         Ok(())
     }
+    fn gl_get_tex_envxv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
     fn gl_get_tex_gendv(&mut self, coord: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
@@ -2784,6 +2915,11 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_get_tex_geniv_oes(&mut self, coord: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_tex_genxv_oes(&mut self, coord: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
         Ok(())
@@ -2841,6 +2977,11 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_get_tex_parameteriv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_tex_parameterxv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
         Ok(())
@@ -3393,6 +3534,14 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_light_modelx(&mut self, pname: u32, param: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_light_modelxv(&mut self, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_lightf(&mut self, light: u32, pname: u32, param: f32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -3409,11 +3558,23 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_lightx(&mut self, light: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_lightxv(&mut self, light: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_line_stipple(&mut self, factor: i32, pattern: u16) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
     fn gl_line_width(&mut self, width: f32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_line_widthx(&mut self, width: i32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -3434,6 +3595,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_load_matrixf(&mut self, m: Slice<'_, f32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_load_matrixx(&mut self, m: Slice<'_, i32>) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -3522,6 +3687,14 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_materialiv(&mut self, face: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_materialx(&mut self, face: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_materialxv(&mut self, face: u32, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -3644,6 +3817,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_mult_matrixf(&mut self, m: Slice<'_, f32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_mult_matrixx(&mut self, m: Slice<'_, i32>) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -3833,6 +4010,10 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_multi_tex_coord4x(&mut self, texture: u32, s: i32, t: i32, r: i32, q: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_multi_tex_coord_p1ui(&mut self, texture: u32, type_: u32, coords: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -3913,6 +4094,10 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_normal3x(&mut self, nx: i32, ny: i32, nz: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_normal_p3ui(&mut self, type_: u32, coords: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -3946,6 +4131,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_orthof_oes(&mut self, l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_orthox(&mut self, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -4017,7 +4206,23 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_point_parameterx(&mut self, pname: u32, param: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_point_parameterxv(&mut self, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_point_size(&mut self, size: f32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_point_size_pointer_oes(&mut self, type_: u32, stride: i32, pointer: u64) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_point_sizex(&mut self, size: i32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -4030,6 +4235,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_polygon_offset_clamp(&mut self, factor: f32, units: f32, clamp: f32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_polygon_offsetx(&mut self, factor: i32, units: i32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -4072,6 +4281,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_primitive_restart_index_nv(&mut self, index: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_primitive_restart_nv(&mut self) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -4124,6 +4337,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_program_parameteri(&mut self, program: u32, pname: u32, value: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_program_string_arb(&mut self, target: u32, format: u32, string: Slice<'_, u8>) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -4740,6 +4957,11 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_query_matrixx_oes(&mut self, mantissa_count: u32, exponent_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
     fn gl_raster_pos2d(&mut self, x: f64, y: f64) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -4936,7 +5158,15 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_rotatex(&mut self, angle: i32, x: i32, y: i32, z: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_sample_coverage(&mut self, value: f32, invert: u8) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_sample_coveragex(&mut self, value: i32, invert: u8) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -4977,6 +5207,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_scalef(&mut self, x: f32, y: f32, z: f32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_scalex(&mut self, x: i32, y: i32, z: i32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -5073,6 +5307,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_select_buffer(&mut self, size: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_set_fragment_shader_constant_ati(&mut self, dst: u32, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -5330,6 +5568,14 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_tex_envx(&mut self, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_tex_envxv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_tex_gend(&mut self, coord: u32, pname: u32, param: f64) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -5367,6 +5613,14 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_tex_geniv_oes(&mut self, coord: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_tex_genx_oes(&mut self, coord: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_tex_genxv_oes(&mut self, coord: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -5493,6 +5747,14 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_tex_parameteriv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_tex_parameterx(&mut self, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_tex_parameterxv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -5970,6 +6232,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_translatef(&mut self, x: f32, y: f32, z: f32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_translatex(&mut self, x: i32, y: i32, z: i32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }

@@ -201,6 +201,14 @@ impl<W: Write> Commands for Print<W> {
         self.line("mgnGetPolygonStippleTo", &[Show::from(offset as i64)]);
         self.next.mgn_get_polygon_stipple_to(offset)
     }
+    fn mgn_get_program_error_string(&mut self, text_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("mgnGetProgramErrorString", &[Show::Out(text_count)]);
+        self.next.mgn_get_program_error_string(text_count, reply)
+    }
+    fn mgn_get_stringi(&mut self, name: u32, index: u32, text_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("mgnGetStringi", &[Show::from(name as i64), Show::from(index as i64), Show::Out(text_count)]);
+        self.next.mgn_get_stringi(name, index, text_count, reply)
+    }
     fn mgn_get_tex_image_to(&mut self, target: u32, level: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
         self.line(
             "mgnGetTexImageTo",
@@ -358,6 +366,10 @@ impl<W: Write> Commands for Print<W> {
         self.line("glAlphaFunc", &[Show::Enum(func), Show::from(ref_ as f64)]);
         self.next.gl_alpha_func(func, ref_)
     }
+    fn gl_alpha_funcx(&mut self, func: u32, ref_: i32) -> Result<(), Fault> {
+        self.line("glAlphaFuncx", &[Show::Enum(func), Show::from(ref_ as i64)]);
+        self.next.gl_alpha_funcx(func, ref_)
+    }
     fn gl_are_textures_resident(
         &mut self,
         n: i32,
@@ -393,6 +405,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_begin_conditional_render(&mut self, id: u32, mode: u32) -> Result<(), Fault> {
         self.line("glBeginConditionalRender", &[Show::from(i64::from(id)), Show::Enum(mode)]);
         self.next.gl_begin_conditional_render(id, mode)
+    }
+    fn gl_begin_fragment_shader_ati(&mut self) -> Result<(), Fault> {
+        self.line("glBeginFragmentShaderATI", &[]);
+        self.next.gl_begin_fragment_shader_ati()
     }
     fn gl_begin_query(&mut self, target: u32, id: u32) -> Result<(), Fault> {
         self.line("glBeginQuery", &[Show::Enum(target), Show::from(i64::from(id))]);
@@ -488,6 +504,10 @@ impl<W: Write> Commands for Print<W> {
         );
         self.next.gl_bind_frag_data_location_indexed(program, color_number, index, name)
     }
+    fn gl_bind_fragment_shader_ati(&mut self, id: u32) -> Result<(), Fault> {
+        self.line("glBindFragmentShaderATI", &[Show::from(i64::from(id))]);
+        self.next.gl_bind_fragment_shader_ati(id)
+    }
     fn gl_bind_framebuffer(&mut self, target: u32, framebuffer: u32) -> Result<(), Fault> {
         self.line("glBindFramebuffer", &[Show::Enum(target), Show::from(i64::from(framebuffer))]);
         self.next.gl_bind_framebuffer(target, framebuffer)
@@ -529,7 +549,7 @@ impl<W: Write> Commands for Print<W> {
         self.next.gl_bind_image_textures(first, count, textures)
     }
     fn gl_bind_program_arb(&mut self, target: u32, program: u32) -> Result<(), Fault> {
-        self.line("glBindProgramARB", &[Show::Enum(target), Show::from(program as i64)]);
+        self.line("glBindProgramARB", &[Show::Enum(target), Show::from(i64::from(program))]);
         self.next.gl_bind_program_arb(target, program)
     }
     fn gl_bind_program_pipeline(&mut self, pipeline: u32) -> Result<(), Fault> {
@@ -834,6 +854,10 @@ impl<W: Write> Commands for Print<W> {
         );
         self.next.gl_clear_color_iui_ext(red, green, blue, alpha)
     }
+    fn gl_clear_colorx(&mut self, red: i32, green: i32, blue: i32, alpha: i32) -> Result<(), Fault> {
+        self.line("glClearColorx", &[Show::from(red as i64), Show::from(green as i64), Show::from(blue as i64), Show::from(alpha as i64)]);
+        self.next.gl_clear_colorx(red, green, blue, alpha)
+    }
     fn gl_clear_depth(&mut self, depth: f64) -> Result<(), Fault> {
         self.line("glClearDepth", &[Show::from(depth as f64)]);
         self.next.gl_clear_depth(depth)
@@ -841,6 +865,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_clear_depthf(&mut self, d: f32) -> Result<(), Fault> {
         self.line("glClearDepthf", &[Show::from(d as f64)]);
         self.next.gl_clear_depthf(d)
+    }
+    fn gl_clear_depthx(&mut self, depth: i32) -> Result<(), Fault> {
+        self.line("glClearDepthx", &[Show::from(depth as i64)]);
+        self.next.gl_clear_depthx(depth)
     }
     fn gl_clear_index(&mut self, c: f32) -> Result<(), Fault> {
         self.line("glClearIndex", &[Show::from(c as f64)]);
@@ -916,6 +944,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_clip_planef_oes(&mut self, plane: u32, equation: Slice<'_, f32>) -> Result<(), Fault> {
         self.line("glClipPlanefOES", &[Show::Enum(plane), Show::Array(equation.len())]);
         self.next.gl_clip_planef_oes(plane, equation)
+    }
+    fn gl_clip_planex(&mut self, plane: u32, equation: Slice<'_, i32>) -> Result<(), Fault> {
+        self.line("glClipPlanex", &[Show::Enum(plane), Show::Array(equation.len())]);
+        self.next.gl_clip_planex(plane, equation)
     }
     fn gl_color3b(&mut self, red: i8, green: i8, blue: i8) -> Result<(), Fault> {
         self.line("glColor3b", &[Show::from(red as i64), Show::from(green as i64), Show::from(blue as i64)]);
@@ -1044,6 +1076,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_color4usv(&mut self, v: Slice<'_, u16>) -> Result<(), Fault> {
         self.line("glColor4usv", &[Show::Array(v.len())]);
         self.next.gl_color4usv(v)
+    }
+    fn gl_color4x(&mut self, red: i32, green: i32, blue: i32, alpha: i32) -> Result<(), Fault> {
+        self.line("glColor4x", &[Show::from(red as i64), Show::from(green as i64), Show::from(blue as i64), Show::from(alpha as i64)]);
+        self.next.gl_color4x(red, green, blue, alpha)
     }
     fn gl_color_fragment_op1_ati(
         &mut self,
@@ -1947,6 +1983,10 @@ impl<W: Write> Commands for Print<W> {
         self.line("glDeleteBuffers", &[Show::Array(names.len())]);
         self.next.gl_delete_buffers(names)
     }
+    fn gl_delete_fragment_shader_ati(&mut self, id: u32) -> Result<(), Fault> {
+        self.line("glDeleteFragmentShaderATI", &[Show::from(i64::from(id))]);
+        self.next.gl_delete_fragment_shader_ati(id)
+    }
     fn gl_delete_framebuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.line("glDeleteFramebuffers", &[Show::Array(names.len())]);
         self.next.gl_delete_framebuffers(names)
@@ -1978,6 +2018,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_delete_program_pipelines_ext(&mut self, n: i32, pipelines: Slice<'_, u32>) -> Result<(), Fault> {
         self.line("glDeleteProgramPipelinesEXT", &[Show::from(n as i64), Show::Array(pipelines.len())]);
         self.next.gl_delete_program_pipelines_ext(n, pipelines)
+    }
+    fn gl_delete_programs_arb(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.line("glDeleteProgramsARB", &[Show::Array(names.len())]);
+        self.next.gl_delete_programs_arb(names)
     }
     fn gl_delete_queries(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.line("glDeleteQueries", &[Show::Array(names.len())]);
@@ -2062,6 +2106,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_depth_rangef(&mut self, n: f32, f: f32) -> Result<(), Fault> {
         self.line("glDepthRangef", &[Show::from(n as f64), Show::from(f as f64)]);
         self.next.gl_depth_rangef(n, f)
+    }
+    fn gl_depth_rangex(&mut self, n: i32, f: i32) -> Result<(), Fault> {
+        self.line("glDepthRangex", &[Show::from(n as i64), Show::from(f as i64)]);
+        self.next.gl_depth_rangex(n, f)
     }
     fn gl_detach_shader(&mut self, program: u32, shader: u32) -> Result<(), Fault> {
         self.line("glDetachShader", &[Show::from(i64::from(program)), Show::from(i64::from(shader))]);
@@ -2280,6 +2328,50 @@ impl<W: Write> Commands for Print<W> {
         );
         self.next.gl_draw_range_elements_base_vertex(mode, start, end, count, type_, indices, basevertex)
     }
+    fn gl_draw_texf_oes(&mut self, x: f32, y: f32, z: f32, width: f32, height: f32) -> Result<(), Fault> {
+        self.line(
+            "glDrawTexfOES",
+            &[Show::from(x as f64), Show::from(y as f64), Show::from(z as f64), Show::from(width as f64), Show::from(height as f64)],
+        );
+        self.next.gl_draw_texf_oes(x, y, z, width, height)
+    }
+    fn gl_draw_texfv_oes(&mut self, coords: Slice<'_, f32>) -> Result<(), Fault> {
+        self.line("glDrawTexfvOES", &[Show::Array(coords.len())]);
+        self.next.gl_draw_texfv_oes(coords)
+    }
+    fn gl_draw_texi_oes(&mut self, x: i32, y: i32, z: i32, width: i32, height: i32) -> Result<(), Fault> {
+        self.line(
+            "glDrawTexiOES",
+            &[Show::from(x as i64), Show::from(y as i64), Show::from(z as i64), Show::from(width as i64), Show::from(height as i64)],
+        );
+        self.next.gl_draw_texi_oes(x, y, z, width, height)
+    }
+    fn gl_draw_texiv_oes(&mut self, coords: Slice<'_, i32>) -> Result<(), Fault> {
+        self.line("glDrawTexivOES", &[Show::Array(coords.len())]);
+        self.next.gl_draw_texiv_oes(coords)
+    }
+    fn gl_draw_texs_oes(&mut self, x: i16, y: i16, z: i16, width: i16, height: i16) -> Result<(), Fault> {
+        self.line(
+            "glDrawTexsOES",
+            &[Show::from(x as i64), Show::from(y as i64), Show::from(z as i64), Show::from(width as i64), Show::from(height as i64)],
+        );
+        self.next.gl_draw_texs_oes(x, y, z, width, height)
+    }
+    fn gl_draw_texsv_oes(&mut self, coords: Slice<'_, i16>) -> Result<(), Fault> {
+        self.line("glDrawTexsvOES", &[Show::Array(coords.len())]);
+        self.next.gl_draw_texsv_oes(coords)
+    }
+    fn gl_draw_texx_oes(&mut self, x: i32, y: i32, z: i32, width: i32, height: i32) -> Result<(), Fault> {
+        self.line(
+            "glDrawTexxOES",
+            &[Show::from(x as i64), Show::from(y as i64), Show::from(z as i64), Show::from(width as i64), Show::from(height as i64)],
+        );
+        self.next.gl_draw_texx_oes(x, y, z, width, height)
+    }
+    fn gl_draw_texxv_oes(&mut self, coords: Slice<'_, i32>) -> Result<(), Fault> {
+        self.line("glDrawTexxvOES", &[Show::Array(coords.len())]);
+        self.next.gl_draw_texxv_oes(coords)
+    }
     fn gl_draw_transform_feedback(&mut self, mode: u32, id: u32) -> Result<(), Fault> {
         self.line("glDrawTransformFeedback", &[Show::Enum(mode), Show::from(i64::from(id))]);
         self.next.gl_draw_transform_feedback(mode, id)
@@ -2346,6 +2438,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_end_conditional_render(&mut self) -> Result<(), Fault> {
         self.line("glEndConditionalRender", &[]);
         self.next.gl_end_conditional_render()
+    }
+    fn gl_end_fragment_shader_ati(&mut self) -> Result<(), Fault> {
+        self.line("glEndFragmentShaderATI", &[]);
+        self.next.gl_end_fragment_shader_ati()
     }
     fn gl_end_list(&mut self) -> Result<(), Fault> {
         self.line("glEndList", &[]);
@@ -2461,6 +2557,14 @@ impl<W: Write> Commands for Print<W> {
     fn gl_fogiv(&mut self, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.line("glFogiv", &[Show::Enum(pname), Show::Array(params.len())]);
         self.next.gl_fogiv(pname, params)
+    }
+    fn gl_fogx(&mut self, pname: u32, param: i32) -> Result<(), Fault> {
+        self.line("glFogx", &[Show::Enum(pname), Show::from(param as i64)]);
+        self.next.gl_fogx(pname, param)
+    }
+    fn gl_fogxv(&mut self, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
+        self.line("glFogxv", &[Show::Enum(pname), Show::Array(param.len())]);
+        self.next.gl_fogxv(pname, param)
     }
     fn gl_framebuffer_draw_buffer_ext(&mut self, framebuffer: u32, mode: u32) -> Result<(), Fault> {
         self.line("glFramebufferDrawBufferEXT", &[Show::from(i64::from(framebuffer)), Show::Enum(mode)]);
@@ -2643,9 +2747,27 @@ impl<W: Write> Commands for Print<W> {
         );
         self.next.gl_frustumf_oes(l, r, b, t, n, f)
     }
+    fn gl_frustumx(&mut self, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) -> Result<(), Fault> {
+        self.line(
+            "glFrustumx",
+            &[
+                Show::from(l as i64),
+                Show::from(r as i64),
+                Show::from(b as i64),
+                Show::from(t as i64),
+                Show::from(n as i64),
+                Show::from(f as i64),
+            ],
+        );
+        self.next.gl_frustumx(l, r, b, t, n, f)
+    }
     fn gl_gen_buffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.line("glGenBuffers", &[Show::Array(names.len())]);
         self.next.gl_gen_buffers(names)
+    }
+    fn gl_gen_fragment_shaders_ati(&mut self, first: u32, range: u32) -> Result<(), Fault> {
+        self.line("glGenFragmentShadersATI", &[Show::from(first as i64), Show::from(range as i64)]);
+        self.next.gl_gen_fragment_shaders_ati(first, range)
     }
     fn gl_gen_framebuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.line("glGenFramebuffers", &[Show::Array(names.len())]);
@@ -2662,6 +2784,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_gen_program_pipelines_ext(&mut self, n: i32, pipelines_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glGenProgramPipelinesEXT", &[Show::from(n as i64), Show::Out(pipelines_count)]);
         self.next.gl_gen_program_pipelines_ext(n, pipelines_count, reply)
+    }
+    fn gl_gen_programs_arb(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.line("glGenProgramsARB", &[Show::Array(names.len())]);
+        self.next.gl_gen_programs_arb(names)
     }
     fn gl_gen_queries(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.line("glGenQueries", &[Show::Array(names.len())]);
@@ -2971,6 +3097,10 @@ impl<W: Write> Commands for Print<W> {
         self.line("glGetClipPlanefOES", &[Show::Enum(plane), Show::Out(equation_count)]);
         self.next.gl_get_clip_planef_oes(plane, equation_count, reply)
     }
+    fn gl_get_clip_planex(&mut self, plane: u32, equation_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetClipPlanex", &[Show::Enum(plane), Show::Out(equation_count)]);
+        self.next.gl_get_clip_planex(plane, equation_count, reply)
+    }
     fn gl_get_compressed_tex_image(&mut self, target: u32, level: i32, extent_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glGetCompressedTexImage", &[Show::Enum(target), Show::from(level as i64), Show::Out(extent_count)]);
         self.next.gl_get_compressed_tex_image(target, level, extent_count, reply)
@@ -3140,6 +3270,10 @@ impl<W: Write> Commands for Print<W> {
         self.line("glGetLightiv", &[Show::Enum(light), Show::Enum(pname), Show::Out(params_count)]);
         self.next.gl_get_lightiv(light, pname, params_count, reply)
     }
+    fn gl_get_lightxv(&mut self, light: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetLightxv", &[Show::Enum(light), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_lightxv(light, pname, params_count, reply)
+    }
     fn gl_get_mapdv(&mut self, target: u32, query: u32, v_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glGetMapdv", &[Show::Enum(target), Show::Enum(query), Show::Out(v_count)]);
         self.next.gl_get_mapdv(target, query, v_count, reply)
@@ -3159,6 +3293,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_get_materialiv(&mut self, face: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glGetMaterialiv", &[Show::Enum(face), Show::Enum(pname), Show::Out(params_count)]);
         self.next.gl_get_materialiv(face, pname, params_count, reply)
+    }
+    fn gl_get_materialxv(&mut self, face: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetMaterialxv", &[Show::Enum(face), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_materialxv(face, pname, params_count, reply)
     }
     fn gl_get_multisamplefv(&mut self, pname: u32, index: u32, val_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glGetMultisamplefv", &[Show::Enum(pname), Show::from(index as i64), Show::Out(val_count)]);
@@ -3464,6 +3602,10 @@ impl<W: Write> Commands for Print<W> {
         );
         self.next.gl_get_program_stageiv(program, shadertype, pname, values_count, reply)
     }
+    fn gl_get_program_string_arb(&mut self, target: u32, pname: u32, string_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetProgramStringARB", &[Show::Enum(target), Show::Enum(pname), Show::Out(string_count)]);
+        self.next.gl_get_program_string_arb(target, pname, string_count, reply)
+    }
     fn gl_get_programiv(&mut self, program: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glGetProgramiv", &[Show::from(i64::from(program)), Show::Enum(pname), Show::Out(params_count)]);
         self.next.gl_get_programiv(program, pname, params_count, reply)
@@ -3639,6 +3781,10 @@ impl<W: Write> Commands for Print<W> {
         self.line("glGetTexEnviv", &[Show::Enum(target), Show::Enum(pname), Show::Out(params_count)]);
         self.next.gl_get_tex_enviv(target, pname, params_count, reply)
     }
+    fn gl_get_tex_envxv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetTexEnvxv", &[Show::Enum(target), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_tex_envxv(target, pname, params_count, reply)
+    }
     fn gl_get_tex_gendv(&mut self, coord: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glGetTexGendv", &[Show::Enum(coord), Show::Enum(pname), Show::Out(params_count)]);
         self.next.gl_get_tex_gendv(coord, pname, params_count, reply)
@@ -3658,6 +3804,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_get_tex_geniv_oes(&mut self, coord: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glGetTexGenivOES", &[Show::Enum(coord), Show::Enum(pname), Show::Out(params_count)]);
         self.next.gl_get_tex_geniv_oes(coord, pname, params_count, reply)
+    }
+    fn gl_get_tex_genxv_oes(&mut self, coord: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetTexGenxvOES", &[Show::Enum(coord), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_tex_genxv_oes(coord, pname, params_count, reply)
     }
     fn gl_get_tex_image(
         &mut self,
@@ -3711,6 +3861,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_get_tex_parameteriv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glGetTexParameteriv", &[Show::Enum(target), Show::Enum(pname), Show::Out(params_count)]);
         self.next.gl_get_tex_parameteriv(target, pname, params_count, reply)
+    }
+    fn gl_get_tex_parameterxv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetTexParameterxv", &[Show::Enum(target), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_tex_parameterxv(target, pname, params_count, reply)
     }
     fn gl_get_transform_feedback_varying(
         &mut self,
@@ -4277,7 +4431,7 @@ impl<W: Write> Commands for Print<W> {
         self.next.gl_is_program(program, reply)
     }
     fn gl_is_program_arb(&mut self, program: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.line("glIsProgramARB", &[Show::from(program as i64)]);
+        self.line("glIsProgramARB", &[Show::from(i64::from(program))]);
         self.next.gl_is_program_arb(program, reply)
     }
     fn gl_is_program_pipeline(&mut self, pipeline: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -4355,6 +4509,14 @@ impl<W: Write> Commands for Print<W> {
         self.line("glLightModeliv", &[Show::Enum(pname), Show::Array(params.len())]);
         self.next.gl_light_modeliv(pname, params)
     }
+    fn gl_light_modelx(&mut self, pname: u32, param: i32) -> Result<(), Fault> {
+        self.line("glLightModelx", &[Show::Enum(pname), Show::from(param as i64)]);
+        self.next.gl_light_modelx(pname, param)
+    }
+    fn gl_light_modelxv(&mut self, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
+        self.line("glLightModelxv", &[Show::Enum(pname), Show::Array(param.len())]);
+        self.next.gl_light_modelxv(pname, param)
+    }
     fn gl_lightf(&mut self, light: u32, pname: u32, param: f32) -> Result<(), Fault> {
         self.line("glLightf", &[Show::Enum(light), Show::Enum(pname), Show::from(param as f64)]);
         self.next.gl_lightf(light, pname, param)
@@ -4371,6 +4533,14 @@ impl<W: Write> Commands for Print<W> {
         self.line("glLightiv", &[Show::Enum(light), Show::Enum(pname), Show::Array(params.len())]);
         self.next.gl_lightiv(light, pname, params)
     }
+    fn gl_lightx(&mut self, light: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.line("glLightx", &[Show::Enum(light), Show::Enum(pname), Show::from(param as i64)]);
+        self.next.gl_lightx(light, pname, param)
+    }
+    fn gl_lightxv(&mut self, light: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.line("glLightxv", &[Show::Enum(light), Show::Enum(pname), Show::Array(params.len())]);
+        self.next.gl_lightxv(light, pname, params)
+    }
     fn gl_line_stipple(&mut self, factor: i32, pattern: u16) -> Result<(), Fault> {
         self.line("glLineStipple", &[Show::from(factor as i64), Show::from(pattern as i64)]);
         self.next.gl_line_stipple(factor, pattern)
@@ -4378,6 +4548,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_line_width(&mut self, width: f32) -> Result<(), Fault> {
         self.line("glLineWidth", &[Show::from(width as f64)]);
         self.next.gl_line_width(width)
+    }
+    fn gl_line_widthx(&mut self, width: i32) -> Result<(), Fault> {
+        self.line("glLineWidthx", &[Show::from(width as i64)]);
+        self.next.gl_line_widthx(width)
     }
     fn gl_link_program(&mut self, program: u32) -> Result<(), Fault> {
         self.line("glLinkProgram", &[Show::from(i64::from(program))]);
@@ -4398,6 +4572,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_load_matrixf(&mut self, m: Slice<'_, f32>) -> Result<(), Fault> {
         self.line("glLoadMatrixf", &[Show::Array(m.len())]);
         self.next.gl_load_matrixf(m)
+    }
+    fn gl_load_matrixx(&mut self, m: Slice<'_, i32>) -> Result<(), Fault> {
+        self.line("glLoadMatrixx", &[Show::Array(m.len())]);
+        self.next.gl_load_matrixx(m)
     }
     fn gl_load_name(&mut self, name: u32) -> Result<(), Fault> {
         self.line("glLoadName", &[Show::from(name as i64)]);
@@ -4555,6 +4733,14 @@ impl<W: Write> Commands for Print<W> {
         self.line("glMaterialiv", &[Show::Enum(face), Show::Enum(pname), Show::Array(params.len())]);
         self.next.gl_materialiv(face, pname, params)
     }
+    fn gl_materialx(&mut self, face: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.line("glMaterialx", &[Show::Enum(face), Show::Enum(pname), Show::from(param as i64)]);
+        self.next.gl_materialx(face, pname, param)
+    }
+    fn gl_materialxv(&mut self, face: u32, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
+        self.line("glMaterialxv", &[Show::Enum(face), Show::Enum(pname), Show::Array(param.len())]);
+        self.next.gl_materialxv(face, pname, param)
+    }
     fn gl_matrix_frustum_ext(
         &mut self,
         mode: u32,
@@ -4704,6 +4890,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_mult_matrixf(&mut self, m: Slice<'_, f32>) -> Result<(), Fault> {
         self.line("glMultMatrixf", &[Show::Array(m.len())]);
         self.next.gl_mult_matrixf(m)
+    }
+    fn gl_mult_matrixx(&mut self, m: Slice<'_, i32>) -> Result<(), Fault> {
+        self.line("glMultMatrixx", &[Show::Array(m.len())]);
+        self.next.gl_mult_matrixx(m)
     }
     fn gl_mult_transpose_matrixd(&mut self, m: Slice<'_, f64>) -> Result<(), Fault> {
         self.line("glMultTransposeMatrixd", &[Show::Array(m.len())]);
@@ -4931,6 +5121,13 @@ impl<W: Write> Commands for Print<W> {
         self.line("glMultiTexCoord4sv", &[Show::Enum(target), Show::Array(v.len())]);
         self.next.gl_multi_tex_coord4sv(target, v)
     }
+    fn gl_multi_tex_coord4x(&mut self, texture: u32, s: i32, t: i32, r: i32, q: i32) -> Result<(), Fault> {
+        self.line(
+            "glMultiTexCoord4x",
+            &[Show::Enum(texture), Show::from(s as i64), Show::from(t as i64), Show::from(r as i64), Show::from(q as i64)],
+        );
+        self.next.gl_multi_tex_coord4x(texture, s, t, r, q)
+    }
     fn gl_multi_tex_coord_p1ui(&mut self, texture: u32, type_: u32, coords: u32) -> Result<(), Fault> {
         self.line("glMultiTexCoordP1ui", &[Show::Enum(texture), Show::Enum(type_), Show::from(coords as i64)]);
         self.next.gl_multi_tex_coord_p1ui(texture, type_, coords)
@@ -5011,6 +5208,10 @@ impl<W: Write> Commands for Print<W> {
         self.line("glNormal3sv", &[Show::Array(v.len())]);
         self.next.gl_normal3sv(v)
     }
+    fn gl_normal3x(&mut self, nx: i32, ny: i32, nz: i32) -> Result<(), Fault> {
+        self.line("glNormal3x", &[Show::from(nx as i64), Show::from(ny as i64), Show::from(nz as i64)]);
+        self.next.gl_normal3x(nx, ny, nz)
+    }
     fn gl_normal_p3ui(&mut self, type_: u32, coords: u32) -> Result<(), Fault> {
         self.line("glNormalP3ui", &[Show::Enum(type_), Show::from(coords as i64)]);
         self.next.gl_normal_p3ui(type_, coords)
@@ -5080,6 +5281,20 @@ impl<W: Write> Commands for Print<W> {
         );
         self.next.gl_orthof_oes(l, r, b, t, n, f)
     }
+    fn gl_orthox(&mut self, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) -> Result<(), Fault> {
+        self.line(
+            "glOrthox",
+            &[
+                Show::from(l as i64),
+                Show::from(r as i64),
+                Show::from(b as i64),
+                Show::from(t as i64),
+                Show::from(n as i64),
+                Show::from(f as i64),
+            ],
+        );
+        self.next.gl_orthox(l, r, b, t, n, f)
+    }
     fn gl_pass_tex_coord_ati(&mut self, dst: u32, coord: u32, swizzle: u32) -> Result<(), Fault> {
         self.line("glPassTexCoordATI", &[Show::from(dst as i64), Show::from(coord as i64), Show::Enum(swizzle)]);
         self.next.gl_pass_tex_coord_ati(dst, coord, swizzle)
@@ -5148,9 +5363,25 @@ impl<W: Write> Commands for Print<W> {
         self.line("glPointParameteriv", &[Show::Enum(pname), Show::Array(params.len())]);
         self.next.gl_point_parameteriv(pname, params)
     }
+    fn gl_point_parameterx(&mut self, pname: u32, param: i32) -> Result<(), Fault> {
+        self.line("glPointParameterx", &[Show::Enum(pname), Show::from(param as i64)]);
+        self.next.gl_point_parameterx(pname, param)
+    }
+    fn gl_point_parameterxv(&mut self, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.line("glPointParameterxv", &[Show::Enum(pname), Show::Array(params.len())]);
+        self.next.gl_point_parameterxv(pname, params)
+    }
     fn gl_point_size(&mut self, size: f32) -> Result<(), Fault> {
         self.line("glPointSize", &[Show::from(size as f64)]);
         self.next.gl_point_size(size)
+    }
+    fn gl_point_size_pointer_oes(&mut self, type_: u32, stride: i32, pointer: u64) -> Result<(), Fault> {
+        self.line("glPointSizePointerOES", &[Show::Enum(type_), Show::from(stride as i64), Show::from(pointer as i64)]);
+        self.next.gl_point_size_pointer_oes(type_, stride, pointer)
+    }
+    fn gl_point_sizex(&mut self, size: i32) -> Result<(), Fault> {
+        self.line("glPointSizex", &[Show::from(size as i64)]);
+        self.next.gl_point_sizex(size)
     }
     fn gl_polygon_mode(&mut self, face: u32, mode: u32) -> Result<(), Fault> {
         self.line("glPolygonMode", &[Show::Enum(face), Show::Enum(mode)]);
@@ -5163,6 +5394,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_polygon_offset_clamp(&mut self, factor: f32, units: f32, clamp: f32) -> Result<(), Fault> {
         self.line("glPolygonOffsetClamp", &[Show::from(factor as f64), Show::from(units as f64), Show::from(clamp as f64)]);
         self.next.gl_polygon_offset_clamp(factor, units, clamp)
+    }
+    fn gl_polygon_offsetx(&mut self, factor: i32, units: i32) -> Result<(), Fault> {
+        self.line("glPolygonOffsetx", &[Show::from(factor as i64), Show::from(units as i64)]);
+        self.next.gl_polygon_offsetx(factor, units)
     }
     fn gl_polygon_stipple(&mut self, mask: Data<'_>) -> Result<(), Fault> {
         self.line("glPolygonStipple", &[Show::Data(mask)]);
@@ -5217,6 +5452,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_primitive_restart_index_nv(&mut self, index: u32) -> Result<(), Fault> {
         self.line("glPrimitiveRestartIndexNV", &[Show::from(index as i64)]);
         self.next.gl_primitive_restart_index_nv(index)
+    }
+    fn gl_primitive_restart_nv(&mut self) -> Result<(), Fault> {
+        self.line("glPrimitiveRestartNV", &[]);
+        self.next.gl_primitive_restart_nv()
     }
     fn gl_prioritize_textures(&mut self, n: i32, textures: Slice<'_, u32>, priorities: Slice<'_, f32>) -> Result<(), Fault> {
         self.line("glPrioritizeTextures", &[Show::from(n as i64), Show::Array(textures.len()), Show::Array(priorities.len())]);
@@ -5318,6 +5557,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_program_parameteri(&mut self, program: u32, pname: u32, value: i32) -> Result<(), Fault> {
         self.line("glProgramParameteri", &[Show::from(i64::from(program)), Show::Enum(pname), Show::from(value as i64)]);
         self.next.gl_program_parameteri(program, pname, value)
+    }
+    fn gl_program_string_arb(&mut self, target: u32, format: u32, string: Slice<'_, u8>) -> Result<(), Fault> {
+        self.line("glProgramStringARB", &[Show::Enum(target), Show::Enum(format), Show::Array(string.len())]);
+        self.next.gl_program_string_arb(target, format, string)
     }
     fn gl_program_uniform1d(&mut self, program: u32, location: i32, v0: f64) -> Result<(), Fault> {
         self.line("glProgramUniform1d", &[Show::from(i64::from(program)), Show::from(location as i64), Show::from(v0 as f64)]);
@@ -6481,6 +6724,10 @@ impl<W: Write> Commands for Print<W> {
         self.line("glQueryCounter", &[Show::from(i64::from(id)), Show::Enum(target)]);
         self.next.gl_query_counter(id, target)
     }
+    fn gl_query_matrixx_oes(&mut self, mantissa_count: u32, exponent_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glQueryMatrixxOES", &[Show::Out(mantissa_count), Show::Out(exponent_count)]);
+        self.next.gl_query_matrixx_oes(mantissa_count, exponent_count, reply)
+    }
     fn gl_raster_pos2d(&mut self, x: f64, y: f64) -> Result<(), Fault> {
         self.line("glRasterPos2d", &[Show::from(x as f64), Show::from(y as f64)]);
         self.next.gl_raster_pos2d(x, y)
@@ -6710,9 +6957,17 @@ impl<W: Write> Commands for Print<W> {
         self.line("glRotatef", &[Show::from(angle as f64), Show::from(x as f64), Show::from(y as f64), Show::from(z as f64)]);
         self.next.gl_rotatef(angle, x, y, z)
     }
+    fn gl_rotatex(&mut self, angle: i32, x: i32, y: i32, z: i32) -> Result<(), Fault> {
+        self.line("glRotatex", &[Show::from(angle as i64), Show::from(x as i64), Show::from(y as i64), Show::from(z as i64)]);
+        self.next.gl_rotatex(angle, x, y, z)
+    }
     fn gl_sample_coverage(&mut self, value: f32, invert: u8) -> Result<(), Fault> {
         self.line("glSampleCoverage", &[Show::from(value as f64), Show::from(invert as i64)]);
         self.next.gl_sample_coverage(value, invert)
+    }
+    fn gl_sample_coveragex(&mut self, value: i32, invert: u8) -> Result<(), Fault> {
+        self.line("glSampleCoveragex", &[Show::from(value as i64), Show::from(invert as i64)]);
+        self.next.gl_sample_coveragex(value, invert)
     }
     fn gl_sample_map_ati(&mut self, dst: u32, interp: u32, swizzle: u32) -> Result<(), Fault> {
         self.line("glSampleMapATI", &[Show::from(dst as i64), Show::from(interp as i64), Show::Enum(swizzle)]);
@@ -6753,6 +7008,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_scalef(&mut self, x: f32, y: f32, z: f32) -> Result<(), Fault> {
         self.line("glScalef", &[Show::from(x as f64), Show::from(y as f64), Show::from(z as f64)]);
         self.next.gl_scalef(x, y, z)
+    }
+    fn gl_scalex(&mut self, x: i32, y: i32, z: i32) -> Result<(), Fault> {
+        self.line("glScalex", &[Show::from(x as i64), Show::from(y as i64), Show::from(z as i64)]);
+        self.next.gl_scalex(x, y, z)
     }
     fn gl_scissor(&mut self, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
         self.line("glScissor", &[Show::from(x as i64), Show::from(y as i64), Show::from(width as i64), Show::from(height as i64)]);
@@ -6861,6 +7120,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_select_buffer(&mut self, size: i32) -> Result<(), Fault> {
         self.line("glSelectBuffer", &[Show::from(size as i64)]);
         self.next.gl_select_buffer(size)
+    }
+    fn gl_set_fragment_shader_constant_ati(&mut self, dst: u32, value: Slice<'_, f32>) -> Result<(), Fault> {
+        self.line("glSetFragmentShaderConstantATI", &[Show::from(dst as i64), Show::Array(value.len())]);
+        self.next.gl_set_fragment_shader_constant_ati(dst, value)
     }
     fn gl_shade_model(&mut self, mode: u32) -> Result<(), Fault> {
         self.line("glShadeModel", &[Show::Enum(mode)]);
@@ -7155,6 +7418,14 @@ impl<W: Write> Commands for Print<W> {
         self.line("glTexEnviv", &[Show::Enum(target), Show::Enum(pname), Show::Array(params.len())]);
         self.next.gl_tex_enviv(target, pname, params)
     }
+    fn gl_tex_envx(&mut self, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.line("glTexEnvx", &[Show::Enum(target), Show::Enum(pname), Show::from(param as i64)]);
+        self.next.gl_tex_envx(target, pname, param)
+    }
+    fn gl_tex_envxv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.line("glTexEnvxv", &[Show::Enum(target), Show::Enum(pname), Show::Array(params.len())]);
+        self.next.gl_tex_envxv(target, pname, params)
+    }
     fn gl_tex_gend(&mut self, coord: u32, pname: u32, param: f64) -> Result<(), Fault> {
         self.line("glTexGend", &[Show::Enum(coord), Show::Enum(pname), Show::from(param as f64)]);
         self.next.gl_tex_gend(coord, pname, param)
@@ -7194,6 +7465,14 @@ impl<W: Write> Commands for Print<W> {
     fn gl_tex_geniv_oes(&mut self, coord: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.line("glTexGenivOES", &[Show::Enum(coord), Show::Enum(pname), Show::Array(params.len())]);
         self.next.gl_tex_geniv_oes(coord, pname, params)
+    }
+    fn gl_tex_genx_oes(&mut self, coord: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.line("glTexGenxOES", &[Show::Enum(coord), Show::Enum(pname), Show::from(param as i64)]);
+        self.next.gl_tex_genx_oes(coord, pname, param)
+    }
+    fn gl_tex_genxv_oes(&mut self, coord: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.line("glTexGenxvOES", &[Show::Enum(coord), Show::Enum(pname), Show::Array(params.len())]);
+        self.next.gl_tex_genxv_oes(coord, pname, params)
     }
     fn gl_tex_image1d(
         &mut self,
@@ -7408,6 +7687,14 @@ impl<W: Write> Commands for Print<W> {
     fn gl_tex_parameteriv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.line("glTexParameteriv", &[Show::Enum(target), Show::Enum(pname), Show::Array(params.len())]);
         self.next.gl_tex_parameteriv(target, pname, params)
+    }
+    fn gl_tex_parameterx(&mut self, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.line("glTexParameterx", &[Show::Enum(target), Show::Enum(pname), Show::from(param as i64)]);
+        self.next.gl_tex_parameterx(target, pname, param)
+    }
+    fn gl_tex_parameterxv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.line("glTexParameterxv", &[Show::Enum(target), Show::Enum(pname), Show::Array(params.len())]);
+        self.next.gl_tex_parameterxv(target, pname, params)
     }
     fn gl_tex_storage1d(&mut self, target: u32, levels: i32, internalformat: u32, width: i32) -> Result<(), Fault> {
         self.line("glTexStorage1D", &[Show::Enum(target), Show::from(levels as i64), Show::Enum(internalformat), Show::from(width as i64)]);
@@ -8306,6 +8593,10 @@ impl<W: Write> Commands for Print<W> {
     fn gl_translatef(&mut self, x: f32, y: f32, z: f32) -> Result<(), Fault> {
         self.line("glTranslatef", &[Show::from(x as f64), Show::from(y as f64), Show::from(z as f64)]);
         self.next.gl_translatef(x, y, z)
+    }
+    fn gl_translatex(&mut self, x: i32, y: i32, z: i32) -> Result<(), Fault> {
+        self.line("glTranslatex", &[Show::from(x as i64), Show::from(y as i64), Show::from(z as i64)]);
+        self.next.gl_translatex(x, y, z)
     }
     fn gl_uniform1d(&mut self, location: i32, x: f64) -> Result<(), Fault> {
         self.line("glUniform1d", &[Show::from(location as i64), Show::from(x as f64)]);

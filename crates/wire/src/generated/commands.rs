@@ -132,6 +132,14 @@ pub trait Commands {
     fn mgn_get_polygon_stipple_to(&mut self, offset: u64) -> Result<(), Fault> {
         self.next().mgn_get_polygon_stipple_to(offset)
     }
+    /// GL_PROGRAM_ERROR_STRING_ARB.
+    fn mgn_get_program_error_string(&mut self, text_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().mgn_get_program_error_string(text_count, reply)
+    }
+    /// glGetStringi of what is asked rarely.
+    fn mgn_get_stringi(&mut self, name: u32, index: u32, text_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().mgn_get_stringi(name, index, text_count, reply)
+    }
     /// glGetTexImage into the bound pixel pack buffer, laid out by the pixel store state.
     fn mgn_get_tex_image_to(&mut self, target: u32, level: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
         self.next().mgn_get_tex_image_to(target, level, format, type_, offset)
@@ -224,6 +232,9 @@ pub trait Commands {
     fn gl_alpha_func(&mut self, func: u32, ref_: f32) -> Result<(), Fault> {
         self.next().gl_alpha_func(func, ref_)
     }
+    fn gl_alpha_funcx(&mut self, func: u32, ref_: i32) -> Result<(), Fault> {
+        self.next().gl_alpha_funcx(func, ref_)
+    }
     fn gl_are_textures_resident(
         &mut self,
         n: i32,
@@ -253,6 +264,9 @@ pub trait Commands {
     }
     fn gl_begin_conditional_render(&mut self, id: u32, mode: u32) -> Result<(), Fault> {
         self.next().gl_begin_conditional_render(id, mode)
+    }
+    fn gl_begin_fragment_shader_ati(&mut self) -> Result<(), Fault> {
+        self.next().gl_begin_fragment_shader_ati()
     }
     fn gl_begin_query(&mut self, target: u32, id: u32) -> Result<(), Fault> {
         self.next().gl_begin_query(target, id)
@@ -306,6 +320,9 @@ pub trait Commands {
         name: Slice<'_, u8>,
     ) -> Result<(), Fault> {
         self.next().gl_bind_frag_data_location_indexed(program, color_number, index, name)
+    }
+    fn gl_bind_fragment_shader_ati(&mut self, id: u32) -> Result<(), Fault> {
+        self.next().gl_bind_fragment_shader_ati(id)
     }
     fn gl_bind_framebuffer(&mut self, target: u32, framebuffer: u32) -> Result<(), Fault> {
         self.next().gl_bind_framebuffer(target, framebuffer)
@@ -518,11 +535,17 @@ pub trait Commands {
     fn gl_clear_color_iui_ext(&mut self, red: u32, green: u32, blue: u32, alpha: u32) -> Result<(), Fault> {
         self.next().gl_clear_color_iui_ext(red, green, blue, alpha)
     }
+    fn gl_clear_colorx(&mut self, red: i32, green: i32, blue: i32, alpha: i32) -> Result<(), Fault> {
+        self.next().gl_clear_colorx(red, green, blue, alpha)
+    }
     fn gl_clear_depth(&mut self, depth: f64) -> Result<(), Fault> {
         self.next().gl_clear_depth(depth)
     }
     fn gl_clear_depthf(&mut self, d: f32) -> Result<(), Fault> {
         self.next().gl_clear_depthf(d)
+    }
+    fn gl_clear_depthx(&mut self, depth: i32) -> Result<(), Fault> {
+        self.next().gl_clear_depthx(depth)
     }
     fn gl_clear_index(&mut self, c: f32) -> Result<(), Fault> {
         self.next().gl_clear_index(c)
@@ -569,6 +592,9 @@ pub trait Commands {
     }
     fn gl_clip_planef_oes(&mut self, plane: u32, equation: Slice<'_, f32>) -> Result<(), Fault> {
         self.next().gl_clip_planef_oes(plane, equation)
+    }
+    fn gl_clip_planex(&mut self, plane: u32, equation: Slice<'_, i32>) -> Result<(), Fault> {
+        self.next().gl_clip_planex(plane, equation)
     }
     fn gl_color3b(&mut self, red: i8, green: i8, blue: i8) -> Result<(), Fault> {
         self.next().gl_color3b(red, green, blue)
@@ -665,6 +691,9 @@ pub trait Commands {
     }
     fn gl_color4usv(&mut self, v: Slice<'_, u16>) -> Result<(), Fault> {
         self.next().gl_color4usv(v)
+    }
+    fn gl_color4x(&mut self, red: i32, green: i32, blue: i32, alpha: i32) -> Result<(), Fault> {
+        self.next().gl_color4x(red, green, blue, alpha)
     }
     fn gl_color_fragment_op1_ati(
         &mut self,
@@ -1127,6 +1156,9 @@ pub trait Commands {
     fn gl_delete_buffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.next().gl_delete_buffers(names)
     }
+    fn gl_delete_fragment_shader_ati(&mut self, id: u32) -> Result<(), Fault> {
+        self.next().gl_delete_fragment_shader_ati(id)
+    }
     fn gl_delete_framebuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.next().gl_delete_framebuffers(names)
     }
@@ -1150,6 +1182,9 @@ pub trait Commands {
     }
     fn gl_delete_program_pipelines_ext(&mut self, n: i32, pipelines: Slice<'_, u32>) -> Result<(), Fault> {
         self.next().gl_delete_program_pipelines_ext(n, pipelines)
+    }
+    fn gl_delete_programs_arb(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.next().gl_delete_programs_arb(names)
     }
     fn gl_delete_queries(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.next().gl_delete_queries(names)
@@ -1213,6 +1248,9 @@ pub trait Commands {
     }
     fn gl_depth_rangef(&mut self, n: f32, f: f32) -> Result<(), Fault> {
         self.next().gl_depth_rangef(n, f)
+    }
+    fn gl_depth_rangex(&mut self, n: i32, f: i32) -> Result<(), Fault> {
+        self.next().gl_depth_rangex(n, f)
     }
     fn gl_detach_shader(&mut self, program: u32, shader: u32) -> Result<(), Fault> {
         self.next().gl_detach_shader(program, shader)
@@ -1338,6 +1376,30 @@ pub trait Commands {
     ) -> Result<(), Fault> {
         self.next().gl_draw_range_elements_base_vertex(mode, start, end, count, type_, indices, basevertex)
     }
+    fn gl_draw_texf_oes(&mut self, x: f32, y: f32, z: f32, width: f32, height: f32) -> Result<(), Fault> {
+        self.next().gl_draw_texf_oes(x, y, z, width, height)
+    }
+    fn gl_draw_texfv_oes(&mut self, coords: Slice<'_, f32>) -> Result<(), Fault> {
+        self.next().gl_draw_texfv_oes(coords)
+    }
+    fn gl_draw_texi_oes(&mut self, x: i32, y: i32, z: i32, width: i32, height: i32) -> Result<(), Fault> {
+        self.next().gl_draw_texi_oes(x, y, z, width, height)
+    }
+    fn gl_draw_texiv_oes(&mut self, coords: Slice<'_, i32>) -> Result<(), Fault> {
+        self.next().gl_draw_texiv_oes(coords)
+    }
+    fn gl_draw_texs_oes(&mut self, x: i16, y: i16, z: i16, width: i16, height: i16) -> Result<(), Fault> {
+        self.next().gl_draw_texs_oes(x, y, z, width, height)
+    }
+    fn gl_draw_texsv_oes(&mut self, coords: Slice<'_, i16>) -> Result<(), Fault> {
+        self.next().gl_draw_texsv_oes(coords)
+    }
+    fn gl_draw_texx_oes(&mut self, x: i32, y: i32, z: i32, width: i32, height: i32) -> Result<(), Fault> {
+        self.next().gl_draw_texx_oes(x, y, z, width, height)
+    }
+    fn gl_draw_texxv_oes(&mut self, coords: Slice<'_, i32>) -> Result<(), Fault> {
+        self.next().gl_draw_texxv_oes(coords)
+    }
     fn gl_draw_transform_feedback(&mut self, mode: u32, id: u32) -> Result<(), Fault> {
         self.next().gl_draw_transform_feedback(mode, id)
     }
@@ -1385,6 +1447,9 @@ pub trait Commands {
     }
     fn gl_end_conditional_render(&mut self) -> Result<(), Fault> {
         self.next().gl_end_conditional_render()
+    }
+    fn gl_end_fragment_shader_ati(&mut self) -> Result<(), Fault> {
+        self.next().gl_end_fragment_shader_ati()
     }
     fn gl_end_list(&mut self) -> Result<(), Fault> {
         self.next().gl_end_list()
@@ -1469,6 +1534,12 @@ pub trait Commands {
     }
     fn gl_fogiv(&mut self, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.next().gl_fogiv(pname, params)
+    }
+    fn gl_fogx(&mut self, pname: u32, param: i32) -> Result<(), Fault> {
+        self.next().gl_fogx(pname, param)
+    }
+    fn gl_fogxv(&mut self, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
+        self.next().gl_fogxv(pname, param)
     }
     fn gl_framebuffer_draw_buffer_ext(&mut self, framebuffer: u32, mode: u32) -> Result<(), Fault> {
         self.next().gl_framebuffer_draw_buffer_ext(framebuffer, mode)
@@ -1555,8 +1626,14 @@ pub trait Commands {
     fn gl_frustumf_oes(&mut self, l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) -> Result<(), Fault> {
         self.next().gl_frustumf_oes(l, r, b, t, n, f)
     }
+    fn gl_frustumx(&mut self, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) -> Result<(), Fault> {
+        self.next().gl_frustumx(l, r, b, t, n, f)
+    }
     fn gl_gen_buffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.next().gl_gen_buffers(names)
+    }
+    fn gl_gen_fragment_shaders_ati(&mut self, first: u32, range: u32) -> Result<(), Fault> {
+        self.next().gl_gen_fragment_shaders_ati(first, range)
     }
     fn gl_gen_framebuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.next().gl_gen_framebuffers(names)
@@ -1569,6 +1646,9 @@ pub trait Commands {
     }
     fn gl_gen_program_pipelines_ext(&mut self, n: i32, pipelines_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_gen_program_pipelines_ext(n, pipelines_count, reply)
+    }
+    fn gl_gen_programs_arb(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.next().gl_gen_programs_arb(names)
     }
     fn gl_gen_queries(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.next().gl_gen_queries(names)
@@ -1763,6 +1843,9 @@ pub trait Commands {
     fn gl_get_clip_planef_oes(&mut self, plane: u32, equation_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_clip_planef_oes(plane, equation_count, reply)
     }
+    fn gl_get_clip_planex(&mut self, plane: u32, equation_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_get_clip_planex(plane, equation_count, reply)
+    }
     fn gl_get_compressed_tex_image(&mut self, target: u32, level: i32, extent_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_compressed_tex_image(target, level, extent_count, reply)
     }
@@ -1887,6 +1970,9 @@ pub trait Commands {
     fn gl_get_lightiv(&mut self, light: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_lightiv(light, pname, params_count, reply)
     }
+    fn gl_get_lightxv(&mut self, light: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_get_lightxv(light, pname, params_count, reply)
+    }
     fn gl_get_mapdv(&mut self, target: u32, query: u32, v_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_mapdv(target, query, v_count, reply)
     }
@@ -1901,6 +1987,9 @@ pub trait Commands {
     }
     fn gl_get_materialiv(&mut self, face: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_materialiv(face, pname, params_count, reply)
+    }
+    fn gl_get_materialxv(&mut self, face: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_get_materialxv(face, pname, params_count, reply)
     }
     fn gl_get_multisamplefv(&mut self, pname: u32, index: u32, val_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_multisamplefv(pname, index, val_count, reply)
@@ -2119,6 +2208,9 @@ pub trait Commands {
     ) -> Result<(), Fault> {
         self.next().gl_get_program_stageiv(program, shadertype, pname, values_count, reply)
     }
+    fn gl_get_program_string_arb(&mut self, target: u32, pname: u32, string_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_get_program_string_arb(target, pname, string_count, reply)
+    }
     fn gl_get_programiv(&mut self, program: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_programiv(program, pname, params_count, reply)
     }
@@ -2241,6 +2333,9 @@ pub trait Commands {
     fn gl_get_tex_enviv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_tex_enviv(target, pname, params_count, reply)
     }
+    fn gl_get_tex_envxv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_get_tex_envxv(target, pname, params_count, reply)
+    }
     fn gl_get_tex_gendv(&mut self, coord: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_tex_gendv(coord, pname, params_count, reply)
     }
@@ -2255,6 +2350,9 @@ pub trait Commands {
     }
     fn gl_get_tex_geniv_oes(&mut self, coord: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_tex_geniv_oes(coord, pname, params_count, reply)
+    }
+    fn gl_get_tex_genxv_oes(&mut self, coord: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_get_tex_genxv_oes(coord, pname, params_count, reply)
     }
     fn gl_get_tex_image(
         &mut self,
@@ -2298,6 +2396,9 @@ pub trait Commands {
     }
     fn gl_get_tex_parameteriv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().gl_get_tex_parameteriv(target, pname, params_count, reply)
+    }
+    fn gl_get_tex_parameterxv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_get_tex_parameterxv(target, pname, params_count, reply)
     }
     fn gl_get_transform_feedback_varying(
         &mut self,
@@ -2725,6 +2826,12 @@ pub trait Commands {
     fn gl_light_modeliv(&mut self, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.next().gl_light_modeliv(pname, params)
     }
+    fn gl_light_modelx(&mut self, pname: u32, param: i32) -> Result<(), Fault> {
+        self.next().gl_light_modelx(pname, param)
+    }
+    fn gl_light_modelxv(&mut self, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
+        self.next().gl_light_modelxv(pname, param)
+    }
     fn gl_lightf(&mut self, light: u32, pname: u32, param: f32) -> Result<(), Fault> {
         self.next().gl_lightf(light, pname, param)
     }
@@ -2737,11 +2844,20 @@ pub trait Commands {
     fn gl_lightiv(&mut self, light: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.next().gl_lightiv(light, pname, params)
     }
+    fn gl_lightx(&mut self, light: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.next().gl_lightx(light, pname, param)
+    }
+    fn gl_lightxv(&mut self, light: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.next().gl_lightxv(light, pname, params)
+    }
     fn gl_line_stipple(&mut self, factor: i32, pattern: u16) -> Result<(), Fault> {
         self.next().gl_line_stipple(factor, pattern)
     }
     fn gl_line_width(&mut self, width: f32) -> Result<(), Fault> {
         self.next().gl_line_width(width)
+    }
+    fn gl_line_widthx(&mut self, width: i32) -> Result<(), Fault> {
+        self.next().gl_line_widthx(width)
     }
     fn gl_link_program(&mut self, program: u32) -> Result<(), Fault> {
         self.next().gl_link_program(program)
@@ -2757,6 +2873,9 @@ pub trait Commands {
     }
     fn gl_load_matrixf(&mut self, m: Slice<'_, f32>) -> Result<(), Fault> {
         self.next().gl_load_matrixf(m)
+    }
+    fn gl_load_matrixx(&mut self, m: Slice<'_, i32>) -> Result<(), Fault> {
+        self.next().gl_load_matrixx(m)
     }
     fn gl_load_name(&mut self, name: u32) -> Result<(), Fault> {
         self.next().gl_load_name(name)
@@ -2829,6 +2948,12 @@ pub trait Commands {
     }
     fn gl_materialiv(&mut self, face: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.next().gl_materialiv(face, pname, params)
+    }
+    fn gl_materialx(&mut self, face: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.next().gl_materialx(face, pname, param)
+    }
+    fn gl_materialxv(&mut self, face: u32, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
+        self.next().gl_materialxv(face, pname, param)
     }
     fn gl_matrix_frustum_ext(
         &mut self,
@@ -2925,6 +3050,9 @@ pub trait Commands {
     }
     fn gl_mult_matrixf(&mut self, m: Slice<'_, f32>) -> Result<(), Fault> {
         self.next().gl_mult_matrixf(m)
+    }
+    fn gl_mult_matrixx(&mut self, m: Slice<'_, i32>) -> Result<(), Fault> {
+        self.next().gl_mult_matrixx(m)
     }
     fn gl_mult_transpose_matrixd(&mut self, m: Slice<'_, f64>) -> Result<(), Fault> {
         self.next().gl_mult_transpose_matrixd(m)
@@ -3071,6 +3199,9 @@ pub trait Commands {
     fn gl_multi_tex_coord4sv(&mut self, target: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.next().gl_multi_tex_coord4sv(target, v)
     }
+    fn gl_multi_tex_coord4x(&mut self, texture: u32, s: i32, t: i32, r: i32, q: i32) -> Result<(), Fault> {
+        self.next().gl_multi_tex_coord4x(texture, s, t, r, q)
+    }
     fn gl_multi_tex_coord_p1ui(&mut self, texture: u32, type_: u32, coords: u32) -> Result<(), Fault> {
         self.next().gl_multi_tex_coord_p1ui(texture, type_, coords)
     }
@@ -3131,6 +3262,9 @@ pub trait Commands {
     fn gl_normal3sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.next().gl_normal3sv(v)
     }
+    fn gl_normal3x(&mut self, nx: i32, ny: i32, nz: i32) -> Result<(), Fault> {
+        self.next().gl_normal3x(nx, ny, nz)
+    }
     fn gl_normal_p3ui(&mut self, type_: u32, coords: u32) -> Result<(), Fault> {
         self.next().gl_normal_p3ui(type_, coords)
     }
@@ -3157,6 +3291,9 @@ pub trait Commands {
     }
     fn gl_orthof_oes(&mut self, l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) -> Result<(), Fault> {
         self.next().gl_orthof_oes(l, r, b, t, n, f)
+    }
+    fn gl_orthox(&mut self, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) -> Result<(), Fault> {
+        self.next().gl_orthox(l, r, b, t, n, f)
     }
     fn gl_pass_tex_coord_ati(&mut self, dst: u32, coord: u32, swizzle: u32) -> Result<(), Fault> {
         self.next().gl_pass_tex_coord_ati(dst, coord, swizzle)
@@ -3209,8 +3346,20 @@ pub trait Commands {
     fn gl_point_parameteriv(&mut self, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.next().gl_point_parameteriv(pname, params)
     }
+    fn gl_point_parameterx(&mut self, pname: u32, param: i32) -> Result<(), Fault> {
+        self.next().gl_point_parameterx(pname, param)
+    }
+    fn gl_point_parameterxv(&mut self, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.next().gl_point_parameterxv(pname, params)
+    }
     fn gl_point_size(&mut self, size: f32) -> Result<(), Fault> {
         self.next().gl_point_size(size)
+    }
+    fn gl_point_size_pointer_oes(&mut self, type_: u32, stride: i32, pointer: u64) -> Result<(), Fault> {
+        self.next().gl_point_size_pointer_oes(type_, stride, pointer)
+    }
+    fn gl_point_sizex(&mut self, size: i32) -> Result<(), Fault> {
+        self.next().gl_point_sizex(size)
     }
     fn gl_polygon_mode(&mut self, face: u32, mode: u32) -> Result<(), Fault> {
         self.next().gl_polygon_mode(face, mode)
@@ -3220,6 +3369,9 @@ pub trait Commands {
     }
     fn gl_polygon_offset_clamp(&mut self, factor: f32, units: f32, clamp: f32) -> Result<(), Fault> {
         self.next().gl_polygon_offset_clamp(factor, units, clamp)
+    }
+    fn gl_polygon_offsetx(&mut self, factor: i32, units: i32) -> Result<(), Fault> {
+        self.next().gl_polygon_offsetx(factor, units)
     }
     fn gl_polygon_stipple(&mut self, mask: Data<'_>) -> Result<(), Fault> {
         self.next().gl_polygon_stipple(mask)
@@ -3254,6 +3406,9 @@ pub trait Commands {
     }
     fn gl_primitive_restart_index_nv(&mut self, index: u32) -> Result<(), Fault> {
         self.next().gl_primitive_restart_index_nv(index)
+    }
+    fn gl_primitive_restart_nv(&mut self) -> Result<(), Fault> {
+        self.next().gl_primitive_restart_nv()
     }
     fn gl_prioritize_textures(&mut self, n: i32, textures: Slice<'_, u32>, priorities: Slice<'_, f32>) -> Result<(), Fault> {
         self.next().gl_prioritize_textures(n, textures, priorities)
@@ -3293,6 +3448,9 @@ pub trait Commands {
     }
     fn gl_program_parameteri(&mut self, program: u32, pname: u32, value: i32) -> Result<(), Fault> {
         self.next().gl_program_parameteri(program, pname, value)
+    }
+    fn gl_program_string_arb(&mut self, target: u32, format: u32, string: Slice<'_, u8>) -> Result<(), Fault> {
+        self.next().gl_program_string_arb(target, format, string)
     }
     fn gl_program_uniform1d(&mut self, program: u32, location: i32, v0: f64) -> Result<(), Fault> {
         self.next().gl_program_uniform1d(program, location, v0)
@@ -3801,6 +3959,9 @@ pub trait Commands {
     fn gl_query_counter(&mut self, id: u32, target: u32) -> Result<(), Fault> {
         self.next().gl_query_counter(id, target)
     }
+    fn gl_query_matrixx_oes(&mut self, mantissa_count: u32, exponent_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().gl_query_matrixx_oes(mantissa_count, exponent_count, reply)
+    }
     fn gl_raster_pos2d(&mut self, x: f64, y: f64) -> Result<(), Fault> {
         self.next().gl_raster_pos2d(x, y)
     }
@@ -3950,8 +4111,14 @@ pub trait Commands {
     fn gl_rotatef(&mut self, angle: f32, x: f32, y: f32, z: f32) -> Result<(), Fault> {
         self.next().gl_rotatef(angle, x, y, z)
     }
+    fn gl_rotatex(&mut self, angle: i32, x: i32, y: i32, z: i32) -> Result<(), Fault> {
+        self.next().gl_rotatex(angle, x, y, z)
+    }
     fn gl_sample_coverage(&mut self, value: f32, invert: u8) -> Result<(), Fault> {
         self.next().gl_sample_coverage(value, invert)
+    }
+    fn gl_sample_coveragex(&mut self, value: i32, invert: u8) -> Result<(), Fault> {
+        self.next().gl_sample_coveragex(value, invert)
     }
     fn gl_sample_map_ati(&mut self, dst: u32, interp: u32, swizzle: u32) -> Result<(), Fault> {
         self.next().gl_sample_map_ati(dst, interp, swizzle)
@@ -3982,6 +4149,9 @@ pub trait Commands {
     }
     fn gl_scalef(&mut self, x: f32, y: f32, z: f32) -> Result<(), Fault> {
         self.next().gl_scalef(x, y, z)
+    }
+    fn gl_scalex(&mut self, x: i32, y: i32, z: i32) -> Result<(), Fault> {
+        self.next().gl_scalex(x, y, z)
     }
     fn gl_scissor(&mut self, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
         self.next().gl_scissor(x, y, width, height)
@@ -4054,6 +4224,9 @@ pub trait Commands {
     }
     fn gl_select_buffer(&mut self, size: i32) -> Result<(), Fault> {
         self.next().gl_select_buffer(size)
+    }
+    fn gl_set_fragment_shader_constant_ati(&mut self, dst: u32, value: Slice<'_, f32>) -> Result<(), Fault> {
+        self.next().gl_set_fragment_shader_constant_ati(dst, value)
     }
     fn gl_shade_model(&mut self, mode: u32) -> Result<(), Fault> {
         self.next().gl_shade_model(mode)
@@ -4249,6 +4422,12 @@ pub trait Commands {
     fn gl_tex_enviv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.next().gl_tex_enviv(target, pname, params)
     }
+    fn gl_tex_envx(&mut self, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.next().gl_tex_envx(target, pname, param)
+    }
+    fn gl_tex_envxv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.next().gl_tex_envxv(target, pname, params)
+    }
     fn gl_tex_gend(&mut self, coord: u32, pname: u32, param: f64) -> Result<(), Fault> {
         self.next().gl_tex_gend(coord, pname, param)
     }
@@ -4278,6 +4457,12 @@ pub trait Commands {
     }
     fn gl_tex_geniv_oes(&mut self, coord: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.next().gl_tex_geniv_oes(coord, pname, params)
+    }
+    fn gl_tex_genx_oes(&mut self, coord: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.next().gl_tex_genx_oes(coord, pname, param)
+    }
+    fn gl_tex_genxv_oes(&mut self, coord: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.next().gl_tex_genxv_oes(coord, pname, params)
     }
     fn gl_tex_image1d(
         &mut self,
@@ -4391,6 +4576,12 @@ pub trait Commands {
     }
     fn gl_tex_parameteriv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.next().gl_tex_parameteriv(target, pname, params)
+    }
+    fn gl_tex_parameterx(&mut self, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.next().gl_tex_parameterx(target, pname, param)
+    }
+    fn gl_tex_parameterxv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.next().gl_tex_parameterxv(target, pname, params)
     }
     fn gl_tex_storage1d(&mut self, target: u32, levels: i32, internalformat: u32, width: i32) -> Result<(), Fault> {
         self.next().gl_tex_storage1d(target, levels, internalformat, width)
@@ -4860,6 +5051,9 @@ pub trait Commands {
     }
     fn gl_translatef(&mut self, x: f32, y: f32, z: f32) -> Result<(), Fault> {
         self.next().gl_translatef(x, y, z)
+    }
+    fn gl_translatex(&mut self, x: i32, y: i32, z: i32) -> Result<(), Fault> {
+        self.next().gl_translatex(x, y, z)
     }
     fn gl_uniform1d(&mut self, location: i32, x: f64) -> Result<(), Fault> {
         self.next().gl_uniform1d(location, x)

@@ -150,6 +150,18 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.mgn_get_polygon_stipple_to(p0)
         }
+        ops::MGN_GET_PROGRAM_ERROR_STRING => {
+            let p0 = body.count()?;
+            body.end()?;
+            to.mgn_get_program_error_string(p0, reply)
+        }
+        ops::MGN_GET_STRINGI => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.mgn_get_stringi(p0, p1, p2, reply)
+        }
         ops::MGN_GET_TEX_IMAGE_TO => {
             let p0 = body.u32()?;
             let p1 = body.i32()?;
@@ -297,6 +309,12 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_alpha_func(p0, p1)
         }
+        ops::GL_ALPHA_FUNCX => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            body.end()?;
+            to.gl_alpha_funcx(p0, p1)
+        }
         ops::GL_ARE_TEXTURES_RESIDENT => {
             let p0 = body.i32()?;
             let p1 = body.array::<u32>()?;
@@ -334,6 +352,10 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p1 = body.u32()?;
             body.end()?;
             to.gl_begin_conditional_render(p0, p1)
+        }
+        ops::GL_BEGIN_FRAGMENT_SHADER_ATI => {
+            body.end()?;
+            to.gl_begin_fragment_shader_ati()
         }
         ops::GL_BEGIN_QUERY => {
             let p0 = body.u32()?;
@@ -432,6 +454,11 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p3 = body.array::<u8>()?;
             body.end()?;
             to.gl_bind_frag_data_location_indexed(p0, p1, p2, p3)
+        }
+        ops::GL_BIND_FRAGMENT_SHADER_ATI => {
+            let p0 = body.u32()?;
+            body.end()?;
+            to.gl_bind_fragment_shader_ati(p0)
         }
         ops::GL_BIND_FRAMEBUFFER => {
             let p0 = body.u32()?;
@@ -829,6 +856,14 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_clear_color_iui_ext(p0, p1, p2, p3)
         }
+        ops::GL_CLEAR_COLORX => {
+            let p0 = body.i32()?;
+            let p1 = body.i32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            body.end()?;
+            to.gl_clear_colorx(p0, p1, p2, p3)
+        }
         ops::GL_CLEAR_DEPTH => {
             let p0 = body.f64()?;
             body.end()?;
@@ -838,6 +873,11 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p0 = body.f32()?;
             body.end()?;
             to.gl_clear_depthf(p0)
+        }
+        ops::GL_CLEAR_DEPTHX => {
+            let p0 = body.i32()?;
+            body.end()?;
+            to.gl_clear_depthx(p0)
         }
         ops::GL_CLEAR_INDEX => {
             let p0 = body.f32()?;
@@ -916,6 +956,13 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             p1.holds(4)?;
             to.gl_clip_planef_oes(p0, p1)
+        }
+        ops::GL_CLIP_PLANEX => {
+            let p0 = body.u32()?;
+            let p1 = body.array::<i32>()?;
+            body.end()?;
+            p1.holds(4)?;
+            to.gl_clip_planex(p0, p1)
         }
         ops::GL_COLOR3B => {
             let p0 = body.u32()? as i8;
@@ -1132,6 +1179,14 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             p0.holds(4)?;
             to.gl_color4usv(p0)
+        }
+        ops::GL_COLOR4X => {
+            let p0 = body.i32()?;
+            let p1 = body.i32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            body.end()?;
+            to.gl_color4x(p0, p1, p2, p3)
         }
         ops::GL_COLOR_FRAGMENT_OP1_ATI => {
             let p0 = body.u32()?;
@@ -1642,6 +1697,11 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_delete_buffers(p0)
         }
+        ops::GL_DELETE_FRAGMENT_SHADER_ATI => {
+            let p0 = body.u32()?;
+            body.end()?;
+            to.gl_delete_fragment_shader_ati(p0)
+        }
         ops::GL_DELETE_FRAMEBUFFERS => {
             let p0 = body.array::<u32>()?;
             body.end()?;
@@ -1686,6 +1746,11 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             p1.holds(crate::lens::times(i64::from(p0), 1))?;
             to.gl_delete_program_pipelines_ext(p0, p1)
+        }
+        ops::GL_DELETE_PROGRAMS_ARB => {
+            let p0 = body.array::<u32>()?;
+            body.end()?;
+            to.gl_delete_programs_arb(p0)
         }
         ops::GL_DELETE_QUERIES => {
             let p0 = body.array::<u32>()?;
@@ -1814,6 +1879,12 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p1 = body.f32()?;
             body.end()?;
             to.gl_depth_rangef(p0, p1)
+        }
+        ops::GL_DEPTH_RANGEX => {
+            let p0 = body.i32()?;
+            let p1 = body.i32()?;
+            body.end()?;
+            to.gl_depth_rangex(p0, p1)
         }
         ops::GL_DETACH_SHADER => {
             let p0 = body.u32()?;
@@ -2005,6 +2076,66 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_draw_range_elements_base_vertex(p0, p1, p2, p3, p4, p5, p6)
         }
+        ops::GL_DRAW_TEXF_OES => {
+            let p0 = body.f32()?;
+            let p1 = body.f32()?;
+            let p2 = body.f32()?;
+            let p3 = body.f32()?;
+            let p4 = body.f32()?;
+            body.end()?;
+            to.gl_draw_texf_oes(p0, p1, p2, p3, p4)
+        }
+        ops::GL_DRAW_TEXFV_OES => {
+            let p0 = body.array::<f32>()?;
+            body.end()?;
+            p0.holds(5)?;
+            to.gl_draw_texfv_oes(p0)
+        }
+        ops::GL_DRAW_TEXI_OES => {
+            let p0 = body.i32()?;
+            let p1 = body.i32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            body.end()?;
+            to.gl_draw_texi_oes(p0, p1, p2, p3, p4)
+        }
+        ops::GL_DRAW_TEXIV_OES => {
+            let p0 = body.array::<i32>()?;
+            body.end()?;
+            p0.holds(5)?;
+            to.gl_draw_texiv_oes(p0)
+        }
+        ops::GL_DRAW_TEXS_OES => {
+            let p0 = body.u32()? as i16;
+            let p1 = body.u32()? as i16;
+            let p2 = body.u32()? as i16;
+            let p3 = body.u32()? as i16;
+            let p4 = body.u32()? as i16;
+            body.end()?;
+            to.gl_draw_texs_oes(p0, p1, p2, p3, p4)
+        }
+        ops::GL_DRAW_TEXSV_OES => {
+            let p0 = body.array::<i16>()?;
+            body.end()?;
+            p0.holds(5)?;
+            to.gl_draw_texsv_oes(p0)
+        }
+        ops::GL_DRAW_TEXX_OES => {
+            let p0 = body.i32()?;
+            let p1 = body.i32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            body.end()?;
+            to.gl_draw_texx_oes(p0, p1, p2, p3, p4)
+        }
+        ops::GL_DRAW_TEXXV_OES => {
+            let p0 = body.array::<i32>()?;
+            body.end()?;
+            p0.holds(5)?;
+            to.gl_draw_texxv_oes(p0)
+        }
         ops::GL_DRAW_TRANSFORM_FEEDBACK => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -2097,6 +2228,10 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
         ops::GL_END_CONDITIONAL_RENDER => {
             body.end()?;
             to.gl_end_conditional_render()
+        }
+        ops::GL_END_FRAGMENT_SHADER_ATI => {
+            body.end()?;
+            to.gl_end_fragment_shader_ati()
         }
         ops::GL_END_LIST => {
             body.end()?;
@@ -2263,6 +2398,19 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             p1.holds(crate::sizes::pname::params(p0))?;
             to.gl_fogiv(p0, p1)
         }
+        ops::GL_FOGX => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            body.end()?;
+            to.gl_fogx(p0, p1)
+        }
+        ops::GL_FOGXV => {
+            let p0 = body.u32()?;
+            let p1 = body.array::<i32>()?;
+            body.end()?;
+            p1.holds(crate::sizes::pname::params(p0))?;
+            to.gl_fogxv(p0, p1)
+        }
         ops::GL_FRAMEBUFFER_DRAW_BUFFER_EXT => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -2416,10 +2564,26 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_frustumf_oes(p0, p1, p2, p3, p4, p5)
         }
+        ops::GL_FRUSTUMX => {
+            let p0 = body.i32()?;
+            let p1 = body.i32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            body.end()?;
+            to.gl_frustumx(p0, p1, p2, p3, p4, p5)
+        }
         ops::GL_GEN_BUFFERS => {
             let p0 = body.array::<u32>()?;
             body.end()?;
             to.gl_gen_buffers(p0)
+        }
+        ops::GL_GEN_FRAGMENT_SHADERS_ATI => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            body.end()?;
+            to.gl_gen_fragment_shaders_ati(p0, p1)
         }
         ops::GL_GEN_FRAMEBUFFERS => {
             let p0 = body.array::<u32>()?;
@@ -2442,6 +2606,11 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p1 = body.count()?;
             body.end()?;
             to.gl_gen_program_pipelines_ext(p0, p1, reply)
+        }
+        ops::GL_GEN_PROGRAMS_ARB => {
+            let p0 = body.array::<u32>()?;
+            body.end()?;
+            to.gl_gen_programs_arb(p0)
         }
         ops::GL_GEN_QUERIES => {
             let p0 = body.array::<u32>()?;
@@ -2682,6 +2851,12 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_get_clip_planef_oes(p0, p1, reply)
         }
+        ops::GL_GET_CLIP_PLANEX => {
+            let p0 = body.u32()?;
+            let p1 = body.count()?;
+            body.end()?;
+            to.gl_get_clip_planex(p0, p1, reply)
+        }
         ops::GL_GET_COMPRESSED_TEX_IMAGE => {
             let p0 = body.u32()?;
             let p1 = body.i32()?;
@@ -2863,6 +3038,13 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_get_lightiv(p0, p1, p2, reply)
         }
+        ops::GL_GET_LIGHTXV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.gl_get_lightxv(p0, p1, p2, reply)
+        }
         ops::GL_GET_MAPDV => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -2897,6 +3079,13 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p2 = body.count()?;
             body.end()?;
             to.gl_get_materialiv(p0, p1, p2, reply)
+        }
+        ops::GL_GET_MATERIALXV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.gl_get_materialxv(p0, p1, p2, reply)
         }
         ops::GL_GET_MULTISAMPLEFV => {
             let p0 = body.u32()?;
@@ -3125,6 +3314,13 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_get_program_stageiv(p0, p1, p2, p3, reply)
         }
+        ops::GL_GET_PROGRAM_STRING_ARB => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.gl_get_program_string_arb(p0, p1, p2, reply)
+        }
         ops::GL_GET_PROGRAMIV => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -3338,6 +3534,13 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_get_tex_enviv(p0, p1, p2, reply)
         }
+        ops::GL_GET_TEX_ENVXV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.gl_get_tex_envxv(p0, p1, p2, reply)
+        }
         ops::GL_GET_TEX_GENDV => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -3372,6 +3575,13 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p2 = body.count()?;
             body.end()?;
             to.gl_get_tex_geniv_oes(p0, p1, p2, reply)
+        }
+        ops::GL_GET_TEX_GENXV_OES => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.gl_get_tex_genxv_oes(p0, p1, p2, reply)
         }
         ops::GL_GET_TEX_IMAGE => {
             let p0 = body.u32()?;
@@ -3425,6 +3635,13 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p2 = body.count()?;
             body.end()?;
             to.gl_get_tex_parameteriv(p0, p1, p2, reply)
+        }
+        ops::GL_GET_TEX_PARAMETERXV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.gl_get_tex_parameterxv(p0, p1, p2, reply)
         }
         ops::GL_GET_TRANSFORM_FEEDBACK_VARYING => {
             let p0 = body.u32()?;
@@ -4002,6 +4219,19 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             p1.holds(crate::sizes::pname::params(p0))?;
             to.gl_light_modeliv(p0, p1)
         }
+        ops::GL_LIGHT_MODELX => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            body.end()?;
+            to.gl_light_modelx(p0, p1)
+        }
+        ops::GL_LIGHT_MODELXV => {
+            let p0 = body.u32()?;
+            let p1 = body.array::<i32>()?;
+            body.end()?;
+            p1.holds(crate::sizes::pname::params(p0))?;
+            to.gl_light_modelxv(p0, p1)
+        }
         ops::GL_LIGHTF => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -4032,6 +4262,21 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             p2.holds(crate::sizes::pname::params(p1))?;
             to.gl_lightiv(p0, p1, p2)
         }
+        ops::GL_LIGHTX => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            body.end()?;
+            to.gl_lightx(p0, p1, p2)
+        }
+        ops::GL_LIGHTXV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.array::<i32>()?;
+            body.end()?;
+            p2.holds(crate::sizes::pname::params(p1))?;
+            to.gl_lightxv(p0, p1, p2)
+        }
         ops::GL_LINE_STIPPLE => {
             let p0 = body.i32()?;
             let p1 = body.u32()? as u16;
@@ -4042,6 +4287,11 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p0 = body.f32()?;
             body.end()?;
             to.gl_line_width(p0)
+        }
+        ops::GL_LINE_WIDTHX => {
+            let p0 = body.i32()?;
+            body.end()?;
+            to.gl_line_widthx(p0)
         }
         ops::GL_LINK_PROGRAM => {
             let p0 = body.u32()?;
@@ -4068,6 +4318,12 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             p0.holds(16)?;
             to.gl_load_matrixf(p0)
+        }
+        ops::GL_LOAD_MATRIXX => {
+            let p0 = body.array::<i32>()?;
+            body.end()?;
+            p0.holds(16)?;
+            to.gl_load_matrixx(p0)
         }
         ops::GL_LOAD_NAME => {
             let p0 = body.u32()?;
@@ -4206,6 +4462,21 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             p2.holds(crate::sizes::pname::params(p1))?;
             to.gl_materialiv(p0, p1, p2)
+        }
+        ops::GL_MATERIALX => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            body.end()?;
+            to.gl_materialx(p0, p1, p2)
+        }
+        ops::GL_MATERIALXV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.array::<i32>()?;
+            body.end()?;
+            p2.holds(crate::sizes::pname::params(p1))?;
+            to.gl_materialxv(p0, p1, p2)
         }
         ops::GL_MATRIX_FRUSTUM_EXT => {
             let p0 = body.u32()?;
@@ -4386,6 +4657,12 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             p0.holds(16)?;
             to.gl_mult_matrixf(p0)
+        }
+        ops::GL_MULT_MATRIXX => {
+            let p0 = body.array::<i32>()?;
+            body.end()?;
+            p0.holds(16)?;
+            to.gl_mult_matrixx(p0)
         }
         ops::GL_MULT_TRANSPOSE_MATRIXD => {
             let p0 = body.array::<f64>()?;
@@ -4691,6 +4968,15 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             p1.holds(4)?;
             to.gl_multi_tex_coord4sv(p0, p1)
         }
+        ops::GL_MULTI_TEX_COORD4X => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            body.end()?;
+            to.gl_multi_tex_coord4x(p0, p1, p2, p3, p4)
+        }
         ops::GL_MULTI_TEX_COORD_P1UI => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -4829,6 +5115,13 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             p0.holds(3)?;
             to.gl_normal3sv(p0)
         }
+        ops::GL_NORMAL3X => {
+            let p0 = body.i32()?;
+            let p1 = body.i32()?;
+            let p2 = body.i32()?;
+            body.end()?;
+            to.gl_normal3x(p0, p1, p2)
+        }
         ops::GL_NORMAL_P3UI => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -4901,6 +5194,16 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p5 = body.f32()?;
             body.end()?;
             to.gl_orthof_oes(p0, p1, p2, p3, p4, p5)
+        }
+        ops::GL_ORTHOX => {
+            let p0 = body.i32()?;
+            let p1 = body.i32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            body.end()?;
+            to.gl_orthox(p0, p1, p2, p3, p4, p5)
         }
         ops::GL_PASS_TEX_COORD_ATI => {
             let p0 = body.u32()?;
@@ -5008,10 +5311,35 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             p1.holds(crate::sizes::pname::params(p0))?;
             to.gl_point_parameteriv(p0, p1)
         }
+        ops::GL_POINT_PARAMETERX => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            body.end()?;
+            to.gl_point_parameterx(p0, p1)
+        }
+        ops::GL_POINT_PARAMETERXV => {
+            let p0 = body.u32()?;
+            let p1 = body.array::<i32>()?;
+            body.end()?;
+            p1.holds(crate::sizes::pname::params(p0))?;
+            to.gl_point_parameterxv(p0, p1)
+        }
         ops::GL_POINT_SIZE => {
             let p0 = body.f32()?;
             body.end()?;
             to.gl_point_size(p0)
+        }
+        ops::GL_POINT_SIZE_POINTER_OES => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.u64()?;
+            body.end()?;
+            to.gl_point_size_pointer_oes(p0, p1, p2)
+        }
+        ops::GL_POINT_SIZEX => {
+            let p0 = body.i32()?;
+            body.end()?;
+            to.gl_point_sizex(p0)
         }
         ops::GL_POLYGON_MODE => {
             let p0 = body.u32()?;
@@ -5031,6 +5359,12 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p2 = body.f32()?;
             body.end()?;
             to.gl_polygon_offset_clamp(p0, p1, p2)
+        }
+        ops::GL_POLYGON_OFFSETX => {
+            let p0 = body.i32()?;
+            let p1 = body.i32()?;
+            body.end()?;
+            to.gl_polygon_offsetx(p0, p1)
         }
         ops::GL_POLYGON_STIPPLE => {
             let p0 = body.data()?;
@@ -5074,6 +5408,10 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p0 = body.u32()?;
             body.end()?;
             to.gl_primitive_restart_index_nv(p0)
+        }
+        ops::GL_PRIMITIVE_RESTART_NV => {
+            body.end()?;
+            to.gl_primitive_restart_nv()
         }
         ops::GL_PRIORITIZE_TEXTURES => {
             let p0 = body.i32()?;
@@ -5189,6 +5527,13 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p2 = body.i32()?;
             body.end()?;
             to.gl_program_parameteri(p0, p1, p2)
+        }
+        ops::GL_PROGRAM_STRING_ARB => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.array::<u8>()?;
+            body.end()?;
+            to.gl_program_string_arb(p0, p1, p2)
         }
         ops::GL_PROGRAM_UNIFORM1D => {
             let p0 = body.u32()?;
@@ -6128,6 +6473,12 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_query_counter(p0, p1)
         }
+        ops::GL_QUERY_MATRIXX_OES => {
+            let p0 = body.count()?;
+            let p1 = body.count()?;
+            body.end()?;
+            to.gl_query_matrixx_oes(p0, p1, reply)
+        }
         ops::GL_RASTER_POS2D => {
             let p0 = body.f64()?;
             let p1 = body.f64()?;
@@ -6435,11 +6786,25 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_rotatef(p0, p1, p2, p3)
         }
+        ops::GL_ROTATEX => {
+            let p0 = body.i32()?;
+            let p1 = body.i32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            body.end()?;
+            to.gl_rotatex(p0, p1, p2, p3)
+        }
         ops::GL_SAMPLE_COVERAGE => {
             let p0 = body.f32()?;
             let p1 = body.u32()? as u8;
             body.end()?;
             to.gl_sample_coverage(p0, p1)
+        }
+        ops::GL_SAMPLE_COVERAGEX => {
+            let p0 = body.i32()?;
+            let p1 = body.u32()? as u8;
+            body.end()?;
+            to.gl_sample_coveragex(p0, p1)
         }
         ops::GL_SAMPLE_MAP_ATI => {
             let p0 = body.u32()?;
@@ -6513,6 +6878,13 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p2 = body.f32()?;
             body.end()?;
             to.gl_scalef(p0, p1, p2)
+        }
+        ops::GL_SCALEX => {
+            let p0 = body.i32()?;
+            let p1 = body.i32()?;
+            let p2 = body.i32()?;
+            body.end()?;
+            to.gl_scalex(p0, p1, p2)
         }
         ops::GL_SCISSOR => {
             let p0 = body.i32()?;
@@ -6675,6 +7047,13 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p0 = body.i32()?;
             body.end()?;
             to.gl_select_buffer(p0)
+        }
+        ops::GL_SET_FRAGMENT_SHADER_CONSTANT_ATI => {
+            let p0 = body.u32()?;
+            let p1 = body.array::<f32>()?;
+            body.end()?;
+            p1.holds(4)?;
+            to.gl_set_fragment_shader_constant_ati(p0, p1)
         }
         ops::GL_SHADE_MODEL => {
             let p0 = body.u32()?;
@@ -7080,6 +7459,21 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             p2.holds(crate::sizes::pname::params(p1))?;
             to.gl_tex_enviv(p0, p1, p2)
         }
+        ops::GL_TEX_ENVX => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            body.end()?;
+            to.gl_tex_envx(p0, p1, p2)
+        }
+        ops::GL_TEX_ENVXV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.array::<i32>()?;
+            body.end()?;
+            p2.holds(crate::sizes::pname::params(p1))?;
+            to.gl_tex_envxv(p0, p1, p2)
+        }
         ops::GL_TEX_GEND => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -7154,6 +7548,21 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             p2.holds(crate::sizes::pname::params(p1))?;
             to.gl_tex_geniv_oes(p0, p1, p2)
+        }
+        ops::GL_TEX_GENX_OES => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            body.end()?;
+            to.gl_tex_genx_oes(p0, p1, p2)
+        }
+        ops::GL_TEX_GENXV_OES => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.array::<i32>()?;
+            body.end()?;
+            p2.holds(crate::sizes::pname::params(p1))?;
+            to.gl_tex_genxv_oes(p0, p1, p2)
         }
         ops::GL_TEX_IMAGE1D => {
             let p0 = body.u32()?;
@@ -7288,6 +7697,21 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             p2.holds(crate::sizes::pname::params(p1))?;
             to.gl_tex_parameteriv(p0, p1, p2)
+        }
+        ops::GL_TEX_PARAMETERX => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            body.end()?;
+            to.gl_tex_parameterx(p0, p1, p2)
+        }
+        ops::GL_TEX_PARAMETERXV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.array::<i32>()?;
+            body.end()?;
+            p2.holds(crate::sizes::pname::params(p1))?;
+            to.gl_tex_parameterxv(p0, p1, p2)
         }
         ops::GL_TEX_STORAGE1D => {
             let p0 = body.u32()?;
@@ -7817,6 +8241,13 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p2 = body.f32()?;
             body.end()?;
             to.gl_translatef(p0, p1, p2)
+        }
+        ops::GL_TRANSLATEX => {
+            let p0 = body.i32()?;
+            let p1 = body.i32()?;
+            let p2 = body.i32()?;
+            body.end()?;
+            to.gl_translatex(p0, p1, p2)
         }
         ops::GL_UNIFORM1D => {
             let p0 = body.i32()?;

@@ -234,6 +234,24 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn mgn_get_program_error_string(&mut self, text: u32) {
+        unsafe {
+            let p = self.room(8);
+            put(p, 0, u32::from(ops::MGN_GET_PROGRAM_ERROR_STRING) | 2 << 16);
+            put(p, 4, text);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn mgn_get_stringi(&mut self, name: u32, index: u32, text: u32) {
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::MGN_GET_STRINGI) | 4 << 16);
+            put(p, 4, name);
+            put(p, 8, index);
+            put(p, 12, text);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn mgn_get_tex_image_to(&mut self, target: u32, level: i32, format: u32, type_: u32, offset: u64) {
         unsafe {
             let p = self.room(28);
@@ -477,6 +495,16 @@ impl Encoder {
             put(p, 8, ref_);
         }
     }
+    #[inline(always)]
+    pub unsafe fn gl_alpha_funcx(&mut self, func: u32, ref_: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_ALPHA_FUNCX) | 3 << 16);
+            put(p, 4, func);
+            put(p, 8, ref_);
+        }
+    }
     #[inline]
     pub unsafe fn gl_are_textures_resident(&mut self, n: i32, textures: (*const u32, usize), residences: u32) {
         self.fallible = true;
@@ -535,6 +563,14 @@ impl Encoder {
             put(p, 0, u32::from(ops::GL_BEGIN_CONDITIONAL_RENDER) | 3 << 16);
             put(p, 4, id);
             put(p, 8, mode);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_begin_fragment_shader_ati(&mut self) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(4);
+            put(p, 0, u32::from(ops::GL_BEGIN_FRAGMENT_SHADER_ATI) | 1 << 16);
         }
     }
     #[inline(always)]
@@ -694,6 +730,15 @@ impl Encoder {
             r.put(index);
             r.array(name.0, name.1);
             r.finish(self);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_bind_fragment_shader_ati(&mut self, id: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(8);
+            put(p, 0, u32::from(ops::GL_BIND_FRAGMENT_SHADER_ATI) | 2 << 16);
+            put(p, 4, id);
         }
     }
     #[inline(always)]
@@ -1333,6 +1378,18 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_clear_colorx(&mut self, red: i32, green: i32, blue: i32, alpha: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_CLEAR_COLORX) | 5 << 16);
+            put(p, 4, red);
+            put(p, 8, green);
+            put(p, 12, blue);
+            put(p, 16, alpha);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_clear_depth(&mut self, depth: f64) {
         unsafe {
             let p = self.room(12);
@@ -1346,6 +1403,15 @@ impl Encoder {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_CLEAR_DEPTHF) | 2 << 16);
             put(p, 4, d);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_clear_depthx(&mut self, depth: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(8);
+            put(p, 0, u32::from(ops::GL_CLEAR_DEPTHX) | 2 << 16);
+            put(p, 4, depth);
         }
     }
     #[inline(always)]
@@ -1473,6 +1539,16 @@ impl Encoder {
         self.fallible = true;
         unsafe {
             let mut r = self.record(ops::GL_CLIP_PLANEF_OES, 12 + crate::encoder::padded(equation.0 as usize, equation.1 * 4));
+            r.put(plane);
+            r.array(equation.0.cast(), equation.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_clip_planex(&mut self, plane: u32, equation: (*const i32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_CLIP_PLANEX, 12 + crate::encoder::padded(equation.0 as usize, equation.1 * 4));
             r.put(plane);
             r.array(equation.0.cast(), equation.1 * 4);
             r.finish(self);
@@ -1772,6 +1848,17 @@ impl Encoder {
             let mut r = self.record(ops::GL_COLOR4USV, 8 + crate::encoder::padded(v.0 as usize, v.1 * 2));
             r.array(v.0.cast(), v.1 * 2);
             r.finish(self);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_color4x(&mut self, red: i32, green: i32, blue: i32, alpha: i32) {
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_COLOR4X) | 5 << 16);
+            put(p, 4, red);
+            put(p, 8, green);
+            put(p, 12, blue);
+            put(p, 16, alpha);
         }
     }
     #[inline(always)]
@@ -2764,6 +2851,15 @@ impl Encoder {
             r.finish(self);
         }
     }
+    #[inline(always)]
+    pub unsafe fn gl_delete_fragment_shader_ati(&mut self, id: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(8);
+            put(p, 0, u32::from(ops::GL_DELETE_FRAGMENT_SHADER_ATI) | 2 << 16);
+            put(p, 4, id);
+        }
+    }
     #[inline]
     pub unsafe fn gl_delete_framebuffers(&mut self, names: (*const u32, usize)) {
         self.fallible = true;
@@ -2838,6 +2934,15 @@ impl Encoder {
                 self.record(ops::GL_DELETE_PROGRAM_PIPELINES_EXT, 12 + crate::encoder::padded(pipelines.0 as usize, pipelines.1 * 4));
             r.put(n);
             r.array(pipelines.0.cast(), pipelines.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_delete_programs_arb(&mut self, names: (*const u32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_DELETE_PROGRAMS_ARB, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
+            r.array(names.0.cast(), names.1 * 4);
             r.finish(self);
         }
     }
@@ -3043,6 +3148,16 @@ impl Encoder {
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_DEPTH_RANGEF) | 3 << 16);
+            put(p, 4, n);
+            put(p, 8, f);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_depth_rangex(&mut self, n: i32, f: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_DEPTH_RANGEX) | 3 << 16);
             put(p, 4, n);
             put(p, 8, f);
         }
@@ -3377,6 +3492,94 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_draw_texf_oes(&mut self, x: f32, y: f32, z: f32, width: f32, height: f32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::GL_DRAW_TEXF_OES) | 6 << 16);
+            put(p, 4, x);
+            put(p, 8, y);
+            put(p, 12, z);
+            put(p, 16, width);
+            put(p, 20, height);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_draw_texfv_oes(&mut self, coords: (*const f32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_DRAW_TEXFV_OES, 8 + crate::encoder::padded(coords.0 as usize, coords.1 * 4));
+            r.array(coords.0.cast(), coords.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_draw_texi_oes(&mut self, x: i32, y: i32, z: i32, width: i32, height: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::GL_DRAW_TEXI_OES) | 6 << 16);
+            put(p, 4, x);
+            put(p, 8, y);
+            put(p, 12, z);
+            put(p, 16, width);
+            put(p, 20, height);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_draw_texiv_oes(&mut self, coords: (*const i32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_DRAW_TEXIV_OES, 8 + crate::encoder::padded(coords.0 as usize, coords.1 * 4));
+            r.array(coords.0.cast(), coords.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_draw_texs_oes(&mut self, x: i16, y: i16, z: i16, width: i16, height: i16) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::GL_DRAW_TEXS_OES) | 6 << 16);
+            put(p, 4, i32::from(x));
+            put(p, 8, i32::from(y));
+            put(p, 12, i32::from(z));
+            put(p, 16, i32::from(width));
+            put(p, 20, i32::from(height));
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_draw_texsv_oes(&mut self, coords: (*const i16, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_DRAW_TEXSV_OES, 8 + crate::encoder::padded(coords.0 as usize, coords.1 * 2));
+            r.array(coords.0.cast(), coords.1 * 2);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_draw_texx_oes(&mut self, x: i32, y: i32, z: i32, width: i32, height: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::GL_DRAW_TEXX_OES) | 6 << 16);
+            put(p, 4, x);
+            put(p, 8, y);
+            put(p, 12, z);
+            put(p, 16, width);
+            put(p, 20, height);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_draw_texxv_oes(&mut self, coords: (*const i32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_DRAW_TEXXV_OES, 8 + crate::encoder::padded(coords.0 as usize, coords.1 * 4));
+            r.array(coords.0.cast(), coords.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_draw_transform_feedback(&mut self, mode: u32, id: u32) {
         self.fallible = true;
         unsafe {
@@ -3528,6 +3731,14 @@ impl Encoder {
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_END_CONDITIONAL_RENDER) | 1 << 16);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_end_fragment_shader_ati(&mut self) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(4);
+            put(p, 0, u32::from(ops::GL_END_FRAGMENT_SHADER_ATI) | 1 << 16);
         }
     }
     #[inline(always)]
@@ -3786,6 +3997,26 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_fogx(&mut self, pname: u32, param: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_FOGX) | 3 << 16);
+            put(p, 4, pname);
+            put(p, 8, param);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_fogxv(&mut self, pname: u32, param: (*const i32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_FOGXV, 12 + crate::encoder::padded(param.0 as usize, param.1 * 4));
+            r.put(pname);
+            r.array(param.0.cast(), param.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_framebuffer_draw_buffer_ext(&mut self, framebuffer: u32, mode: u32) {
         self.fallible = true;
         unsafe {
@@ -4029,12 +4260,36 @@ impl Encoder {
             put(p, 24, f);
         }
     }
+    #[inline(always)]
+    pub unsafe fn gl_frustumx(&mut self, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(28);
+            put(p, 0, u32::from(ops::GL_FRUSTUMX) | 7 << 16);
+            put(p, 4, l);
+            put(p, 8, r);
+            put(p, 12, b);
+            put(p, 16, t);
+            put(p, 20, n);
+            put(p, 24, f);
+        }
+    }
     #[inline]
     pub unsafe fn gl_gen_buffers(&mut self, names: (*const u32, usize)) {
         unsafe {
             let mut r = self.record(ops::GL_GEN_BUFFERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
             r.finish(self);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_gen_fragment_shaders_ati(&mut self, first: u32, range: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_GEN_FRAGMENT_SHADERS_ATI) | 3 << 16);
+            put(p, 4, first);
+            put(p, 8, range);
         }
     }
     #[inline]
@@ -4073,6 +4328,15 @@ impl Encoder {
             put(p, 0, u32::from(ops::GL_GEN_PROGRAM_PIPELINES_EXT) | 3 << 16);
             put(p, 4, n);
             put(p, 8, pipelines);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_gen_programs_arb(&mut self, names: (*const u32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_GEN_PROGRAMS_ARB, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
+            r.array(names.0.cast(), names.1 * 4);
+            r.finish(self);
         }
     }
     #[inline]
@@ -4480,6 +4744,16 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_get_clip_planex(&mut self, plane: u32, equation: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_GET_CLIP_PLANEX) | 3 << 16);
+            put(p, 4, plane);
+            put(p, 8, equation);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_get_compressed_tex_image(&mut self, target: u32, level: i32, extent: u32) {
         self.fallible = true;
         unsafe {
@@ -4769,6 +5043,17 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_get_lightxv(&mut self, light: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_GET_LIGHTXV) | 4 << 16);
+            put(p, 4, light);
+            put(p, 8, pname);
+            put(p, 12, params);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_get_mapdv(&mut self, target: u32, query: u32, v: u32) {
         self.fallible = true;
         unsafe {
@@ -4818,6 +5103,17 @@ impl Encoder {
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_MATERIALIV) | 4 << 16);
+            put(p, 4, face);
+            put(p, 8, pname);
+            put(p, 12, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_materialxv(&mut self, face: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_GET_MATERIALXV) | 4 << 16);
             put(p, 4, face);
             put(p, 8, pname);
             put(p, 12, params);
@@ -5188,6 +5484,17 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_get_program_string_arb(&mut self, target: u32, pname: u32, string: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_GET_PROGRAM_STRING_ARB) | 4 << 16);
+            put(p, 4, target);
+            put(p, 8, pname);
+            put(p, 12, string);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_get_programiv(&mut self, program: u32, pname: u32, params: u32) {
         self.fallible = true;
         unsafe {
@@ -5517,6 +5824,17 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_get_tex_envxv(&mut self, target: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_GET_TEX_ENVXV) | 4 << 16);
+            put(p, 4, target);
+            put(p, 8, pname);
+            put(p, 12, params);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_get_tex_gendv(&mut self, coord: u32, pname: u32, params: u32) {
         self.fallible = true;
         unsafe {
@@ -5566,6 +5884,17 @@ impl Encoder {
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_TEX_GENIV_OES) | 4 << 16);
+            put(p, 4, coord);
+            put(p, 8, pname);
+            put(p, 12, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_tex_genxv_oes(&mut self, coord: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_GET_TEX_GENXV_OES) | 4 << 16);
             put(p, 4, coord);
             put(p, 8, pname);
             put(p, 12, params);
@@ -5647,6 +5976,17 @@ impl Encoder {
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_TEX_PARAMETERIV) | 4 << 16);
+            put(p, 4, target);
+            put(p, 8, pname);
+            put(p, 12, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_tex_parameterxv(&mut self, target: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_GET_TEX_PARAMETERXV) | 4 << 16);
             put(p, 4, target);
             put(p, 8, pname);
             put(p, 12, params);
@@ -6594,6 +6934,26 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_light_modelx(&mut self, pname: u32, param: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_LIGHT_MODELX) | 3 << 16);
+            put(p, 4, pname);
+            put(p, 8, param);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_light_modelxv(&mut self, pname: u32, param: (*const i32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_LIGHT_MODELXV, 12 + crate::encoder::padded(param.0 as usize, param.1 * 4));
+            r.put(pname);
+            r.array(param.0.cast(), param.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_lightf(&mut self, light: u32, pname: u32, param: f32) {
         self.fallible = true;
         unsafe {
@@ -6638,6 +6998,28 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_lightx(&mut self, light: u32, pname: u32, param: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_LIGHTX) | 4 << 16);
+            put(p, 4, light);
+            put(p, 8, pname);
+            put(p, 12, param);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_lightxv(&mut self, light: u32, pname: u32, params: (*const i32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_LIGHTXV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
+            r.put(light);
+            r.put(pname);
+            r.array(params.0.cast(), params.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_line_stipple(&mut self, factor: i32, pattern: u16) {
         self.fallible = true;
         unsafe {
@@ -6653,6 +7035,15 @@ impl Encoder {
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_LINE_WIDTH) | 2 << 16);
+            put(p, 4, width);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_line_widthx(&mut self, width: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(8);
+            put(p, 0, u32::from(ops::GL_LINE_WIDTHX) | 2 << 16);
             put(p, 4, width);
         }
     }
@@ -6692,6 +7083,14 @@ impl Encoder {
     pub unsafe fn gl_load_matrixf(&mut self, m: (*const f32, usize)) {
         unsafe {
             let mut r = self.record(ops::GL_LOAD_MATRIXF, 8 + crate::encoder::padded(m.0 as usize, m.1 * 4));
+            r.array(m.0.cast(), m.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_load_matrixx(&mut self, m: (*const i32, usize)) {
+        unsafe {
+            let mut r = self.record(ops::GL_LOAD_MATRIXX, 8 + crate::encoder::padded(m.0 as usize, m.1 * 4));
             r.array(m.0.cast(), m.1 * 4);
             r.finish(self);
         }
@@ -6908,6 +7307,28 @@ impl Encoder {
             r.put(face);
             r.put(pname);
             r.array(params.0.cast(), params.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_materialx(&mut self, face: u32, pname: u32, param: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_MATERIALX) | 4 << 16);
+            put(p, 4, face);
+            put(p, 8, pname);
+            put(p, 12, param);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_materialxv(&mut self, face: u32, pname: u32, param: (*const i32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_MATERIALXV, 16 + crate::encoder::padded(param.0 as usize, param.1 * 4));
+            r.put(face);
+            r.put(pname);
+            r.array(param.0.cast(), param.1 * 4);
             r.finish(self);
         }
     }
@@ -7179,6 +7600,14 @@ impl Encoder {
     pub unsafe fn gl_mult_matrixf(&mut self, m: (*const f32, usize)) {
         unsafe {
             let mut r = self.record(ops::GL_MULT_MATRIXF, 8 + crate::encoder::padded(m.0 as usize, m.1 * 4));
+            r.array(m.0.cast(), m.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_mult_matrixx(&mut self, m: (*const i32, usize)) {
+        unsafe {
+            let mut r = self.record(ops::GL_MULT_MATRIXX, 8 + crate::encoder::padded(m.0 as usize, m.1 * 4));
             r.array(m.0.cast(), m.1 * 4);
             r.finish(self);
         }
@@ -7658,6 +8087,19 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_multi_tex_coord4x(&mut self, texture: u32, s: i32, t: i32, r: i32, q: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::GL_MULTI_TEX_COORD4X) | 6 << 16);
+            put(p, 4, texture);
+            put(p, 8, s);
+            put(p, 12, t);
+            put(p, 16, r);
+            put(p, 20, q);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_multi_tex_coord_p1ui(&mut self, texture: u32, type_: u32, coords: u32) {
         self.fallible = true;
         unsafe {
@@ -7860,6 +8302,16 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_normal3x(&mut self, nx: i32, ny: i32, nz: i32) {
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_NORMAL3X) | 4 << 16);
+            put(p, 4, nx);
+            put(p, 8, ny);
+            put(p, 12, nz);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_normal_p3ui(&mut self, type_: u32, coords: u32) {
         self.fallible = true;
         unsafe {
@@ -7959,6 +8411,20 @@ impl Encoder {
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_ORTHOF_OES) | 7 << 16);
+            put(p, 4, l);
+            put(p, 8, r);
+            put(p, 12, b);
+            put(p, 16, t);
+            put(p, 20, n);
+            put(p, 24, f);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_orthox(&mut self, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(28);
+            put(p, 0, u32::from(ops::GL_ORTHOX) | 7 << 16);
             put(p, 4, l);
             put(p, 8, r);
             put(p, 12, b);
@@ -8138,11 +8604,51 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_point_parameterx(&mut self, pname: u32, param: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_POINT_PARAMETERX) | 3 << 16);
+            put(p, 4, pname);
+            put(p, 8, param);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_point_parameterxv(&mut self, pname: u32, params: (*const i32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_POINT_PARAMETERXV, 12 + crate::encoder::padded(params.0 as usize, params.1 * 4));
+            r.put(pname);
+            r.array(params.0.cast(), params.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_point_size(&mut self, size: f32) {
         self.fallible = true;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_POINT_SIZE) | 2 << 16);
+            put(p, 4, size);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_point_size_pointer_oes(&mut self, type_: u32, stride: i32, pointer: u64) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_POINT_SIZE_POINTER_OES) | 5 << 16);
+            put(p, 4, type_);
+            put(p, 8, stride);
+            put(p, 12, pointer);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_point_sizex(&mut self, size: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(8);
+            put(p, 0, u32::from(ops::GL_POINT_SIZEX) | 2 << 16);
             put(p, 4, size);
         }
     }
@@ -8174,6 +8680,16 @@ impl Encoder {
             put(p, 4, factor);
             put(p, 8, units);
             put(p, 12, clamp);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_polygon_offsetx(&mut self, factor: i32, units: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_POLYGON_OFFSETX) | 3 << 16);
+            put(p, 4, factor);
+            put(p, 8, units);
         }
     }
     #[inline]
@@ -8259,6 +8775,14 @@ impl Encoder {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_PRIMITIVE_RESTART_INDEX_NV) | 2 << 16);
             put(p, 4, index);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_primitive_restart_nv(&mut self) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(4);
+            put(p, 0, u32::from(ops::GL_PRIMITIVE_RESTART_NV) | 1 << 16);
         }
     }
     #[inline]
@@ -8421,6 +8945,17 @@ impl Encoder {
             put(p, 4, program);
             put(p, 8, pname);
             put(p, 12, value);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_program_string_arb(&mut self, target: u32, format: u32, string: (*const u8, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_PROGRAM_STRING_ARB, 16 + crate::encoder::padded(string.0 as usize, string.1 * 1));
+            r.put(target);
+            r.put(format);
+            r.array(string.0.cast(), string.1 * 1);
+            r.finish(self);
         }
     }
     #[inline(always)]
@@ -9912,6 +10447,16 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_query_matrixx_oes(&mut self, mantissa: u32, exponent: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_QUERY_MATRIXX_OES) | 3 << 16);
+            put(p, 4, mantissa);
+            put(p, 8, exponent);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_raster_pos2d(&mut self, x: f64, y: f64) {
         unsafe {
             let p = self.room(20);
@@ -10361,10 +10906,31 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_rotatex(&mut self, angle: i32, x: i32, y: i32, z: i32) {
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_ROTATEX) | 5 << 16);
+            put(p, 4, angle);
+            put(p, 8, x);
+            put(p, 12, y);
+            put(p, 16, z);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_sample_coverage(&mut self, value: f32, invert: u8) {
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_SAMPLE_COVERAGE) | 3 << 16);
+            put(p, 4, value);
+            put(p, 8, u32::from(invert));
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_sample_coveragex(&mut self, value: i32, invert: u8) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_SAMPLE_COVERAGEX) | 3 << 16);
             put(p, 4, value);
             put(p, 8, u32::from(invert));
         }
@@ -10471,6 +11037,16 @@ impl Encoder {
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_SCALEF) | 4 << 16);
+            put(p, 4, x);
+            put(p, 8, y);
+            put(p, 12, z);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_scalex(&mut self, x: i32, y: i32, z: i32) {
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_SCALEX) | 4 << 16);
             put(p, 4, x);
             put(p, 8, y);
             put(p, 12, z);
@@ -10705,6 +11281,16 @@ impl Encoder {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_SELECT_BUFFER) | 2 << 16);
             put(p, 4, size);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_set_fragment_shader_constant_ati(&mut self, dst: u32, value: (*const f32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_SET_FRAGMENT_SHADER_CONSTANT_ATI, 12 + crate::encoder::padded(value.0 as usize, value.1 * 4));
+            r.put(dst);
+            r.array(value.0.cast(), value.1 * 4);
+            r.finish(self);
         }
     }
     #[inline(always)]
@@ -11315,6 +11901,28 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_tex_envx(&mut self, target: u32, pname: u32, param: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_TEX_ENVX) | 4 << 16);
+            put(p, 4, target);
+            put(p, 8, pname);
+            put(p, 12, param);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_tex_envxv(&mut self, target: u32, pname: u32, params: (*const i32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_TEX_ENVXV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
+            r.put(target);
+            r.put(pname);
+            r.array(params.0.cast(), params.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_tex_gend(&mut self, coord: u32, pname: u32, param: f64) {
         self.fallible = true;
         unsafe {
@@ -11418,6 +12026,28 @@ impl Encoder {
         self.fallible = true;
         unsafe {
             let mut r = self.record(ops::GL_TEX_GENIV_OES, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
+            r.put(coord);
+            r.put(pname);
+            r.array(params.0.cast(), params.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_tex_genx_oes(&mut self, coord: u32, pname: u32, param: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_TEX_GENX_OES) | 4 << 16);
+            put(p, 4, coord);
+            put(p, 8, pname);
+            put(p, 12, param);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_tex_genxv_oes(&mut self, coord: u32, pname: u32, params: (*const i32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_TEX_GENXV_OES, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(coord);
             r.put(pname);
             r.array(params.0.cast(), params.1 * 4);
@@ -11674,6 +12304,28 @@ impl Encoder {
         self.fallible = true;
         unsafe {
             let mut r = self.record(ops::GL_TEX_PARAMETERIV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
+            r.put(target);
+            r.put(pname);
+            r.array(params.0.cast(), params.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_tex_parameterx(&mut self, target: u32, pname: u32, param: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_TEX_PARAMETERX) | 4 << 16);
+            put(p, 4, target);
+            put(p, 8, pname);
+            put(p, 12, param);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_tex_parameterxv(&mut self, target: u32, pname: u32, params: (*const i32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_TEX_PARAMETERXV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
             r.put(pname);
             r.array(params.0.cast(), params.1 * 4);
@@ -12630,6 +13282,16 @@ impl Encoder {
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TRANSLATEF) | 4 << 16);
+            put(p, 4, x);
+            put(p, 8, y);
+            put(p, 12, z);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_translatex(&mut self, x: i32, y: i32, z: i32) {
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_TRANSLATEX) | 4 << 16);
             put(p, 4, x);
             put(p, 8, y);
             put(p, 12, z);

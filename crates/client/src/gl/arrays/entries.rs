@@ -24,7 +24,7 @@ fn point(cx: &mut Context, asked: Asked, pointer: Pointer) -> bool {
         cx.illegal_in_begin::<()>();
         return false;
     }
-    if let Some(error) = asked.error() {
+    if let Some(error) = asked.error(cx.gl.is_es1()) {
         cx.set_error(error);
         return false;
     }
@@ -129,6 +129,7 @@ pointers! {
     glIndexPointer(kind: u32, stride: i32) [|_| attr::INDEX, 1, kind, stride] gl_index_pointer;
     glEdgeFlagPointer(stride: i32) [|_| attr::EDGE_FLAG, 1, gl::GL_UNSIGNED_BYTE, stride] gl_edge_flag_pointer;
     glTexCoordPointer(size: i32, kind: u32, stride: i32) [texture_slot, size, kind, stride] gl_tex_coord_pointer;
+    glPointSizePointerOES(kind: u32, stride: i32) [|_| attr::POINT_SIZE, 1, kind, stride] gl_point_size_pointer_oes;
 }
 
 /// EXT_vertex_array: the count is a hint that nobody needs.
@@ -267,21 +268,29 @@ pub unsafe extern "C" fn glClientActiveTexture(texture: u32) {
 fn enable_client(array: u32, on: bool) {
     // SAFETY: the only reference in use.
     let cx = unsafe { context() };
+    let es1 = cx.gl.is_es1();
     let slot = match array {
         gl::GL_VERTEX_ARRAY => attr::POSITION,
         gl::GL_NORMAL_ARRAY => attr::NORMAL,
         gl::GL_COLOR_ARRAY => attr::COLOR,
+        gl::GL_TEXTURE_COORD_ARRAY => texture_slot(cx),
+        gl::GL_POINT_SIZE_ARRAY_OES if es1 => attr::POINT_SIZE,
+        gl::GL_PRIMITIVE_RESTART_NV if cx.gl.is_compat() => return restart(cx, on),
+        _ if es1 => return cx.set_error(gl::GL_INVALID_ENUM),
         gl::GL_INDEX_ARRAY => attr::INDEX,
         gl::GL_EDGE_FLAG_ARRAY => attr::EDGE_FLAG,
         gl::GL_FOG_COORD_ARRAY => attr::FOG,
         gl::GL_SECONDARY_COLOR_ARRAY => attr::SECONDARY,
-        gl::GL_TEXTURE_COORD_ARRAY => texture_slot(cx),
         _ => return cx.set_error(gl::GL_INVALID_ENUM),
     };
     if cx.gl.in_begin() {
         return cx.illegal_in_begin();
     }
     set_enabled(cx, slot, on);
+    send_client_state(cx, array, on);
+}
+
+fn send_client_state(cx: &mut Context, array: u32, on: bool) {
     // SAFETY: the context's own encoder.
     send_checked(cx, |enc| unsafe {
         if on {
@@ -290,6 +299,15 @@ fn enable_client(array: u32, on: bool) {
             enc.gl_disable_client_state(array);
         }
     });
+}
+
+/// NV_primitive_restart has its switch among the arrays'.
+fn restart(cx: &mut Context, on: bool) {
+    if cx.gl.in_begin() {
+        return cx.illegal_in_begin();
+    }
+    cx.gl.state.client_restart(on);
+    send_client_state(cx, gl::GL_PRIMITIVE_RESTART_NV, on);
 }
 
 pub(super) fn set_enabled(cx: &mut Context, slot: u8, on: bool) {

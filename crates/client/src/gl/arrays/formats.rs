@@ -36,6 +36,7 @@ const GENERIC: &[u32] = &[
     GL_UNSIGNED_INT_10F_11F_11F_REV,
     GL_HALF_FLOAT_OES,
 ];
+const ES1: &[u32] = &[GL_BYTE, GL_SHORT, GL_FLOAT, GL_FIXED];
 const INTEGERS: &[u32] = &[
     GL_BYTE,
     GL_UNSIGNED_BYTE,
@@ -57,9 +58,16 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// The error that OpenGL raises for this format, if any.
-    pub fn error(&self) -> Option<u32> {
+    /// The error that OpenGL, or OpenGL ES 1, raises for this format, if any.
+    pub fn error(&self, es1: bool) -> Option<u32> {
         let (types, sizes, bgra): (&[u32], _, bool) = match self.slot {
+            attr::POINT_SIZE if es1 => (&[GL_FLOAT, GL_FIXED], 1..=1, false),
+            // Elsewhere there is no such array.
+            attr::POINT_SIZE => return Some(GL_INVALID_ENUM),
+            attr::POSITION if es1 => (ES1, 2..=4, false),
+            attr::NORMAL if es1 => (ES1, 3..=3, false),
+            attr::COLOR if es1 => (&[GL_UNSIGNED_BYTE, GL_FLOAT, GL_FIXED], 4..=4, false),
+            slot if es1 && slot < attr::GENERIC => (ES1, 2..=4, false),
             attr::POSITION => (
                 &[
                     GL_SHORT,
@@ -227,7 +235,7 @@ mod tests {
                 long: false,
                 normalized: false,
             }
-            .error()
+            .error(false)
         };
         assert_eq!(asked(attr::POSITION, 3, GL_FLOAT, 0), None);
         assert_eq!(

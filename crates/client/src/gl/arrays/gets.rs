@@ -56,6 +56,10 @@ impl Arrays {
             GL_EDGE_FLAG_ARRAY => (attr::EDGE_FLAG, Of::Enabled),
             GL_EDGE_FLAG_ARRAY_STRIDE => (attr::EDGE_FLAG, Of::Stride),
             GL_EDGE_FLAG_ARRAY_BUFFER_BINDING => (attr::EDGE_FLAG, Of::Buffer),
+            GL_POINT_SIZE_ARRAY_OES => (attr::POINT_SIZE, Of::Enabled),
+            GL_POINT_SIZE_ARRAY_TYPE_OES => (attr::POINT_SIZE, Of::Type),
+            GL_POINT_SIZE_ARRAY_STRIDE_OES => (attr::POINT_SIZE, Of::Stride),
+            GL_POINT_SIZE_ARRAY_BUFFER_BINDING_OES => (attr::POINT_SIZE, Of::Buffer),
             GL_TEXTURE_COORD_ARRAY => (texture, Of::Enabled),
             GL_TEXTURE_COORD_ARRAY_SIZE => (texture, Of::Size),
             GL_TEXTURE_COORD_ARRAY_TYPE => (texture, Of::Type),
@@ -96,6 +100,7 @@ pub unsafe extern "C" fn glGetPointerv(pname: u32, params: *mut *mut c_void) {
             gl::GL_FOG_COORD_ARRAY_POINTER => attr::FOG,
             gl::GL_INDEX_ARRAY_POINTER => attr::INDEX,
             gl::GL_EDGE_FLAG_ARRAY_POINTER => attr::EDGE_FLAG,
+            gl::GL_POINT_SIZE_ARRAY_POINTER_OES if cx.gl.is_es1() => attr::POINT_SIZE,
             gl::GL_TEXTURE_COORD_ARRAY_POINTER => {
                 attr::TEXCOORD + (cx.gl.arrays.client_unit & 7) as u8
             }

@@ -65,7 +65,7 @@ impl Default for VertexArray {
         let formats = std::array::from_fn(|slot| {
             let size = match slot as u8 {
                 attr::NORMAL | attr::SECONDARY => 3,
-                attr::FOG | attr::INDEX | attr::EDGE_FLAG => 1,
+                attr::FOG | attr::INDEX | attr::EDGE_FLAG | attr::POINT_SIZE => 1,
                 _ => 4,
             };
             let type_ = if slot as u8 == attr::EDGE_FLAG {

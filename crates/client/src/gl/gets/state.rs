@@ -4,7 +4,7 @@ use super::take;
 use crate::context::Context;
 use crate::gl::buffers::bound;
 use crate::gl::{context, values};
-use mgn_state::{current, Answer, Values};
+use mgn_state::{current, fixed_of, Answer, Values};
 use mgn_wire::gl::*;
 use mgn_wire::sizes::gets;
 use mgn_wire::{ops, Plain};
@@ -37,6 +37,13 @@ impl Known<'_> {
     }
 
     read_as! { int: i32; int64: i64; float: f32; double: f64; }
+
+    fn fixed(&self, i: usize) -> i32 {
+        match self {
+            Known::Kept(value) => fixed_of(*value),
+            Known::Shadowed(values) => values.fixed(i),
+        }
+    }
 
     fn boolean(&self, i: usize) -> u8 {
         match self {
@@ -80,6 +87,7 @@ get_commands! {
     glGetInteger64v: i64, int64, ask gl_get_integer64v GL_GET_INTEGER64V, learn learn_nothing, quick nothing, most 8;
     glGetFloatv: f32, float, ask gl_get_floatv GL_GET_FLOATV, learn learn_floats, quick nothing, most usize::MAX;
     glGetDoublev: f64, double, ask gl_get_doublev GL_GET_DOUBLEV, learn learn_doubles, quick nothing, most usize::MAX;
+    glGetFixedv: i32, fixed, ask gl_get_fixedv GL_GET_FIXEDV, learn learn_nothing, quick nothing, most usize::MAX;
     glGetBooleanv: u8, boolean, ask gl_get_booleanv GL_GET_BOOLEANV, learn learn_nothing, quick nothing, most usize::MAX;
 }
 

@@ -38,6 +38,7 @@ fn is_client_state(cap: u32) -> bool {
             | GL_EDGE_FLAG_ARRAY
             | GL_FOG_COORD_ARRAY
             | GL_SECONDARY_COLOR_ARRAY
+            | GL_POINT_SIZE_ARRAY_OES
     )
 }
 

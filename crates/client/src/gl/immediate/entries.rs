@@ -18,8 +18,13 @@ pub unsafe extern "C" fn glEnd() {
     unsafe { context() }.end();
 }
 
+pub unsafe extern "C" fn glPrimitiveRestartNV() {
+    // SAFETY: as above.
+    unsafe { context() }.restart();
+}
+
 #[inline(always)]
-fn vertex<const N: usize>(cx: &mut Context, v: [f32; N]) {
+pub(super) fn vertex<const N: usize>(cx: &mut Context, v: [f32; N]) {
     let im = &mut cx.gl.immediate;
     let at = im.at;
     if at <= im.limit[N] {
@@ -30,7 +35,7 @@ fn vertex<const N: usize>(cx: &mut Context, v: [f32; N]) {
 }
 
 #[inline(always)]
-fn attribute<const N: usize>(cx: &mut Context, attribute: u8, v: [f32; N]) {
+pub(super) fn attribute<const N: usize>(cx: &mut Context, attribute: u8, v: [f32; N]) {
     let im = &mut cx.gl.immediate;
     if usize::from(im.components[usize::from(attribute)]) == N {
         let slot = usize::from(im.slot[usize::from(attribute)]);
@@ -55,12 +60,12 @@ fn widen<const N: usize>(v: [f32; N]) -> [f32; 4] {
 }
 
 /// A value as it is.
-trait Plainly: Copy {
+pub(super) trait Plainly: Copy {
     fn plainly(self) -> f32;
 }
 
 /// A value in the range of its type, mapped to 0..1 or -1..1.
-trait Normally: Copy {
+pub(super) trait Normally: Copy {
     fn normally(self) -> f32;
 }
 
@@ -98,7 +103,7 @@ conversions! {
 /// # Safety
 /// They lie at `v`.
 #[inline(always)]
-unsafe fn load<T: Copy, const N: usize>(v: *const T) -> [T; N] {
+pub(super) unsafe fn load<T: Copy, const N: usize>(v: *const T) -> [T; N] {
     // SAFETY: the caller's promise.
     unsafe { v.cast::<[T; N]>().read_unaligned() }
 }
@@ -136,6 +141,8 @@ vertices! {
     3 f32: glVertex3f, glVertex3fv; 3 f64: glVertex3d, glVertex3dv; 3 i32: glVertex3i, glVertex3iv; 3 i16: glVertex3s, glVertex3sv;
     4 f32: glVertex4f, glVertex4fv; 4 f64: glVertex4d, glVertex4dv; 4 i32: glVertex4i, glVertex4iv; 4 i16: glVertex4s, glVertex4sv;
 }
+
+pub(super) use vertices;
 
 /// Attributes with a fixed slot.
 macro_rules! attributes {
@@ -198,6 +205,8 @@ attributes! {
     TEXCOORD plainly 4 i32: glTexCoord4i, glTexCoord4iv; TEXCOORD plainly 4 i16: glTexCoord4s, glTexCoord4sv;
 }
 
+pub(super) use attributes;
+
 /// Attributes whose first argument says which: a texture unit or a generic attribute's number.
 macro_rules! numbered {
     ($which:ident: $($how:ident $n:tt $type:ty: $name:ident, $vector:ident;)*) => {
@@ -236,15 +245,17 @@ macro_rules! numbered {
     };
 }
 
+pub(super) use numbered;
+
 /// Texture coordinates of a unit. Mesa takes the unit's low bits and reports no error.
 #[inline(always)]
-fn unit<const N: usize>(cx: &mut Context, target: u32, v: [f32; N]) {
+pub(super) fn unit<const N: usize>(cx: &mut Context, target: u32, v: [f32; N]) {
     attribute(cx, attr::TEXCOORD + (target & 7) as u8, v);
 }
 
 /// A generic attribute. Number 0 is the position between glBegin and glEnd, and makes a vertex.
 #[inline(always)]
-fn generic<const N: usize>(cx: &mut Context, index: u32, v: [f32; N]) {
+pub(super) fn generic<const N: usize>(cx: &mut Context, index: u32, v: [f32; N]) {
     if index == 0 && cx.gl.in_begin() {
         return if N == 1 {
             vertex(cx, [v[0], 0.0])

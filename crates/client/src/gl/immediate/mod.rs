@@ -8,6 +8,8 @@
 mod block;
 mod cut;
 pub mod entries;
+pub mod fixed;
+pub mod half;
 mod layout;
 mod weld;
 
@@ -35,6 +37,9 @@ enum Phase {
     /// Inside, call by call.
     Verbatim,
 }
+
+/// The mode of a primitive that a display list began.
+const OF_A_LIST: u32 = u32::MAX;
 
 /// Values of every attribute of one vertex.
 type Vertex = [[f32; 4]; ATTRIBUTES];
@@ -127,6 +132,7 @@ impl Immediate {
 
     /// A display list left the program between glBegin and glEnd, or took it out.
     pub fn be(&mut self, inside: bool) {
+        self.mode = OF_A_LIST;
         self.phase = if inside {
             Phase::Verbatim
         } else {
@@ -424,6 +430,19 @@ impl Context {
         }
     }
 
+    /// Ends the primitive and begins another of its kind.
+    fn restart(&mut self) {
+        match self.gl.immediate.mode {
+            mode if self.gl.in_begin() && mode != OF_A_LIST => {
+                self.end();
+                self.begin(mode);
+            }
+            // The server knows what it began, if it began anything.
+            // SAFETY: the context's own encoder.
+            _ => unsafe { self.enc.gl_primitive_restart_nv() },
+        }
+    }
+
     fn end_run(&mut self) {
         self.gl.immediate.keep_values(&mut self.gl.state.current);
         let im = &mut self.gl.immediate;
@@ -694,6 +713,10 @@ impl Context {
                 (attr::TEXCOORD, 1) => enc.gl_tex_coord1f(v[0]),
                 (attr::TEXCOORD, 2) => enc.gl_tex_coord2f(v[0], v[1]),
                 (attr::TEXCOORD, 3) => enc.gl_tex_coord3f(v[0], v[1], v[2]),
+                // OpenGL ES 1 has only this form.
+                (attr::TEXCOORD, _) if self.gl.api == mgn_wire::hello::api::ES1 => {
+                    enc.gl_multi_tex_coord4f(gl::GL_TEXTURE0, v[0], v[1], v[2], v[3])
+                }
                 (attr::TEXCOORD, _) => enc.gl_tex_coord4f(v[0], v[1], v[2], v[3]),
                 (a, n) if a < attr::GENERIC => {
                     let unit = gl::GL_TEXTURE0 + u32::from(a - attr::TEXCOORD);

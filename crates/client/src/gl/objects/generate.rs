@@ -67,6 +67,9 @@ unsafe fn generate(cx: &mut Context, class: Class, n: i32, names: *mut u32) {
                 enc.gl_gen_transform_feedbacks(list);
                 state.gl_gen_transform_feedbacks(names);
             }
+            Class::Assembly => enc.gl_gen_programs_arb(list),
+            // These are not generated one by one.
+            Class::FragmentShader => {}
         }
     }
     if class.is_shared() {
@@ -134,6 +137,8 @@ unsafe fn delete(cx: &mut Context, class: Class, n: i32, names: *const u32) {
                 enc.gl_delete_transform_feedbacks(list);
                 state.gl_delete_transform_feedbacks(&names);
             }
+            Class::Assembly => enc.gl_delete_programs_arb(list),
+            Class::FragmentShader => {}
         }
     }
     if class.is_shared() {
@@ -178,4 +183,5 @@ names! {
     Pipeline: glGenProgramPipelines, glDeleteProgramPipelines;
     Pipeline: glGenProgramPipelinesEXT, glDeleteProgramPipelinesEXT;
     TransformFeedback: glGenTransformFeedbacks, glDeleteTransformFeedbacks;
+    Assembly: glGenProgramsARB, glDeleteProgramsARB;
 }

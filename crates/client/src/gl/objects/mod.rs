@@ -1,5 +1,6 @@
 //! Objects: their names, which the client chooses, and what it remembers of those that it is asked about often.
 
+mod assembly;
 mod bind;
 mod generate;
 mod known;
@@ -12,6 +13,7 @@ mod shaders;
 mod syncs;
 mod use_program;
 
+pub use assembly::*;
 pub use bind::*;
 pub use generate::*;
 pub use named_strings::*;
@@ -53,6 +55,8 @@ pub struct ObjectState {
     feeds_back: bool,
     /// Questions for uniform locations that were not answered.
     questions: u32,
+    /// Between glBeginFragmentShaderATI and glEndFragmentShaderATI.
+    fragment_shader_open: bool,
 }
 
 impl ObjectState {
@@ -71,6 +75,7 @@ impl ObjectState {
             pipeline: 0,
             feeds_back: false,
             questions: 0,
+            fragment_shader_open: false,
         }
     }
 
@@ -143,6 +148,10 @@ pub enum Class {
     Query,
     Pipeline,
     TransformFeedback,
+    /// Programs in assembly language.
+    Assembly,
+    /// ATI_fragment_shader
+    FragmentShader,
 }
 
 impl Class {
@@ -150,7 +159,12 @@ impl Class {
     fn is_shared(self) -> bool {
         matches!(
             self,
-            Class::Buffer | Class::Texture | Class::Renderbuffer | Class::Sampler
+            Class::Buffer
+                | Class::Texture
+                | Class::Renderbuffer
+                | Class::Sampler
+                | Class::Assembly
+                | Class::FragmentShader
         )
     }
 }
@@ -173,6 +187,8 @@ fn with_names<R>(cx: &mut Context, class: Class, work: impl FnOnce(&mut Names) -
         Class::Texture => work(&mut cx.gl.shared.names().textures),
         Class::Renderbuffer => work(&mut cx.gl.shared.names().renderbuffers),
         Class::Sampler => work(&mut cx.gl.shared.names().samplers),
+        Class::Assembly => work(&mut cx.gl.shared.names().assembly),
+        Class::FragmentShader => work(&mut cx.gl.shared.names().fragment_shaders),
         Class::Framebuffer => work(&mut own.framebuffers),
         Class::VertexArray => work(&mut own.vertex_arrays),
         Class::Query => work(&mut own.queries),

@@ -1,0 +1,143 @@
+//! Programs before GLSL: in assembly language (ARB_vertex_program, ARB_fragment_program), and ATI_fragment_shader.
+
+use super::{adopt, tell_group, with_names, Class};
+use crate::context::Context;
+use crate::gl::context;
+use core::ffi::c_void;
+use mgn_wire::{gl::*, lens, ops};
+
+/// More than any program's string has bytes.
+const ALL: u32 = 1 << 24;
+
+pub unsafe extern "C" fn glBindProgramARB(target: u32, program: u32) {
+    // SAFETY: the only reference in use, to the thread's own context.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if program != 0 && matches!(target, GL_VERTEX_PROGRAM_ARB | GL_FRAGMENT_PROGRAM_ARB) {
+            adopt(cx, Class::Assembly, program);
+        }
+        cx.enc.gl_bind_program_arb(target, program);
+    }
+}
+
+pub unsafe extern "C" fn glProgramStringARB(
+    target: u32,
+    format: u32,
+    length: i32,
+    string: *const c_void,
+) {
+    // SAFETY: the program gives `length` bytes; the only reference in use.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let bytes = lens::times(length.into(), 1);
+        cx.enc
+            .gl_program_string_arb(target, format, (string.cast(), bytes));
+    }
+}
+
+pub unsafe extern "C" fn glGetProgramStringARB(target: u32, pname: u32, string: *mut c_void) {
+    // SAFETY: the program has room for the string, whose length it has asked for; the only reference in use.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        cx.enc.gl_get_program_string_arb(target, pname, ALL);
+        cx.answer(ops::GL_GET_PROGRAM_STRING_ARB)
+            .array(string.cast::<u8>(), ALL as usize);
+    }
+}
+
+/// What `GL_PROGRAM_ERROR_STRING_ARB` says now.
+pub fn program_error(cx: &mut Context) -> Vec<u8> {
+    // SAFETY: the context's own encoder.
+    unsafe { cx.enc.mgn_get_program_error_string(ALL) };
+    let mut answer = cx.answer(ops::MGN_GET_PROGRAM_ERROR_STRING);
+    answer.next_array(1).to_vec()
+}
+
+pub unsafe extern "C" fn glGenFragmentShadersATI(range: u32) -> u32 {
+    // SAFETY: the only reference in use, to the thread's own context.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if range == 0 {
+            return cx.fail(GL_INVALID_VALUE);
+        }
+        if cx.gl.objects.fragment_shader_open {
+            return cx.fail(GL_INVALID_OPERATION);
+        }
+        if range > MOST_FRAGMENT_SHADERS {
+            return cx.fail(GL_OUT_OF_MEMORY);
+        }
+        let first = with_names(cx, Class::FragmentShader, |names| names.take_range(range));
+        cx.enc.gl_gen_fragment_shaders_ati(first, range);
+        tell_group(cx);
+        first
+    }
+}
+
+/// At once; the server takes no more.
+const MOST_FRAGMENT_SHADERS: u32 = 1 << 20;
+
+pub unsafe extern "C" fn glBindFragmentShaderATI(id: u32) {
+    // SAFETY: the only reference in use, to the thread's own context.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if id != 0 && !cx.gl.objects.fragment_shader_open {
+            adopt(cx, Class::FragmentShader, id);
+        }
+        cx.enc.gl_bind_fragment_shader_ati(id);
+    }
+}
+
+pub unsafe extern "C" fn glDeleteFragmentShaderATI(id: u32) {
+    // SAFETY: the only reference in use, to the thread's own context.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        cx.enc.gl_delete_fragment_shader_ati(id);
+        if !cx.gl.objects.fragment_shader_open {
+            tell_group(cx);
+            with_names(cx, Class::FragmentShader, |names| names.release(id));
+        }
+    }
+}
+
+/// The beginning or the end of a fragment shader; a list that is only compiled changes nothing.
+unsafe fn open_fragment_shader(open: bool, send: unsafe fn(&mut mgn_wire::Encoder)) {
+    // SAFETY: the only reference in use, to the thread's own context.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if !(cx.gl.lists.is_open() && cx.gl.lists.only_compiles()) {
+            cx.gl.objects.fragment_shader_open = open;
+        }
+        send(&mut cx.enc);
+    }
+}
+
+pub unsafe extern "C" fn glBeginFragmentShaderATI() {
+    // SAFETY: as above.
+    unsafe { open_fragment_shader(true, mgn_wire::Encoder::gl_begin_fragment_shader_ati) }
+}
+
+pub unsafe extern "C" fn glEndFragmentShaderATI() {
+    // SAFETY: as above.
+    unsafe { open_fragment_shader(false, mgn_wire::Encoder::gl_end_fragment_shader_ati) }
+}
