@@ -42,8 +42,8 @@ pub unsafe extern "C" fn glGenLists(range: i32) -> u32 {
     // SAFETY: the only reference in use.
     unsafe {
         let cx = context();
-        if cx.gl.in_begin() {
-            return cx.illegal_in_begin();
+        if cx.gl.in_begin() || !cx.gl.is_compat() {
+            return cx.fail(gl::GL_INVALID_OPERATION);
         }
         if range < 0 {
             cx.set_error(gl::GL_INVALID_VALUE);
@@ -79,8 +79,8 @@ pub unsafe extern "C" fn glNewList(list: u32, mode: u32) {
     // SAFETY: the only reference in use.
     unsafe {
         let cx = context();
-        if cx.gl.in_begin() {
-            return cx.illegal_in_begin();
+        if cx.gl.in_begin() || !cx.gl.is_compat() {
+            return cx.set_error(gl::GL_INVALID_OPERATION);
         }
         if let Err(error) = cx.gl.state.gl_new_list(list, mode) {
             return cx.set_error(error.code());
@@ -153,8 +153,8 @@ pub unsafe extern "C" fn glCallLists(n: i32, kind: u32, lists: *const core::ffi:
 pub unsafe extern "C" fn glIsList(list: u32) -> u8 {
     // SAFETY: the only reference in use.
     let cx = unsafe { context() };
-    if cx.gl.in_begin() {
-        return cx.illegal_in_begin();
+    if cx.gl.in_begin() || !cx.gl.is_compat() {
+        return cx.fail(gl::GL_INVALID_OPERATION);
     }
     u8::from(cx.gl.shared.names().lists.is_taken(list))
 }

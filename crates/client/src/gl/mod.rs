@@ -89,7 +89,7 @@ impl GlState {
         let strings = strings::Strings::new(info, api);
         let info = &strings.constants(info);
         GlState {
-            immediate: Immediate::new(),
+            immediate: Immediate::new(api == mgn_wire::hello::api::COMPAT),
             errors: ErrorState::default(),
             arrays: Arrays::new(),
             objects: objects::ObjectState::new(info, api),

@@ -194,7 +194,7 @@ pub unsafe extern "C" fn glGetString(name: u32) -> *const u8 {
 pub unsafe extern "C" fn glGetStringi(name: u32, index: u32) -> *const u8 {
     // SAFETY: as above.
     let cx = unsafe { context() };
-    let error = if cx.gl.in_begin() {
+    let error = if cx.gl.in_begin() || cx.gl.is_es1() {
         gl::GL_INVALID_OPERATION
     } else if name == gl::GL_SPIR_V_EXTENSIONS {
         return spirv_extension(cx, index);

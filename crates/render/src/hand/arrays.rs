@@ -175,17 +175,22 @@ impl Renderer {
         } else {
             self.bound_element_buffer()?
         };
+        // Where there is but one vertex array object, the program's element buffer is in it.
+        let bound_buffer = match self.cx()? {
+            cx if cx.default_vertex_array == 0 => cx.vertex_arrays.element_buffer(),
+            _ => 0,
+        };
         let sources = self.sources(&arrays, vertices, least);
         self.begin_own(&sources);
         // SAFETY: inline indices lie in `copy` and within min..=max, for which `draws::arrays` found all elements there; other indices lie in a
         // buffer object, and then so do all arrays, where the driver keeps within the buffers.
         unsafe {
-            if element_buffer != 0 {
+            if element_buffer != bound_buffer {
                 (self.gl.glBindBuffer)(GL_ELEMENT_ARRAY_BUFFER, element_buffer);
             }
             self.draw(&draw);
-            if element_buffer != 0 {
-                (self.gl.glBindBuffer)(GL_ELEMENT_ARRAY_BUFFER, 0);
+            if element_buffer != bound_buffer {
+                (self.gl.glBindBuffer)(GL_ELEMENT_ARRAY_BUFFER, bound_buffer);
             }
         }
         self.end_own();

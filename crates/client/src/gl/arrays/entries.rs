@@ -268,15 +268,13 @@ pub unsafe extern "C" fn glClientActiveTexture(texture: u32) {
 fn enable_client(array: u32, on: bool) {
     // SAFETY: the only reference in use.
     let cx = unsafe { context() };
-    let es1 = cx.gl.is_es1();
     let slot = match array {
         gl::GL_VERTEX_ARRAY => attr::POSITION,
         gl::GL_NORMAL_ARRAY => attr::NORMAL,
         gl::GL_COLOR_ARRAY => attr::COLOR,
         gl::GL_TEXTURE_COORD_ARRAY => texture_slot(cx),
-        gl::GL_POINT_SIZE_ARRAY_OES if es1 => attr::POINT_SIZE,
+        gl::GL_POINT_SIZE_ARRAY_OES if cx.gl.is_es1() => attr::POINT_SIZE,
         gl::GL_PRIMITIVE_RESTART_NV if cx.gl.is_compat() => return restart(cx, on),
-        _ if es1 => return cx.set_error(gl::GL_INVALID_ENUM),
         gl::GL_INDEX_ARRAY => attr::INDEX,
         gl::GL_EDGE_FLAG_ARRAY => attr::EDGE_FLAG,
         gl::GL_FOG_COORD_ARRAY => attr::FOG,

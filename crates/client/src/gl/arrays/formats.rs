@@ -121,7 +121,7 @@ impl Asked {
             _ if self.long => (&[GL_DOUBLE], 1..=4, false),
             _ => (GENERIC, 1..=4, true),
         };
-        if self.stride < 0 || self.stride > STRIDE_MAX {
+        if self.stride < 0 || self.stride > STRIDE_MAX && !es1 {
             return Some(GL_INVALID_VALUE);
         }
         if !types.contains(&self.type_) {

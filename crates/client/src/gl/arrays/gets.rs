@@ -18,8 +18,8 @@ enum Of {
 }
 
 impl Arrays {
-    /// The value of a glGetIntegerv name about vertex arrays.
-    pub fn get(&self, pname: u32) -> Option<i64> {
+    /// The value of a glGetIntegerv name about vertex arrays, in OpenGL or in OpenGL ES 1.
+    pub fn get(&self, pname: u32, es1: bool) -> Option<i64> {
         use gl::*;
         let texture = attr::TEXCOORD + (self.client_unit & 7) as u8;
         let (slot, of) = match pname {
@@ -67,7 +67,7 @@ impl Arrays {
             GL_TEXTURE_COORD_ARRAY_BUFFER_BINDING => (texture, Of::Buffer),
             _ => return None,
         };
-        Some(self.of(usize::from(slot), of))
+        exists(slot, es1).then(|| self.of(usize::from(slot), of))
     }
 
     fn of(&self, slot: usize, of: Of) -> i64 {
@@ -88,6 +88,15 @@ impl Arrays {
     }
 }
 
+/// Whether there is such an array of the fixed functions in OpenGL, or in OpenGL ES 1.
+pub(super) fn exists(slot: u8, es1: bool) -> bool {
+    match slot {
+        attr::POINT_SIZE => es1,
+        attr::SECONDARY | attr::FOG | attr::INDEX | attr::EDGE_FLAG => !es1,
+        _ => true,
+    }
+}
+
 pub unsafe extern "C" fn glGetPointerv(pname: u32, params: *mut *mut c_void) {
     // SAFETY: the only reference in use; the program gives room for a pointer.
     unsafe {
@@ -100,11 +109,11 @@ pub unsafe extern "C" fn glGetPointerv(pname: u32, params: *mut *mut c_void) {
             gl::GL_FOG_COORD_ARRAY_POINTER => attr::FOG,
             gl::GL_INDEX_ARRAY_POINTER => attr::INDEX,
             gl::GL_EDGE_FLAG_ARRAY_POINTER => attr::EDGE_FLAG,
-            gl::GL_POINT_SIZE_ARRAY_POINTER_OES if cx.gl.is_es1() => attr::POINT_SIZE,
+            gl::GL_POINT_SIZE_ARRAY_POINTER_OES => attr::POINT_SIZE,
             gl::GL_TEXTURE_COORD_ARRAY_POINTER => {
                 attr::TEXCOORD + (cx.gl.arrays.client_unit & 7) as u8
             }
-            gl::GL_FEEDBACK_BUFFER_POINTER | gl::GL_SELECTION_BUFFER_POINTER => {
+            gl::GL_FEEDBACK_BUFFER_POINTER | gl::GL_SELECTION_BUFFER_POINTER if !cx.gl.is_es1() => {
                 params.write(cx.gl.render_modes.pointer(pname));
                 return;
             }
@@ -114,6 +123,9 @@ pub unsafe extern "C" fn glGetPointerv(pname: u32, params: *mut *mut c_void) {
             }
             _ => return cx.set_error(gl::GL_INVALID_ENUM),
         };
+        if !exists(slot, cx.gl.is_es1()) {
+            return cx.set_error(gl::GL_INVALID_ENUM);
+        }
         params.write(cx.gl.arrays.pointer(slot));
     }
 }

@@ -142,7 +142,7 @@ impl Context {
         match buffer_target(pname) {
             Some(target) => bound(self, target).ok().map(i64::from),
             None if self.gl.has_fixed_function() || pname == GL_VERTEX_ARRAY_BINDING => {
-                self.gl.arrays.get(pname)
+                self.gl.arrays.get(pname, self.gl.is_es1())
             }
             None => None,
         }

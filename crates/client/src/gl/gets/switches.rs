@@ -15,7 +15,7 @@ pub unsafe extern "C" fn glIsEnabled(cap: u32) -> u8 {
             return on.into();
         }
         if let Some(on) = is_client_state(cap)
-            .then(|| cx.gl.arrays.get(cap))
+            .then(|| cx.gl.arrays.get(cap, cx.gl.is_es1()))
             .flatten()
             .filter(|_| cx.gl.has_fixed_function())
         {

@@ -83,10 +83,13 @@ pub struct Immediate {
     pub pending_error: Option<u32>,
     /// A display list is being compiled: everything travels call by call.
     pub compiling: bool,
+    /// The context has immediate mode.
+    is_there: bool,
 }
 
 impl Immediate {
-    pub fn new() -> Immediate {
+    /// For a context that has immediate mode, or for one that has not.
+    pub fn new(is_there: bool) -> Immediate {
         let null = std::ptr::null_mut();
         Immediate {
             at: std::ptr::dangling_mut(),
@@ -110,6 +113,7 @@ impl Immediate {
             waited: 0,
             pending_error: None,
             compiling: false,
+            is_there,
         }
     }
 
@@ -124,10 +128,10 @@ impl Immediate {
         self.reopen_at = std::ptr::null_mut();
     }
 
-    /// Whether the program is not between glBegin and glEnd, and no list is being compiled.
+    /// Whether the program may be between glBegin and glEnd and is not, and no list is being compiled.
     #[inline(always)]
     fn is_plainly_outside(&self) -> bool {
-        self.phase == Phase::Outside && !self.compiling
+        self.phase == Phase::Outside && !self.compiling && self.is_there
     }
 
     /// A display list left the program between glBegin and glEnd, or took it out.
@@ -645,6 +649,9 @@ impl Context {
         let value = [x, y, z, w];
         let im = &mut self.gl.immediate;
         if im.phase != Phase::Run {
+            if !self.has_attribute(attribute, components) {
+                return self.set_error(gl::GL_INVALID_OPERATION);
+            }
             self.gl.state.set_current(usize::from(attribute), value);
             return self.send_attribute(attribute, components, value);
         }
@@ -659,6 +666,17 @@ impl Context {
         im.template[usize::from(im.slot[usize::from(attribute)])] = Block::new(value);
     }
 
+    /// Whether the context's API has a command that sets an attribute so.
+    fn has_attribute(&self, attribute: u8, components: u8) -> bool {
+        match attribute {
+            _ if self.gl.is_compat() => true,
+            attr::GENERIC.. => !self.gl.is_es1(),
+            attr::COLOR | attr::TEXCOORD.. => self.gl.is_es1() && components == 4,
+            attr::NORMAL => self.gl.is_es1(),
+            _ => false,
+        }
+    }
+
     /// A vertex that the fast path could not take. Its values come one by one and it is a C function, because then it needs none of
     /// the fast path's stack: the values stay in registers, and a jump is enough for what cannot unwind.
     #[cold]
@@ -668,6 +686,7 @@ impl Context {
         let im = &mut self.gl.immediate;
         match im.phase {
             Phase::Outside if im.compiling => return self.send_vertex(components, value),
+            Phase::Outside if !im.is_there => return self.set_error(gl::GL_INVALID_OPERATION),
             // Undefined by the specification, ignored by Mesa.
             Phase::Outside => return,
             Phase::Verbatim => return self.send_vertex(components, value),

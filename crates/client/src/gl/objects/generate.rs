@@ -14,6 +14,9 @@ unsafe fn generate(cx: &mut Context, class: Class, n: i32, names: *mut u32) {
     if cx.gl.in_begin() {
         return cx.illegal_in_begin();
     }
+    if cx.gl.is_es1() && !class.is_in_es1() {
+        return cx.set_error(GL_INVALID_OPERATION);
+    }
     if n < 0 {
         return cx.set_error(GL_INVALID_VALUE);
     }

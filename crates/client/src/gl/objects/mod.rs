@@ -169,6 +169,16 @@ impl Class {
     }
 }
 
+impl Class {
+    /// Whether OpenGL ES 1 has these objects. (Mesa lists vertex array objects there, and has none.)
+    fn is_in_es1(self) -> bool {
+        matches!(
+            self,
+            Class::Buffer | Class::Texture | Class::Renderbuffer | Class::Framebuffer
+        )
+    }
+}
+
 /// Has the shadow of the state follow a command, and leaves the entry point with the error if the shadow finds one.
 macro_rules! follow {
     ($cx:ident, $hook:ident($($arg:expr),*)) => {

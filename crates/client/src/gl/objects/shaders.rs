@@ -15,6 +15,9 @@ pub unsafe extern "C" fn glCreateShader(kind: u32) -> u32 {
     if cx.gl.in_begin() {
         return cx.illegal_in_begin();
     }
+    if cx.gl.is_es1() {
+        return cx.fail(GL_INVALID_OPERATION);
+    }
     if !cx.gl.objects.limits.has_shaders_of(kind) {
         cx.set_error(GL_INVALID_ENUM);
         return 0;
@@ -32,6 +35,9 @@ pub unsafe extern "C" fn glCreateProgram() -> u32 {
     let cx = unsafe { context() };
     if cx.gl.in_begin() {
         return cx.illegal_in_begin();
+    }
+    if cx.gl.is_es1() {
+        return cx.fail(GL_INVALID_OPERATION);
     }
     let name = cx.gl.shared.names().programs.take();
     cx.gl.shared.programs().program_created(name);
