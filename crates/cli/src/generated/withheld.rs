@@ -3,7 +3,7 @@
 //! What is not advertised whoever has it, and why.
 
 /// Sorted.
-pub static WITHHELD: [(&str, &str); 12] = [
+pub static WITHHELD: [(&str, &str); 10] = [
     (
         "GL_AMD_pinned_memory",
         "the server cannot read the program's memory",
@@ -17,8 +17,6 @@ pub static WITHHELD: [(&str, &str); 12] = [
         "GL_ARB_get_texture_sub_image",
         "not carried: glGetTextureSubImage, glGetCompressedTextureSubImage",
     ),
-    ("GL_ARB_gl_spirv", "not carried in full"),
-    ("GL_ARB_spirv_extensions", "not carried in full"),
     (
         "GL_EXT_EGL_image_storage",
         "not carried: glEGLImageTargetTexStorageEXT, glEGLImageTargetTextureStorageEXT",

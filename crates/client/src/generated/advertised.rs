@@ -3,7 +3,7 @@
 //! What may be advertised, if the server has it too.
 
 /// Sorted.
-pub static EXTENSIONS: [&str; 414] = [
+pub static EXTENSIONS: [&str; 416] = [
     "GL_3DFX_texture_compression_FXT1",
     "GL_AMD_conservative_depth",
     "GL_AMD_draw_buffers_blend",
@@ -63,6 +63,7 @@ pub static EXTENSIONS: [&str; 414] = [
     "GL_ARB_framebuffer_object",
     "GL_ARB_framebuffer_sRGB",
     "GL_ARB_get_program_binary",
+    "GL_ARB_gl_spirv",
     "GL_ARB_gpu_shader5",
     "GL_ARB_gpu_shader_fp64",
     "GL_ARB_gpu_shader_int64",
@@ -120,6 +121,7 @@ pub static EXTENSIONS: [&str; 414] = [
     "GL_ARB_shading_language_include",
     "GL_ARB_shading_language_packing",
     "GL_ARB_shadow",
+    "GL_ARB_spirv_extensions",
     "GL_ARB_stencil_texturing",
     "GL_ARB_sync",
     "GL_ARB_tessellation_shader",
