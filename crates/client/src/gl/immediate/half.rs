@@ -48,9 +48,18 @@ attributes! {
     NORMAL normally 3 Half: glNormal3hNV, glNormal3hvNV;
     COLOR normally 3 Half: glColor3hNV, glColor3hvNV; COLOR normally 4 Half: glColor4hNV, glColor4hvNV;
     SECONDARY normally 3 Half: glSecondaryColor3hNV, glSecondaryColor3hvNV;
-    FOG plainly 1 Half: glFogCoordhNV, glFogCoordhvNV;
     TEXCOORD plainly 1 Half: glTexCoord1hNV, glTexCoord1hvNV; TEXCOORD plainly 2 Half: glTexCoord2hNV, glTexCoord2hvNV;
     TEXCOORD plainly 3 Half: glTexCoord3hNV, glTexCoord3hvNV; TEXCOORD plainly 4 Half: glTexCoord4hNV, glTexCoord4hvNV;
+}
+
+pub unsafe extern "C" fn glFogCoordhNV(fog: u16) {
+    // SAFETY: the only reference in use.
+    attribute(unsafe { context() }, attr::FOG, [Half(fog).float()]);
+}
+
+pub unsafe extern "C" fn glFogCoordhvNV(fog: *const u16) {
+    // SAFETY: the program gives a value.
+    unsafe { glFogCoordhNV(*fog) }
 }
 
 numbered! { unit:
