@@ -169,7 +169,9 @@ impl Values<'_> {
             (_, Data::Constant(_, Some(_))) => None,
             (_, Data::Constant(integers, None)) => Some(integers[i]),
             (Class::Bool, _) => Some(i64::from(self.raw(i) != 0.)),
-            (Class::Int | Class::Uint, _) => Some(self.raw(i) as i64),
+            (Class::Int, _) => Some(self.raw(i) as i64),
+            // Bits are shown as a signed integer.
+            (Class::Uint, _) => Some((self.raw(i) as u32 as i32).into()),
             _ => None,
         };
         match whole {

@@ -84,6 +84,16 @@ impl Pair {
             theirs.as_ref().map(|v| &v[..n]),
             "{pname:#x} as booleans"
         );
+        if self.api == crate::egl::Api::Es1 {
+            let theirs: Option<[i32; ROOM]> = self.read("glGetFixedv", pname);
+            let ours: Vec<i32> = (0..n).map(|i| values.fixed(i)).collect();
+            let theirs = theirs.as_ref().map(|v| &v[..n]);
+            assert_eq!(
+                Some(&ours[..]),
+                theirs,
+                "{pname:#x} as fixed-point: {values:?}"
+            );
+        }
         // As wide integers, the driver's matrices overflow.
         if self.api != crate::egl::Api::Es1 && n != 16 {
             let theirs: Option<[i64; ROOM]> = self.read("glGetInteger64v", pname);

@@ -6,6 +6,7 @@ mod commands;
 mod compare;
 mod egl;
 mod fixed_function;
+mod fixed_point;
 mod gl;
 mod objects;
 
@@ -100,13 +101,24 @@ fn common_state_of_es3_contexts() {
 
 #[test]
 fn state_of_es1_contexts() {
-    let steps = [commands::step as Step, fixed_function::step, objects::step];
+    let steps = [
+        commands::step as Step,
+        fixed_function::step,
+        fixed_point::step,
+        objects::step,
+    ];
     random(Api::Es1, seed(), rounds(), &steps);
 }
 
 #[test]
 fn fixed_functions() {
     random(Api::Compat, seed(), rounds(), &[fixed_function::step]);
+}
+
+#[test]
+fn fixed_point_numbers() {
+    let steps = [fixed_function::step as Step, fixed_point::step];
+    random(Api::Compat, seed(), rounds(), &steps);
 }
 
 #[test]
@@ -132,6 +144,7 @@ fn display_lists() {
         commands::step as Step,
         fixed_function::step,
         objects::step,
+        fixed_point::step,
         fixed_function::lists,
     ];
     let Some(mut pair) = Pair::new(Api::Compat, seed()) else {
