@@ -287,6 +287,7 @@ static void queried_matrix(void)
     glLoadIdentity();
     es1Translatex(X16(1.5), 1, X16(1000));
     memset(mantissa, 0, sizeof mantissa);
+    memset(exponent, 0, sizeof exponent);
     note("status: %x", es1QueryMatrixxOES(mantissa, exponent));
     note_fixed("mantissas", mantissa, 16);
     note_ints("exponents", exponent, 16);
