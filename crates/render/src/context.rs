@@ -96,6 +96,11 @@ pub(crate) struct Context {
 }
 
 impl Context {
+    /// Whether it draws to a surface with a back buffer.
+    pub fn is_double(&self) -> bool {
+        self.draw.as_ref().is_some_and(|s| !s.borrow().single)
+    }
+
     pub fn new(id: u32, egl: egl::Context, api: Api, group: u32) -> Context {
         Context {
             id,

@@ -287,6 +287,8 @@ pub struct Command {
     pub infallible: bool,
     /// Whether the entry point looks for messages of debug output before it returns, where the program wants that.
     pub watched: bool,
+    /// Whether it makes an object of a name that has none yet.
+    pub named_by_use: bool,
     pub about: String,
 }
 
@@ -327,7 +329,11 @@ impl Model {
         let mut aliases: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let mut canonical = BTreeSet::new();
         for name in &names {
-            let root = root(registry, overlay, name)?;
+            let root = match overlay.same.get(name) {
+                Some(other) => other.clone(),
+                None if any(&overlay.apart, name) => name.clone(),
+                None => root(registry, overlay, name)?,
+            };
             if root != *name {
                 aliases.entry(root.clone()).or_default().push(name.clone());
             }
@@ -390,9 +396,11 @@ impl Model {
                 .get(name)
                 .map(|e| e.commands.as_slice())
                 .unwrap_or_default();
+            let beside = |c: &str| lookup(&overlay.beside, c);
+            let left_out = |c: &str| beside(c).is_some_and(|e| overlay.withheld.contains_key(e));
             let missing: Vec<_> = commands
                 .iter()
-                .filter(|c| refused.contains(*c))
+                .filter(|c| refused.contains(*c) && !left_out(c))
                 .cloned()
                 .collect();
             if let Some(reason) = overlay.withheld.get(name) {
@@ -410,7 +418,7 @@ impl Model {
 /// Follows aliases to the command that stands for all of them.
 fn root(registry: &Registry, overlay: &Overlay, name: &str) -> Result<String, Error> {
     let mut name = name.to_string();
-    if let (true, Some(base)) = (any(&overlay.same, &name), name.strip_suffix("OES")) {
+    if let (true, Some(base)) = (any(&overlay.oes, &name), name.strip_suffix("OES")) {
         let both = (registry.commands.get(&name), registry.commands.get(base));
         if matches!(both, (Some(a), Some(b)) if same_signature(a, b)) {
             name = base.to_string();
@@ -476,6 +484,7 @@ fn session_command(name: &str, session: &crate::SessionCommand) -> Result<Comman
         render_hand: true,
         infallible: true,
         watched: false,
+        named_by_use: false,
         about: session.about.clone(),
     })
 }
@@ -562,6 +571,7 @@ fn command(raw: &RawCommand, aliases: Vec<String>, overlay: &Overlay) -> Result<
         render_hand: any(&overlay.render_hand, name),
         infallible: any(&overlay.infallible, name),
         watched: !any(&overlay.infallible, name) && !any(&overlay.unwatched, name),
+        named_by_use: any(&overlay.named_by_use, name),
         about: String::new(),
     })
 }

@@ -31,6 +31,12 @@ pub struct Overlay {
     pub client_only: Vec<String>,
     /// Commands that the renderer executes by hand-written code.
     pub render_hand: Vec<String>,
+    /// Commands that the registry takes for another's second name although drivers tell them apart.
+    pub apart: Vec<String>,
+    /// Commands that are the same as another although the registry does not say so.
+    pub same: BTreeMap<String, String>,
+    /// Commands that make an object of a name that has none yet.
+    pub named_by_use: Vec<String>,
     /// Commands that cannot raise an error outside Begin/End.
     pub infallible: Vec<String>,
     /// Entry points written by hand after which nobody looks for messages of debug output at once.
@@ -41,7 +47,9 @@ pub struct Overlay {
     /// extension is advertised all the same.
     pub absent: BTreeMap<String, String>,
     /// Names whose suffix OES the registry does not know to be the only difference from another command.
-    pub same: Vec<String>,
+    pub oes: Vec<String>,
+    /// Commands that an extension has only beside another, by that other.
+    pub beside: BTreeMap<String, String>,
     /// How a command travels, where that isn't its declaration.
     pub wire: BTreeMap<String, String>,
     /// Classes of names that the registry lacks or has wrong: `command.parameter` to class.

@@ -50,7 +50,7 @@ forgetting! {
 }
 
 forgetting! {
-    forget_texture:
+    texture_changed:
     gl_texture_parameterf(texture, _pname: u32, _param: f32);
     gl_texture_parameteri(texture, _pname: u32, _param: i32);
     gl_texture_parameterfv(texture, _pname: u32, _params: &[f32]);
@@ -76,7 +76,56 @@ forgetting! {
         _depth: i32);
 }
 
+forgetting! {
+    forget_unit:
+    gl_multi_tex_envf_ext(texunit, _target: u32, _pname: u32, _param: f32);
+    gl_multi_tex_envi_ext(texunit, _target: u32, _pname: u32, _param: i32);
+    gl_multi_tex_envfv_ext(texunit, _target: u32, _pname: u32, _params: &[f32]);
+    gl_multi_tex_enviv_ext(texunit, _target: u32, _pname: u32, _params: &[i32]);
+    gl_multi_tex_genf_ext(texunit, _coord: u32, _pname: u32, _param: f32);
+    gl_multi_tex_geni_ext(texunit, _coord: u32, _pname: u32, _param: i32);
+    gl_multi_tex_gend_ext(texunit, _coord: u32, _pname: u32, _param: f64);
+    gl_multi_tex_genfv_ext(texunit, _coord: u32, _pname: u32, _params: &[f32]);
+    gl_multi_tex_geniv_ext(texunit, _coord: u32, _pname: u32, _params: &[i32]);
+    gl_multi_tex_gendv_ext(texunit, _coord: u32, _pname: u32, _params: &[f64]);
+}
+
+/// Parameters of whichever texture is bound to a unit: any of the target.
+macro_rules! of_units {
+    ($($hook:ident: $type:ty;)*) => {
+        impl State {
+            $(
+                pub fn $hook(&mut self, _unit: u32, target: u32, pname: u32, _v: $type) -> Result<(), GlError> {
+                    if pname == GL_GENERATE_MIPMAP {
+                        self.shared.texture_is_special();
+                    }
+                    if self.compiling.is_some() {
+                        self.record(move |state| state.shared.forget_target(target));
+                    }
+                    self.shared.forget_target(target);
+                    self.unsure()
+                }
+            )*
+        }
+    };
+}
+
+of_units! {
+    gl_multi_tex_parameterf_ext: f32;
+    gl_multi_tex_parameteri_ext: i32;
+    gl_multi_tex_parameterfv_ext: &[f32];
+    gl_multi_tex_parameteriv_ext: &[i32];
+    gl_multi_tex_parameter_iiv_ext: &[i32];
+    gl_multi_tex_parameter_iuiv_ext: &[u32];
+}
+
 impl State {
+    /// It may have got storage, or automatic mipmaps.
+    fn texture_changed(&mut self, texture: u32) {
+        self.shared.texture_is_special();
+        self.forget_texture(texture);
+    }
+
     fn forget_matrix_of(&mut self, _mode: u32) {
         self.matrices.forget();
         self.matrices.lost = true;
@@ -115,6 +164,18 @@ impl State {
     }
 
     pub fn gl_framebuffer_draw_buffers_ext(&mut self, framebuffer: u32, _n: i32, _b: &[u32]) {
+        self.forget_framebuffer(framebuffer);
+    }
+
+    pub fn gl_named_framebuffer_draw_buffer(&mut self, framebuffer: u32, _buffer: u32) {
+        self.forget_framebuffer(framebuffer);
+    }
+
+    pub fn gl_named_framebuffer_draw_buffers(&mut self, framebuffer: u32, _n: i32, _b: &[u32]) {
+        self.forget_framebuffer(framebuffer);
+    }
+
+    pub fn gl_named_framebuffer_read_buffer(&mut self, framebuffer: u32, _buffer: u32) {
         self.forget_framebuffer(framebuffer);
     }
 

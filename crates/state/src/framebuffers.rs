@@ -76,6 +76,13 @@ impl State {
         }
     }
 
+    /// A command by name makes a framebuffer, unless there is one.
+    pub fn use_framebuffer(&mut self, name: u32) {
+        self.framebuffers
+            .entry(name)
+            .or_insert_with(Framebuffer::user);
+    }
+
     pub fn gl_delete_framebuffers(&mut self, names: &[u32]) {
         for name in names.iter().filter(|&&name| name != 0) {
             self.framebuffers.remove(name);
@@ -129,6 +136,11 @@ impl State {
 
     pub fn gl_gen_renderbuffers(&mut self, names: &[u32]) {
         self.shared.lock().renderbuffers.extend(names);
+    }
+
+    /// A command by name makes a renderbuffer, unless there is one.
+    pub fn use_renderbuffer(&mut self, name: u32) {
+        self.shared.lock().renderbuffers.insert(name);
     }
 
     pub fn gl_delete_renderbuffers(&mut self, names: &[u32]) {

@@ -1,6 +1,7 @@
 //! What the contexts of a share group have in common: names, textures and display lists.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::lists::List;
@@ -12,6 +13,8 @@ use crate::GlError;
 #[derive(Default)]
 pub struct Shared {
     objects: Mutex<Objects>,
+    /// A texture has been given storage, or automatic mipmaps.
+    special_textures: AtomicBool,
 }
 
 pub(crate) struct Objects {
@@ -41,6 +44,17 @@ impl Shared {
     pub(crate) fn lock(&self) -> MutexGuard<'_, Objects> {
         // What is in there is as good after a panic as before.
         self.objects.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Whether every texture is one that glTexImage can define anew and glTexSubImage fill in
+    /// steps: with storage the one is refused and the other not, with automatic mipmaps each
+    /// step costs as much as all.
+    pub fn textures_are_plain(&self) -> bool {
+        !self.special_textures.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn texture_is_special(&self) {
+        self.special_textures.store(true, Ordering::Relaxed);
     }
 
     /// Binding a texture makes it one of the target; one of another target is refused, and so

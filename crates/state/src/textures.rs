@@ -294,6 +294,9 @@ impl State {
     }
 
     fn set_tex_parameter(&mut self, target: u32, pname: u32, v: [f64; 4]) -> Result<(), GlError> {
+        if pname == GL_GENERATE_MIPMAP {
+            self.shared.texture_is_special();
+        }
         let usual = match self.limits.api {
             Api::Compat => true,
             Api::Core => !only_compatible(pname),
@@ -358,8 +361,31 @@ impl State {
         }
     }
 
+    pub fn gl_tex_storage1d(&mut self, target: u32, _levels: i32, _format: u32, _width: i32) {
+        self.tex_storage(target);
+    }
+
+    pub fn gl_tex_storage2d(&mut self, target: u32, levels: i32, format: u32, w: i32, _h: i32) {
+        self.gl_tex_storage1d(target, levels, format, w);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub fn gl_tex_storage3d(
+        &mut self,
+        target: u32,
+        levels: i32,
+        format: u32,
+        width: i32,
+        _height: i32,
+        _depth: i32,
+    ) {
+        self.gl_tex_storage1d(target, levels, format, width);
+    }
+
     /// The texture's storage was made for good, which limits its levels.
-    pub fn tex_storage(&mut self, target: u32) {
+    fn tex_storage(&mut self, target: u32) {
+        self.shared.texture_is_special();
+        self.doubt = true;
         let Some((index, name)) = self.bound(target) else {
             return;
         };
@@ -369,11 +395,44 @@ impl State {
         });
     }
 
+    /// Whether this context has textures of a target.
+    pub fn has_texture_target(&self, target: u32) -> bool {
+        target_index(target).is_some_and(|i| self.has(TARGETS[i].1))
+    }
+
+    /// A texture was made, and is one of `target` from the beginning.
+    pub fn texture_made(&mut self, name: u32, target: u32) {
+        let mut objects = self.shared.lock();
+        objects.textures.insert(name, Texture::new(target));
+    }
+
+    /// The target of a texture; 0 if it has none yet.
+    pub fn texture_target(&self, name: u32) -> u32 {
+        self.shared.texture_target(name).unwrap_or(0)
+    }
+
+    /// A command by name makes a texture of `target`, or of the cube that it is a face of, unless
+    /// it is one already.
+    pub fn use_texture(&mut self, name: u32, target: u32) {
+        let target = match target {
+            GL_TEXTURE_CUBE_MAP_POSITIVE_X..=GL_TEXTURE_CUBE_MAP_NEGATIVE_Z => GL_TEXTURE_CUBE_MAP,
+            target => target,
+        };
+        if self.has_texture_target(target) {
+            let invent = self.limits.api != Api::Core;
+            // One of another target is refused by the driver.
+            let _ = self.shared.use_texture(name, target, invent);
+        }
+    }
+
     /// Only the driver knows a texture's parameters now: a command changed them by name.
     pub fn forget_texture(&mut self, name: u32) {
         let mut objects = self.shared.lock();
-        if let Some(texture) = objects.textures.get_mut(&name) {
-            texture.forget();
+        match objects.textures.get_mut(&name) {
+            Some(texture) => texture.forget(),
+            // EXT_direct_state_access calls the default texture of any target so.
+            None if name == 0 => objects.defaults.iter_mut().for_each(Texture::forget),
+            None => {}
         }
     }
 

@@ -189,8 +189,7 @@ impl State {
         count: i32,
         textures: &[u32],
     ) -> Result<(), GlError> {
-        let owned = textures.to_vec();
-        listed!(self, gl_bind_textures(first, count, &owned));
+        // No list holds commands that bind many.
         self.for_units(first, count, |state, i, unit| {
             let texture = textures.get(i).copied().unwrap_or(0);
             let target = match texture {
@@ -217,6 +216,40 @@ impl State {
         self.gl_bind_textures(unit, 1, &[texture])
     }
 
+    pub fn gl_bind_multi_texture_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        texture: u32,
+    ) -> Result<(), GlError> {
+        listed!(self, gl_bind_multi_texture_ext(texunit, target, texture));
+        let unit = texunit.wrapping_sub(GL_TEXTURE0) as usize;
+        let i = target_index(target).filter(|&i| self.has(TARGETS[i].1));
+        let (Some(i), true) = (i, unit < self.units()) else {
+            return self.unsure();
+        };
+        let sure = self.shared.use_texture(texture, target, true)?;
+        self.units_used = self.units_used.max(unit + 1);
+        self.bound_many = true;
+        let at = crate::units::unit(unit) + binding(i);
+        if !sure {
+            return self.unsure_of(at);
+        }
+        self.set(at, texture);
+        Ok(())
+    }
+
+    /// Only the driver knows what a unit has, but for what is bound to it.
+    pub(crate) fn forget_unit(&mut self, texunit: u32) {
+        let i = texunit.wrapping_sub(GL_TEXTURE0) as usize;
+        if i < self.limits.coord_units {
+            self.forget_at(coord(i), COORD_VALUES);
+        }
+        if i < self.units() {
+            self.forget_at(unit(i) + LOD_BIAS, 1);
+        }
+    }
+
     pub fn gl_bind_sampler(&mut self, unit: u32, sampler: u32) -> Result<(), GlError> {
         listed!(self, gl_bind_sampler(unit, sampler));
         if unit as usize >= self.limits.texture_units {
@@ -235,8 +268,6 @@ impl State {
         count: i32,
         samplers: &[u32],
     ) -> Result<(), GlError> {
-        let owned = samplers.to_vec();
-        listed!(self, gl_bind_samplers(first, count, &owned));
         self.for_units(first, count, |state, i, unit| {
             let sampler = samplers.get(i).copied().unwrap_or(0);
             match sampler == 0 || state.shared.is_sampler(sampler) {

@@ -1,6 +1,6 @@
 //! The client's entry points, their look-up by name, and what may be advertised.
 
-use super::{op_name, HEADER};
+use super::{image_extent, is_compressed, op_name, HEADER};
 use mgn_spec::{
     snake, Carry, Command, Direction, Len, Model, Param, RawCommand, RawParam, WireType,
 };
@@ -85,8 +85,26 @@ fn entry(c: &Command, tracked: bool) -> String {
         return format!("{head}refused(\"{}\"); {value}\n}}\n", c.name);
     }
     let mut body = String::from("unsafe { let cx = context();\n");
-    // The shadow knows of most commands whether they succeed, so that glGetError need not ask.
-    let judged = tracked && !c.infallible && c.carry != Carry::Sync;
+    let extent = image_extent(c);
+    if tracked || extent.is_some() || c.named_by_use {
+        body += "if cx.gl.in_begin() { return cx.illegal_in_begin(); }\n";
+    }
+    if let Some((class, name)) = first_name(c).filter(|_| c.named_by_use) {
+        let target = match has(c, "target") {
+            true => "target",
+            false => "0",
+        };
+        body +=
+            &format!("crate::gl::use_name(cx, crate::gl::Class::{class:?}, {name}, {target});\n");
+    }
+    // The shadow knows of most commands whether they succeed, so that glGetError need not ask. What is not bound it judges less.
+    let by_name = matches!(c.params.first(), Some(p) if matches!(p.ty, WireType::Name(_)));
+    let judged = tracked
+        && !c.infallible
+        && c.carry != Carry::Sync
+        && !c.named_by_use
+        && !by_name
+        && extent.is_none();
     if tracked {
         let args: Vec<String> = c.params.iter().map(tracked_arg).collect();
         let args = args.join(", ");
@@ -95,7 +113,7 @@ fn entry(c: &Command, tracked: bool) -> String {
             .iter()
             .filter_map(|p| in_length(c, p).map(|n| format!("let n_{} = {n};\n", p.name)))
             .collect();
-        body += &format!("if cx.gl.in_begin() {{ return cx.illegal_in_begin(); }}\n{lens}");
+        body += &lens;
         if judged {
             body += "let before = cx.before_judged();\n";
         }
@@ -103,6 +121,9 @@ fn entry(c: &Command, tracked: bool) -> String {
             "if let Some(error) = cx.gl.state.{}({args}).refusal() {{\nif !cx.gl.debug.is_heard() {{ return cx.fail(error); }}\n}}\n",
             c.ident
         );
+    }
+    if let Some(extent) = &extent {
+        body += &image(c, extent);
     }
     let mut args = Vec::new();
     for p in &c.params {
@@ -160,6 +181,40 @@ fn entry(c: &Command, tracked: bool) -> String {
         body += "cx.done();\n";
     }
     format!("{head}{body}}} }}\n")
+}
+
+/// Takes the image that a command's pointer means.
+fn image(c: &Command, extent: &[&str]) -> String {
+    let target = match has(c, "target") {
+        true => "target",
+        false => "0",
+    };
+    let extent = match extent {
+        [width] => format!("flat({width}, 1)"),
+        [width, height] => format!("flat({width}, {height})"),
+        _ => format!("volume({})", extent.join(", ")),
+    };
+    let data = c.params.iter().find(|p| p.ty == WireType::Data);
+    let data = data.map(|p| p.name.as_str()).unwrap_or_default();
+    let (take, layout) = match is_compressed(c) {
+        true => ("blocks", "image_size"),
+        false => ("image", "format, type_"),
+    };
+    format!(
+        "let Some({data}) = crate::gl::{take}(cx, {target}, crate::gl::pixels::Extent::{extent}, {layout}, {data}) else {{ return }};\n"
+    )
+}
+
+fn has(c: &Command, param: &str) -> bool {
+    c.params.iter().any(|p| p.name == param)
+}
+
+/// The first object that a command names.
+fn first_name(c: &Command) -> Option<(mgn_spec::Class, &str)> {
+    c.params.iter().find_map(|p| match &p.ty {
+        WireType::Name(class) => Some((*class, p.name.as_str())),
+        _ => None,
+    })
 }
 
 fn tracked_arg(p: &Param) -> String {

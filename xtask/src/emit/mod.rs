@@ -115,6 +115,21 @@ pub fn trait_params(command: &Command) -> String {
     text
 }
 
+/// The dimensions of the image that a command takes from the program, as its declaration names them; none for other commands.
+pub fn image_extent(command: &Command) -> Option<Vec<&'static str>> {
+    let raw = command.raw.as_ref()?;
+    let has = |name: &str| raw.params.iter().any(|p| p.name == name);
+    let has_image = command.params.iter().any(|p| p.ty == WireType::Data)
+        && (has("format") && has("type") || has("imageSize"));
+    let dimensions = ["width", "height", "depth"].into_iter().filter(|d| has(d));
+    Some(dimensions.collect::<Vec<_>>()).filter(|d| has_image && !d.is_empty())
+}
+
+/// Whether the image is a run of compressed blocks whose size the command tells.
+pub fn is_compressed(command: &Command) -> bool {
+    command.params.iter().any(|p| p.name == "image_size")
+}
+
 /// An out array appears in the trait as how many elements are asked for.
 pub fn trait_name(param: &Param) -> String {
     if is_out(param) {

@@ -1,7 +1,7 @@
 //! The renderer's table of the driver's functions, and the commands that follow from their declaration.
 
 use super::client::c_type;
-use super::{is_out, trait_name, trait_params, travelling, HEADER};
+use super::{image_extent, is_compressed, is_out, trait_name, trait_params, travelling, HEADER};
 use mgn_spec::{Carry, Class, Command, Direction, Len, Model, Scalar, WireType};
 
 /// Commands of the driver that the renderer's hand-written code needs although they do not travel.
@@ -54,7 +54,8 @@ pub fn execute(model: &Model) -> String {
 }
 
 fn body(c: &Command) -> String {
-    if c.render_hand || has_data(c) {
+    let extent = image_extent(c);
+    if c.render_hand || has_data(c) && extent.is_none() {
         let mut args: Vec<String> = c.params.iter().map(trait_name).collect();
         if c.carry == Carry::Sync {
             args.push("reply".into());
@@ -73,11 +74,7 @@ fn body(c: &Command) -> String {
                 n.clone()
             }
             WireType::Name(class) => {
-                let find = if makes_by_use(&c.name) {
-                    "name"
-                } else {
-                    "object"
-                };
+                let find = if makes_by_use(c) { "name" } else { "object" };
                 prepare += &format!("let {n} = self.{find}(Class::{class:?}, {n});\n");
                 n.clone()
             }
@@ -129,7 +126,21 @@ fn body(c: &Command) -> String {
                 prepare += &format!("let {n} = {n}.copied();\n");
                 format!("{n}.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()")
             }
-            WireType::Data => n.clone(),
+            WireType::Data => {
+                let bytes = match (is_compressed(c), extent.as_deref()) {
+                    (true, _) => "Some(usize::try_from(image_size).unwrap_or(0))".to_string(),
+                    (false, extent) => {
+                        let mut sides = extent.unwrap_or_default().to_vec();
+                        sides.resize(3, "1");
+                        format!(
+                            "mgn_wire::sizes::image::tight_image_bytes({}, format, type_)",
+                            sides.join(", ")
+                        )
+                    }
+                };
+                prepare += &format!("let {n} = self.image({n}, {bytes})?;\n");
+                format!("{n}.cast()")
+            }
         });
     }
     let call = format!("unsafe {{ (self.gl.{})({}) }}", c.name, args.join(", "));
@@ -161,11 +172,9 @@ fn is_text(c: &Command, name: &str) -> bool {
 }
 
 /// Whether a name that was never generated becomes an object's where the context allows that.
-fn makes_by_use(command: &str) -> bool {
-    ["glBind", "glBeginQuery", "glQueryCounter"]
-        .iter()
-        .any(|start| command.starts_with(start))
-        || command.ends_with("EXT")
+fn makes_by_use(c: &Command) -> bool {
+    let starts = |start| c.name.starts_with(start);
+    c.named_by_use || starts("glBind") || starts("glBeginQuery") || starts("glQueryCounter")
 }
 
 fn has_data(c: &Command) -> bool {

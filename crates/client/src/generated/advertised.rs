@@ -3,7 +3,7 @@
 //! What may be advertised, if the server has it too.
 
 /// Sorted.
-pub static EXTENSIONS: [&str; 416] = [
+pub static EXTENSIONS: [&str; 418] = [
     "GL_3DFX_texture_compression_FXT1",
     "GL_AMD_conservative_depth",
     "GL_AMD_draw_buffers_blend",
@@ -46,6 +46,7 @@ pub static EXTENSIONS: [&str; 416] = [
     "GL_ARB_depth_clamp",
     "GL_ARB_depth_texture",
     "GL_ARB_derivative_control",
+    "GL_ARB_direct_state_access",
     "GL_ARB_draw_buffers",
     "GL_ARB_draw_buffers_blend",
     "GL_ARB_draw_elements_base_vertex",
@@ -63,6 +64,7 @@ pub static EXTENSIONS: [&str; 416] = [
     "GL_ARB_framebuffer_object",
     "GL_ARB_framebuffer_sRGB",
     "GL_ARB_get_program_binary",
+    "GL_ARB_get_texture_sub_image",
     "GL_ARB_gl_spirv",
     "GL_ARB_gpu_shader5",
     "GL_ARB_gpu_shader_fp64",

@@ -208,7 +208,20 @@ pub unsafe extern "C" fn glBindFragDataLocationIndexed(program: u32, color_numbe
     }
 }
 pub unsafe extern "C" fn glBindMultiTextureEXT(texunit: u32, target: u32, texture: u32) {
-    refused("glBindMultiTextureEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
+        if let Some(error) = cx.gl.state.gl_bind_multi_texture_ext(texunit, target, texture).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_bind_multi_texture_ext(texunit, target, texture);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glBindSampler(unit: u32, sampler: u32) {
     unsafe {
@@ -543,7 +556,24 @@ pub unsafe extern "C" fn glBlitNamedFramebuffer(
     mask: u32,
     filter: u32,
 ) {
-    refused("glBlitNamedFramebuffer");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_blit_named_framebuffer(
+            read_framebuffer,
+            draw_framebuffer,
+            src_x0,
+            src_y0,
+            src_x1,
+            src_y1,
+            dst_x0,
+            dst_y0,
+            dst_x1,
+            dst_y1,
+            mask,
+            filter,
+        );
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glBufferStorageMemEXT(target: u32, size: i64, memory: u32, offset: u64) {
     unsafe {
@@ -571,12 +601,26 @@ pub unsafe extern "C" fn glCheckFramebufferStatusOES(target: u32) -> u32 {
     }
 }
 pub unsafe extern "C" fn glCheckNamedFramebufferStatus(framebuffer: u32, target: u32) -> u32 {
-    refused("glCheckNamedFramebufferStatus");
-    0
+    unsafe {
+        let cx = context();
+        cx.enc.gl_check_named_framebuffer_status(framebuffer, target);
+        let mut answer = cx.answer(ops::GL_CHECK_NAMED_FRAMEBUFFER_STATUS);
+        let value = answer.value::<u32>();
+        value
+    }
 }
 pub unsafe extern "C" fn glCheckNamedFramebufferStatusEXT(framebuffer: u32, target: u32) -> u32 {
-    refused("glCheckNamedFramebufferStatusEXT");
-    0
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, target);
+        cx.enc.gl_check_named_framebuffer_status_ext(framebuffer, target);
+        let mut answer = cx.answer(ops::GL_CHECK_NAMED_FRAMEBUFFER_STATUS_EXT);
+        let value = answer.value::<u32>();
+        value
+    }
 }
 pub unsafe extern "C" fn glClampColor(target: u32, clamp: u32) {
     unsafe {
@@ -774,45 +818,33 @@ pub unsafe extern "C" fn glClearIndex(c: f32) {
         cx.enc.gl_clear_index(c);
     }
 }
-pub unsafe extern "C" fn glClearNamedBufferData(buffer: u32, internalformat: u32, format: u32, type_: u32, data: *const c_void) {
-    refused("glClearNamedBufferData");
-}
-pub unsafe extern "C" fn glClearNamedBufferDataEXT(buffer: u32, internalformat: u32, format: u32, type_: u32, data: *const c_void) {
-    refused("glClearNamedBufferDataEXT");
-}
-pub unsafe extern "C" fn glClearNamedBufferSubData(
-    buffer: u32,
-    internalformat: u32,
-    offset: i64,
-    size: i64,
-    format: u32,
-    type_: u32,
-    data: *const c_void,
-) {
-    refused("glClearNamedBufferSubData");
-}
-pub unsafe extern "C" fn glClearNamedBufferSubDataEXT(
-    buffer: u32,
-    internalformat: u32,
-    offset: i64,
-    size: i64,
-    format: u32,
-    type_: u32,
-    data: *const c_void,
-) {
-    refused("glClearNamedBufferSubDataEXT");
-}
 pub unsafe extern "C" fn glClearNamedFramebufferfi(framebuffer: u32, buffer: u32, drawbuffer: i32, depth: f32, stencil: i32) {
-    refused("glClearNamedFramebufferfi");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_clear_named_framebufferfi(framebuffer, buffer, drawbuffer, depth, stencil);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glClearNamedFramebufferfv(framebuffer: u32, buffer: u32, drawbuffer: i32, value: *const f32) {
-    refused("glClearNamedFramebufferfv");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_clear_named_framebufferfv(framebuffer, buffer, drawbuffer, (value.cast::<f32>(), lens::clear_values(buffer)));
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glClearNamedFramebufferiv(framebuffer: u32, buffer: u32, drawbuffer: i32, value: *const i32) {
-    refused("glClearNamedFramebufferiv");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_clear_named_framebufferiv(framebuffer, buffer, drawbuffer, (value.cast::<i32>(), lens::clear_values(buffer)));
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glClearNamedFramebufferuiv(framebuffer: u32, buffer: u32, drawbuffer: i32, value: *const u32) {
-    refused("glClearNamedFramebufferuiv");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_clear_named_framebufferuiv(framebuffer, buffer, drawbuffer, (value.cast::<u32>(), lens::clear_values(buffer)));
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glClearStencil(s: i32) {
     unsafe {
@@ -826,13 +858,6 @@ pub unsafe extern "C" fn glClearStencil(s: i32) {
             }
         }
         cx.enc.gl_clear_stencil(s);
-    }
-}
-pub unsafe extern "C" fn glClientAttribDefaultEXT(mask: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_client_attrib_default_ext(mask);
-        cx.done();
     }
 }
 pub unsafe extern "C" fn glClientWaitSync(sync: *mut c_void, flags: u32, timeout: u64) -> u32 {
@@ -1055,7 +1080,15 @@ pub unsafe extern "C" fn glCompressedMultiTexImage1DEXT(
     image_size: i32,
     bits: *const c_void,
 ) {
-    refused("glCompressedMultiTexImage1DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(bits) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, 1), image_size, bits) else { return };
+        cx.enc.gl_compressed_multi_tex_image1dext(texunit, target, level, internalformat, width, border, image_size, bits);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glCompressedMultiTexImage2DEXT(
     texunit: u32,
@@ -1068,7 +1101,15 @@ pub unsafe extern "C" fn glCompressedMultiTexImage2DEXT(
     image_size: i32,
     bits: *const c_void,
 ) {
-    refused("glCompressedMultiTexImage2DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(bits) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, height), image_size, bits) else { return };
+        cx.enc.gl_compressed_multi_tex_image2dext(texunit, target, level, internalformat, width, height, border, image_size, bits);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glCompressedMultiTexImage3DEXT(
     texunit: u32,
@@ -1082,7 +1123,17 @@ pub unsafe extern "C" fn glCompressedMultiTexImage3DEXT(
     image_size: i32,
     bits: *const c_void,
 ) {
-    refused("glCompressedMultiTexImage3DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(bits) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::volume(width, height, depth), image_size, bits) else {
+            return;
+        };
+        cx.enc.gl_compressed_multi_tex_image3dext(texunit, target, level, internalformat, width, height, depth, border, image_size, bits);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glCompressedMultiTexSubImage1DEXT(
     texunit: u32,
@@ -1094,7 +1145,15 @@ pub unsafe extern "C" fn glCompressedMultiTexSubImage1DEXT(
     image_size: i32,
     bits: *const c_void,
 ) {
-    refused("glCompressedMultiTexSubImage1DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(bits) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, 1), image_size, bits) else { return };
+        cx.enc.gl_compressed_multi_tex_sub_image1dext(texunit, target, level, xoffset, width, format, image_size, bits);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glCompressedMultiTexSubImage2DEXT(
     texunit: u32,
@@ -1108,7 +1167,15 @@ pub unsafe extern "C" fn glCompressedMultiTexSubImage2DEXT(
     image_size: i32,
     bits: *const c_void,
 ) {
-    refused("glCompressedMultiTexSubImage2DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(bits) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, height), image_size, bits) else { return };
+        cx.enc.gl_compressed_multi_tex_sub_image2dext(texunit, target, level, xoffset, yoffset, width, height, format, image_size, bits);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glCompressedMultiTexSubImage3DEXT(
     texunit: u32,
@@ -1124,7 +1191,194 @@ pub unsafe extern "C" fn glCompressedMultiTexSubImage3DEXT(
     image_size: i32,
     bits: *const c_void,
 ) {
-    refused("glCompressedMultiTexSubImage3DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(bits) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::volume(width, height, depth), image_size, bits) else {
+            return;
+        };
+        cx.enc.gl_compressed_multi_tex_sub_image3dext(
+            texunit, target, level, xoffset, yoffset, zoffset, width, height, depth, format, image_size, bits,
+        );
+        cx.done();
+    }
+}
+pub unsafe extern "C" fn glCompressedTexImage1D(
+    target: u32,
+    level: i32,
+    internalformat: u32,
+    width: i32,
+    border: i32,
+    image_size: i32,
+    data: *const c_void,
+) {
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(data) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, 1), image_size, data) else { return };
+        cx.enc.gl_compressed_tex_image1d(target, level, internalformat, width, border, image_size, data);
+        cx.done();
+    }
+}
+pub unsafe extern "C" fn glCompressedTexImage2D(
+    target: u32,
+    level: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+    border: i32,
+    image_size: i32,
+    data: *const c_void,
+) {
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(data) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, height), image_size, data) else { return };
+        cx.enc.gl_compressed_tex_image2d(target, level, internalformat, width, height, border, image_size, data);
+        cx.done();
+    }
+}
+pub unsafe extern "C" fn glCompressedTexImage3D(
+    target: u32,
+    level: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    border: i32,
+    image_size: i32,
+    data: *const c_void,
+) {
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(data) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::volume(width, height, depth), image_size, data) else {
+            return;
+        };
+        cx.enc.gl_compressed_tex_image3d(target, level, internalformat, width, height, depth, border, image_size, data);
+        cx.done();
+    }
+}
+pub unsafe extern "C" fn glCompressedTexImage3DOES(
+    target: u32,
+    level: i32,
+    internalformat: u32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    border: i32,
+    image_size: i32,
+    data: *const c_void,
+) {
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(data) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::volume(width, height, depth), image_size, data) else {
+            return;
+        };
+        cx.enc.gl_compressed_tex_image3does(target, level, internalformat, width, height, depth, border, image_size, data);
+        cx.done();
+    }
+}
+pub unsafe extern "C" fn glCompressedTexSubImage1D(
+    target: u32,
+    level: i32,
+    xoffset: i32,
+    width: i32,
+    format: u32,
+    image_size: i32,
+    data: *const c_void,
+) {
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(data) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, 1), image_size, data) else { return };
+        cx.enc.gl_compressed_tex_sub_image1d(target, level, xoffset, width, format, image_size, data);
+        cx.done();
+    }
+}
+pub unsafe extern "C" fn glCompressedTexSubImage2D(
+    target: u32,
+    level: i32,
+    xoffset: i32,
+    yoffset: i32,
+    width: i32,
+    height: i32,
+    format: u32,
+    image_size: i32,
+    data: *const c_void,
+) {
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(data) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, height), image_size, data) else { return };
+        cx.enc.gl_compressed_tex_sub_image2d(target, level, xoffset, yoffset, width, height, format, image_size, data);
+        cx.done();
+    }
+}
+pub unsafe extern "C" fn glCompressedTexSubImage3D(
+    target: u32,
+    level: i32,
+    xoffset: i32,
+    yoffset: i32,
+    zoffset: i32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    format: u32,
+    image_size: i32,
+    data: *const c_void,
+) {
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(data) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::volume(width, height, depth), image_size, data) else {
+            return;
+        };
+        cx.enc.gl_compressed_tex_sub_image3d(target, level, xoffset, yoffset, zoffset, width, height, depth, format, image_size, data);
+        cx.done();
+    }
+}
+pub unsafe extern "C" fn glCompressedTexSubImage3DOES(
+    target: u32,
+    level: i32,
+    xoffset: i32,
+    yoffset: i32,
+    zoffset: i32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    format: u32,
+    image_size: i32,
+    data: *const c_void,
+) {
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(data) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::volume(width, height, depth), image_size, data) else {
+            return;
+        };
+        cx.enc.gl_compressed_tex_sub_image3does(target, level, xoffset, yoffset, zoffset, width, height, depth, format, image_size, data);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glCompressedTextureImage1DEXT(
     texture: u32,
@@ -1136,7 +1390,16 @@ pub unsafe extern "C" fn glCompressedTextureImage1DEXT(
     image_size: i32,
     bits: *const c_void,
 ) {
-    refused("glCompressedTextureImage1DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
+        let Some(bits) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, 1), image_size, bits) else { return };
+        cx.enc.gl_compressed_texture_image1dext(texture, target, level, internalformat, width, border, image_size, bits);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glCompressedTextureImage2DEXT(
     texture: u32,
@@ -1149,7 +1412,16 @@ pub unsafe extern "C" fn glCompressedTextureImage2DEXT(
     image_size: i32,
     bits: *const c_void,
 ) {
-    refused("glCompressedTextureImage2DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
+        let Some(bits) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, height), image_size, bits) else { return };
+        cx.enc.gl_compressed_texture_image2dext(texture, target, level, internalformat, width, height, border, image_size, bits);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glCompressedTextureImage3DEXT(
     texture: u32,
@@ -1163,7 +1435,18 @@ pub unsafe extern "C" fn glCompressedTextureImage3DEXT(
     image_size: i32,
     bits: *const c_void,
 ) {
-    refused("glCompressedTextureImage3DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
+        let Some(bits) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::volume(width, height, depth), image_size, bits) else {
+            return;
+        };
+        cx.enc.gl_compressed_texture_image3dext(texture, target, level, internalformat, width, height, depth, border, image_size, bits);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glCompressedTextureSubImage1D(
     texture: u32,
@@ -1174,7 +1457,15 @@ pub unsafe extern "C" fn glCompressedTextureSubImage1D(
     image_size: i32,
     data: *const c_void,
 ) {
-    refused("glCompressedTextureSubImage1D");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(data) = crate::gl::blocks(cx, 0, crate::gl::pixels::Extent::flat(width, 1), image_size, data) else { return };
+        cx.enc.gl_compressed_texture_sub_image1d(texture, level, xoffset, width, format, image_size, data);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glCompressedTextureSubImage1DEXT(
     texture: u32,
@@ -1186,7 +1477,16 @@ pub unsafe extern "C" fn glCompressedTextureSubImage1DEXT(
     image_size: i32,
     bits: *const c_void,
 ) {
-    refused("glCompressedTextureSubImage1DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
+        let Some(bits) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, 1), image_size, bits) else { return };
+        cx.enc.gl_compressed_texture_sub_image1dext(texture, target, level, xoffset, width, format, image_size, bits);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glCompressedTextureSubImage2D(
     texture: u32,
@@ -1199,7 +1499,15 @@ pub unsafe extern "C" fn glCompressedTextureSubImage2D(
     image_size: i32,
     data: *const c_void,
 ) {
-    refused("glCompressedTextureSubImage2D");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(data) = crate::gl::blocks(cx, 0, crate::gl::pixels::Extent::flat(width, height), image_size, data) else { return };
+        cx.enc.gl_compressed_texture_sub_image2d(texture, level, xoffset, yoffset, width, height, format, image_size, data);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glCompressedTextureSubImage2DEXT(
     texture: u32,
@@ -1213,7 +1521,16 @@ pub unsafe extern "C" fn glCompressedTextureSubImage2DEXT(
     image_size: i32,
     bits: *const c_void,
 ) {
-    refused("glCompressedTextureSubImage2DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
+        let Some(bits) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, height), image_size, bits) else { return };
+        cx.enc.gl_compressed_texture_sub_image2dext(texture, target, level, xoffset, yoffset, width, height, format, image_size, bits);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glCompressedTextureSubImage3D(
     texture: u32,
@@ -1228,7 +1545,17 @@ pub unsafe extern "C" fn glCompressedTextureSubImage3D(
     image_size: i32,
     data: *const c_void,
 ) {
-    refused("glCompressedTextureSubImage3D");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(data) = crate::gl::blocks(cx, 0, crate::gl::pixels::Extent::volume(width, height, depth), image_size, data) else {
+            return;
+        };
+        cx.enc.gl_compressed_texture_sub_image3d(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, image_size, data);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glCompressedTextureSubImage3DEXT(
     texture: u32,
@@ -1244,7 +1571,20 @@ pub unsafe extern "C" fn glCompressedTextureSubImage3DEXT(
     image_size: i32,
     bits: *const c_void,
 ) {
-    refused("glCompressedTextureSubImage3DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
+        let Some(bits) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::volume(width, height, depth), image_size, bits) else {
+            return;
+        };
+        cx.enc.gl_compressed_texture_sub_image3dext(
+            texture, target, level, xoffset, yoffset, zoffset, width, height, depth, format, image_size, bits,
+        );
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glConvolutionParameterxOES(target: u32, pname: u32, param: i32) {
     refused("glConvolutionParameterxOES");
@@ -1314,7 +1654,11 @@ pub unsafe extern "C" fn glCopyMultiTexImage1DEXT(
     width: i32,
     border: i32,
 ) {
-    refused("glCopyMultiTexImage1DEXT");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_copy_multi_tex_image1dext(texunit, target, level, internalformat, x, y, width, border);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glCopyMultiTexImage2DEXT(
     texunit: u32,
@@ -1327,10 +1671,18 @@ pub unsafe extern "C" fn glCopyMultiTexImage2DEXT(
     height: i32,
     border: i32,
 ) {
-    refused("glCopyMultiTexImage2DEXT");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_copy_multi_tex_image2dext(texunit, target, level, internalformat, x, y, width, height, border);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glCopyMultiTexSubImage1DEXT(texunit: u32, target: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) {
-    refused("glCopyMultiTexSubImage1DEXT");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_copy_multi_tex_sub_image1dext(texunit, target, level, xoffset, x, y, width);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glCopyMultiTexSubImage2DEXT(
     texunit: u32,
@@ -1343,7 +1695,11 @@ pub unsafe extern "C" fn glCopyMultiTexSubImage2DEXT(
     width: i32,
     height: i32,
 ) {
-    refused("glCopyMultiTexSubImage2DEXT");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_copy_multi_tex_sub_image2dext(texunit, target, level, xoffset, yoffset, x, y, width, height);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glCopyMultiTexSubImage3DEXT(
     texunit: u32,
@@ -1357,10 +1713,11 @@ pub unsafe extern "C" fn glCopyMultiTexSubImage3DEXT(
     width: i32,
     height: i32,
 ) {
-    refused("glCopyMultiTexSubImage3DEXT");
-}
-pub unsafe extern "C" fn glCopyNamedBufferSubData(read_buffer: u32, write_buffer: u32, read_offset: i64, write_offset: i64, size: i64) {
-    refused("glCopyNamedBufferSubData");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_copy_multi_tex_sub_image3dext(texunit, target, level, xoffset, yoffset, zoffset, x, y, width, height);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glCopyPixels(x: i32, y: i32, width: i32, height: i32, type_: u32) {
     unsafe {
@@ -1452,6 +1809,10 @@ pub unsafe extern "C" fn glCopyTextureImage1DEXT(
 ) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         cx.enc.gl_copy_texture_image1dext(texture, target, level, internalformat, x, y, width, border);
         cx.done();
     }
@@ -1469,6 +1830,10 @@ pub unsafe extern "C" fn glCopyTextureImage2DEXT(
 ) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         cx.enc.gl_copy_texture_image2dext(texture, target, level, internalformat, x, y, width, height, border);
         cx.done();
     }
@@ -1483,6 +1848,10 @@ pub unsafe extern "C" fn glCopyTextureSubImage1D(texture: u32, level: i32, xoffs
 pub unsafe extern "C" fn glCopyTextureSubImage1DEXT(texture: u32, target: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         cx.enc.gl_copy_texture_sub_image1dext(texture, target, level, xoffset, x, y, width);
         cx.done();
     }
@@ -1516,6 +1885,10 @@ pub unsafe extern "C" fn glCopyTextureSubImage2DEXT(
 ) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         cx.enc.gl_copy_texture_sub_image2dext(texture, target, level, xoffset, yoffset, x, y, width, height);
         cx.done();
     }
@@ -1551,30 +1924,16 @@ pub unsafe extern "C" fn glCopyTextureSubImage3DEXT(
 ) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         cx.enc.gl_copy_texture_sub_image3dext(texture, target, level, xoffset, yoffset, zoffset, x, y, width, height);
         cx.done();
     }
 }
-pub unsafe extern "C" fn glCreateBuffers(n: i32, buffers: *mut u32) {
-    refused("glCreateBuffers");
-}
-pub unsafe extern "C" fn glCreateFramebuffers(n: i32, framebuffers: *mut u32) {
-    refused("glCreateFramebuffers");
-}
 pub unsafe extern "C" fn glCreateMemoryObjectsEXT(n: i32, memory_objects: *mut u32) {
     refused("glCreateMemoryObjectsEXT");
-}
-pub unsafe extern "C" fn glCreateProgramPipelines(n: i32, pipelines: *mut u32) {
-    refused("glCreateProgramPipelines");
-}
-pub unsafe extern "C" fn glCreateQueries(target: u32, n: i32, ids: *mut u32) {
-    refused("glCreateQueries");
-}
-pub unsafe extern "C" fn glCreateRenderbuffers(n: i32, renderbuffers: *mut u32) {
-    refused("glCreateRenderbuffers");
-}
-pub unsafe extern "C" fn glCreateSamplers(n: i32, samplers: *mut u32) {
-    refused("glCreateSamplers");
 }
 pub unsafe extern "C" fn glCreateShaderProgramEXT(type_: u32, string: *const u8) -> u32 {
     unsafe {
@@ -1584,15 +1943,6 @@ pub unsafe extern "C" fn glCreateShaderProgramEXT(type_: u32, string: *const u8)
         let value = answer.value::<u32>();
         value
     }
-}
-pub unsafe extern "C" fn glCreateTextures(target: u32, n: i32, textures: *mut u32) {
-    refused("glCreateTextures");
-}
-pub unsafe extern "C" fn glCreateTransformFeedbacks(n: i32, ids: *mut u32) {
-    refused("glCreateTransformFeedbacks");
-}
-pub unsafe extern "C" fn glCreateVertexArrays(n: i32, arrays: *mut u32) {
-    refused("glCreateVertexArrays");
 }
 pub unsafe extern "C" fn glCullFace(mode: u32) {
     unsafe {
@@ -1808,21 +2158,6 @@ pub unsafe extern "C" fn glDepthRangex(n: i32, f: i32) {
         cx.done();
     }
 }
-pub unsafe extern "C" fn glDisableClientStateIndexedEXT(array: u32, index: u32) {
-    refused("glDisableClientStateIndexedEXT");
-}
-pub unsafe extern "C" fn glDisableClientStateiEXT(array: u32, index: u32) {
-    refused("glDisableClientStateiEXT");
-}
-pub unsafe extern "C" fn glDisableVertexArrayAttrib(vaobj: u32, index: u32) {
-    refused("glDisableVertexArrayAttrib");
-}
-pub unsafe extern "C" fn glDisableVertexArrayAttribEXT(vaobj: u32, index: u32) {
-    refused("glDisableVertexArrayAttribEXT");
-}
-pub unsafe extern "C" fn glDisableVertexArrayEXT(vaobj: u32, array: u32) {
-    refused("glDisableVertexArrayEXT");
-}
 pub unsafe extern "C" fn glDisablei(target: u32, index: u32) {
     unsafe {
         let cx = context();
@@ -1969,21 +2304,6 @@ pub unsafe extern "C" fn glEGLImageTargetTexStorageEXT(target: u32, image: *mut 
 pub unsafe extern "C" fn glEGLImageTargetTextureStorageEXT(texture: u32, image: *mut c_void, attrib_list: *const i32) {
     refused("glEGLImageTargetTextureStorageEXT");
 }
-pub unsafe extern "C" fn glEnableClientStateIndexedEXT(array: u32, index: u32) {
-    refused("glEnableClientStateIndexedEXT");
-}
-pub unsafe extern "C" fn glEnableClientStateiEXT(array: u32, index: u32) {
-    refused("glEnableClientStateiEXT");
-}
-pub unsafe extern "C" fn glEnableVertexArrayAttrib(vaobj: u32, index: u32) {
-    refused("glEnableVertexArrayAttrib");
-}
-pub unsafe extern "C" fn glEnableVertexArrayAttribEXT(vaobj: u32, index: u32) {
-    refused("glEnableVertexArrayAttribEXT");
-}
-pub unsafe extern "C" fn glEnableVertexArrayEXT(vaobj: u32, array: u32) {
-    refused("glEnableVertexArrayEXT");
-}
 pub unsafe extern "C" fn glEnablei(target: u32, index: u32) {
     unsafe {
         let cx = context();
@@ -2043,12 +2363,6 @@ pub unsafe extern "C" fn glEvalCoord2xvOES(coords: *const i32) {
 }
 pub unsafe extern "C" fn glFeedbackBufferxOES(n: i32, type_: u32, buffer: *const i32) {
     refused("glFeedbackBufferxOES");
-}
-pub unsafe extern "C" fn glFlushMappedNamedBufferRange(buffer: u32, offset: i64, length: i64) {
-    refused("glFlushMappedNamedBufferRange");
-}
-pub unsafe extern "C" fn glFlushMappedNamedBufferRangeEXT(buffer: u32, offset: i64, length: i64) {
-    refused("glFlushMappedNamedBufferRangeEXT");
 }
 pub unsafe extern "C" fn glFogf(pname: u32, param: f32) {
     unsafe {
@@ -2161,14 +2475,13 @@ pub unsafe extern "C" fn glFramebufferDrawBufferEXT(framebuffer: u32, mode: u32)
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let before = cx.before_judged();
+        crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
         if let Some(error) = cx.gl.state.gl_framebuffer_draw_buffer_ext(framebuffer, mode).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_framebuffer_draw_buffer_ext(framebuffer, mode);
-        cx.judged(before);
         cx.done();
     }
 }
@@ -2178,8 +2491,8 @@ pub unsafe extern "C" fn glFramebufferDrawBuffersEXT(framebuffer: u32, n: i32, b
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
         let n_bufs = lens::times(n as i64, 1);
-        let before = cx.before_judged();
         if let Some(error) =
             cx.gl.state.gl_framebuffer_draw_buffers_ext(framebuffer, n, crate::gl::values(bufs.cast::<u32>(), n_bufs)).refusal()
         {
@@ -2188,7 +2501,6 @@ pub unsafe extern "C" fn glFramebufferDrawBuffersEXT(framebuffer: u32, n: i32, b
             }
         }
         cx.enc.gl_framebuffer_draw_buffers_ext(framebuffer, n, (bufs.cast::<u32>(), lens::times(n as i64, 1)));
-        cx.judged(before);
         cx.done();
     }
 }
@@ -2219,14 +2531,13 @@ pub unsafe extern "C" fn glFramebufferReadBufferEXT(framebuffer: u32, mode: u32)
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let before = cx.before_judged();
+        crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
         if let Some(error) = cx.gl.state.gl_framebuffer_read_buffer_ext(framebuffer, mode).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_framebuffer_read_buffer_ext(framebuffer, mode);
-        cx.judged(before);
         cx.done();
     }
 }
@@ -2393,7 +2704,11 @@ pub unsafe extern "C" fn glGenerateMipmapOES(target: u32) {
     }
 }
 pub unsafe extern "C" fn glGenerateMultiTexMipmapEXT(texunit: u32, target: u32) {
-    refused("glGenerateMultiTexMipmapEXT");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_generate_multi_tex_mipmap_ext(texunit, target);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glGenerateTextureMipmap(texture: u32) {
     unsafe {
@@ -2405,6 +2720,10 @@ pub unsafe extern "C" fn glGenerateTextureMipmap(texture: u32) {
 pub unsafe extern "C" fn glGenerateTextureMipmapEXT(texture: u32, target: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         cx.enc.gl_generate_texture_mipmap_ext(texture, target);
         cx.done();
     }
@@ -2589,29 +2908,6 @@ pub unsafe extern "C" fn glGetClipPlanex(plane: u32, equation: *mut i32) {
         answer.array(equation.cast::<i32>(), 4);
     }
 }
-pub unsafe extern "C" fn glGetCompressedMultiTexImageEXT(texunit: u32, target: u32, lod: i32, img: *mut c_void) {
-    refused("glGetCompressedMultiTexImageEXT");
-}
-pub unsafe extern "C" fn glGetCompressedTextureImage(texture: u32, level: i32, buf_size: i32, pixels: *mut c_void) {
-    refused("glGetCompressedTextureImage");
-}
-pub unsafe extern "C" fn glGetCompressedTextureImageEXT(texture: u32, target: u32, lod: i32, img: *mut c_void) {
-    refused("glGetCompressedTextureImageEXT");
-}
-pub unsafe extern "C" fn glGetCompressedTextureSubImage(
-    texture: u32,
-    level: i32,
-    xoffset: i32,
-    yoffset: i32,
-    zoffset: i32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    buf_size: i32,
-    pixels: *mut c_void,
-) {
-    refused("glGetCompressedTextureSubImage");
-}
 pub unsafe extern "C" fn glGetConvolutionParameterxvOES(target: u32, pname: u32, params: *mut i32) {
     refused("glGetConvolutionParameterxvOES");
 }
@@ -2678,6 +2974,10 @@ pub unsafe extern "C" fn glGetFramebufferParameteriv(target: u32, pname: u32, pa
 pub unsafe extern "C" fn glGetFramebufferParameterivEXT(framebuffer: u32, pname: u32, params: *mut i32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
         cx.enc.gl_get_framebuffer_parameteriv_ext(framebuffer, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_FRAMEBUFFER_PARAMETERIV_EXT);
         answer.array(params.cast::<i32>(), lens::values(pname));
@@ -2765,40 +3065,104 @@ pub unsafe extern "C" fn glGetMemoryObjectParameterivEXT(memory_object: u32, pna
     refused("glGetMemoryObjectParameterivEXT");
 }
 pub unsafe extern "C" fn glGetMultiTexEnvfvEXT(texunit: u32, target: u32, pname: u32, params: *mut f32) {
-    refused("glGetMultiTexEnvfvEXT");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_multi_tex_envfv_ext(texunit, target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_MULTI_TEX_ENVFV_EXT);
+        answer.array(params.cast::<f32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetMultiTexEnvivEXT(texunit: u32, target: u32, pname: u32, params: *mut i32) {
-    refused("glGetMultiTexEnvivEXT");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_multi_tex_enviv_ext(texunit, target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_MULTI_TEX_ENVIV_EXT);
+        answer.array(params.cast::<i32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetMultiTexGendvEXT(texunit: u32, coord: u32, pname: u32, params: *mut f64) {
-    refused("glGetMultiTexGendvEXT");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_multi_tex_gendv_ext(texunit, coord, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_MULTI_TEX_GENDV_EXT);
+        answer.array(params.cast::<f64>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetMultiTexGenfvEXT(texunit: u32, coord: u32, pname: u32, params: *mut f32) {
-    refused("glGetMultiTexGenfvEXT");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_multi_tex_genfv_ext(texunit, coord, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_MULTI_TEX_GENFV_EXT);
+        answer.array(params.cast::<f32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetMultiTexGenivEXT(texunit: u32, coord: u32, pname: u32, params: *mut i32) {
-    refused("glGetMultiTexGenivEXT");
-}
-pub unsafe extern "C" fn glGetMultiTexImageEXT(texunit: u32, target: u32, level: i32, format: u32, type_: u32, pixels: *mut c_void) {
-    refused("glGetMultiTexImageEXT");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_multi_tex_geniv_ext(texunit, coord, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_MULTI_TEX_GENIV_EXT);
+        answer.array(params.cast::<i32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetMultiTexLevelParameterfvEXT(texunit: u32, target: u32, level: i32, pname: u32, params: *mut f32) {
-    refused("glGetMultiTexLevelParameterfvEXT");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_multi_tex_level_parameterfv_ext(
+            texunit,
+            target,
+            level,
+            pname,
+            if params.is_null() { 0 } else { (lens::values(pname)) as u32 },
+        );
+        let mut answer = cx.answer(ops::GL_GET_MULTI_TEX_LEVEL_PARAMETERFV_EXT);
+        answer.array(params.cast::<f32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetMultiTexLevelParameterivEXT(texunit: u32, target: u32, level: i32, pname: u32, params: *mut i32) {
-    refused("glGetMultiTexLevelParameterivEXT");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_multi_tex_level_parameteriv_ext(
+            texunit,
+            target,
+            level,
+            pname,
+            if params.is_null() { 0 } else { (lens::values(pname)) as u32 },
+        );
+        let mut answer = cx.answer(ops::GL_GET_MULTI_TEX_LEVEL_PARAMETERIV_EXT);
+        answer.array(params.cast::<i32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetMultiTexParameterIivEXT(texunit: u32, target: u32, pname: u32, params: *mut i32) {
-    refused("glGetMultiTexParameterIivEXT");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_multi_tex_parameter_iiv_ext(texunit, target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_MULTI_TEX_PARAMETER_IIV_EXT);
+        answer.array(params.cast::<i32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetMultiTexParameterIuivEXT(texunit: u32, target: u32, pname: u32, params: *mut u32) {
-    refused("glGetMultiTexParameterIuivEXT");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_multi_tex_parameter_iuiv_ext(texunit, target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_MULTI_TEX_PARAMETER_IUIV_EXT);
+        answer.array(params.cast::<u32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetMultiTexParameterfvEXT(texunit: u32, target: u32, pname: u32, params: *mut f32) {
-    refused("glGetMultiTexParameterfvEXT");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_multi_tex_parameterfv_ext(texunit, target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_MULTI_TEX_PARAMETERFV_EXT);
+        answer.array(params.cast::<f32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetMultiTexParameterivEXT(texunit: u32, target: u32, pname: u32, params: *mut i32) {
-    refused("glGetMultiTexParameterivEXT");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_multi_tex_parameteriv_ext(texunit, target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_MULTI_TEX_PARAMETERIV_EXT);
+        answer.array(params.cast::<i32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetMultisamplefv(pname: u32, index: u32, val: *mut f32) {
     unsafe {
@@ -2808,38 +3172,59 @@ pub unsafe extern "C" fn glGetMultisamplefv(pname: u32, index: u32, val: *mut f3
         answer.array(val.cast::<f32>(), 2);
     }
 }
-pub unsafe extern "C" fn glGetNamedBufferParameteri64v(buffer: u32, pname: u32, params: *mut i64) {
-    refused("glGetNamedBufferParameteri64v");
-}
-pub unsafe extern "C" fn glGetNamedBufferParameteriv(buffer: u32, pname: u32, params: *mut i32) {
-    refused("glGetNamedBufferParameteriv");
-}
-pub unsafe extern "C" fn glGetNamedBufferParameterivEXT(buffer: u32, pname: u32, params: *mut i32) {
-    refused("glGetNamedBufferParameterivEXT");
-}
-pub unsafe extern "C" fn glGetNamedBufferPointerv(buffer: u32, pname: u32, params: *mut *mut c_void) {
-    refused("glGetNamedBufferPointerv");
-}
-pub unsafe extern "C" fn glGetNamedBufferPointervEXT(buffer: u32, pname: u32, params: *mut *mut c_void) {
-    refused("glGetNamedBufferPointervEXT");
-}
-pub unsafe extern "C" fn glGetNamedBufferSubData(buffer: u32, offset: i64, size: i64, data: *mut c_void) {
-    refused("glGetNamedBufferSubData");
-}
-pub unsafe extern "C" fn glGetNamedBufferSubDataEXT(buffer: u32, offset: i64, size: i64, data: *mut c_void) {
-    refused("glGetNamedBufferSubDataEXT");
-}
 pub unsafe extern "C" fn glGetNamedFramebufferAttachmentParameteriv(framebuffer: u32, attachment: u32, pname: u32, params: *mut i32) {
-    refused("glGetNamedFramebufferAttachmentParameteriv");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_named_framebuffer_attachment_parameteriv(
+            framebuffer,
+            attachment,
+            pname,
+            if params.is_null() { 0 } else { (1) as u32 },
+        );
+        let mut answer = cx.answer(ops::GL_GET_NAMED_FRAMEBUFFER_ATTACHMENT_PARAMETERIV);
+        answer.array(params.cast::<i32>(), 1);
+    }
 }
 pub unsafe extern "C" fn glGetNamedFramebufferAttachmentParameterivEXT(framebuffer: u32, attachment: u32, pname: u32, params: *mut i32) {
-    refused("glGetNamedFramebufferAttachmentParameterivEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
+        cx.enc.gl_get_named_framebuffer_attachment_parameteriv_ext(
+            framebuffer,
+            attachment,
+            pname,
+            if params.is_null() { 0 } else { (lens::values(pname)) as u32 },
+        );
+        let mut answer = cx.answer(ops::GL_GET_NAMED_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_EXT);
+        answer.array(params.cast::<i32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetNamedFramebufferParameteriv(framebuffer: u32, pname: u32, param: *mut i32) {
-    refused("glGetNamedFramebufferParameteriv");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_named_framebuffer_parameteriv(framebuffer, pname, if param.is_null() { 0 } else { (1) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_NAMED_FRAMEBUFFER_PARAMETERIV);
+        answer.array(param.cast::<i32>(), 1);
+    }
 }
 pub unsafe extern "C" fn glGetNamedFramebufferParameterivEXT(framebuffer: u32, pname: u32, params: *mut i32) {
-    refused("glGetNamedFramebufferParameterivEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
+        cx.enc.gl_get_named_framebuffer_parameteriv_ext(
+            framebuffer,
+            pname,
+            if params.is_null() { 0 } else { (lens::values(pname)) as u32 },
+        );
+        let mut answer = cx.answer(ops::GL_GET_NAMED_FRAMEBUFFER_PARAMETERIV_EXT);
+        answer.array(params.cast::<i32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetNamedProgramLocalParameterIivEXT(program: u32, target: u32, index: u32, params: *mut i32) {
     refused("glGetNamedProgramLocalParameterIivEXT");
@@ -2860,10 +3245,28 @@ pub unsafe extern "C" fn glGetNamedProgramivEXT(program: u32, target: u32, pname
     refused("glGetNamedProgramivEXT");
 }
 pub unsafe extern "C" fn glGetNamedRenderbufferParameteriv(renderbuffer: u32, pname: u32, params: *mut i32) {
-    refused("glGetNamedRenderbufferParameteriv");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_named_renderbuffer_parameteriv(renderbuffer, pname, if params.is_null() { 0 } else { (1) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_NAMED_RENDERBUFFER_PARAMETERIV);
+        answer.array(params.cast::<i32>(), 1);
+    }
 }
 pub unsafe extern "C" fn glGetNamedRenderbufferParameterivEXT(renderbuffer: u32, pname: u32, params: *mut i32) {
-    refused("glGetNamedRenderbufferParameterivEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Renderbuffer, renderbuffer, 0);
+        cx.enc.gl_get_named_renderbuffer_parameteriv_ext(
+            renderbuffer,
+            pname,
+            if params.is_null() { 0 } else { (lens::values(pname)) as u32 },
+        );
+        let mut answer = cx.answer(ops::GL_GET_NAMED_RENDERBUFFER_PARAMETERIV_EXT);
+        answer.array(params.cast::<i32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetObjectParameterfvARB(obj: u32, pname: u32, params: *mut f32) {
     unsafe {
@@ -2875,12 +3278,6 @@ pub unsafe extern "C" fn glGetObjectParameterfvARB(obj: u32, pname: u32, params:
 }
 pub unsafe extern "C" fn glGetPixelMapxv(map: u32, size: i32, values: *mut i32) {
     refused("glGetPixelMapxv");
-}
-pub unsafe extern "C" fn glGetPointerIndexedvEXT(target: u32, index: u32, data: *mut *mut c_void) {
-    refused("glGetPointerIndexedvEXT");
-}
-pub unsafe extern "C" fn glGetPointeri_vEXT(pname: u32, index: u32, params: *mut *mut c_void) {
-    refused("glGetPointeri_vEXT");
 }
 pub unsafe extern "C" fn glGetProgramBinary(program: u32, buf_size: i32, length: *mut i32, binary_format: *mut u32, binary: *mut c_void) {
     unsafe {
@@ -3103,34 +3500,6 @@ pub unsafe extern "C" fn glGetProgramivARB(target: u32, pname: u32, params: *mut
         answer.array(params.cast::<i32>(), 1);
     }
 }
-pub unsafe extern "C" fn glGetQueryBufferObjecti64v(id: u32, buffer: u32, pname: u32, offset: i64) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_query_buffer_objecti64v(id, buffer, pname, offset);
-        cx.done();
-    }
-}
-pub unsafe extern "C" fn glGetQueryBufferObjectiv(id: u32, buffer: u32, pname: u32, offset: i64) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_query_buffer_objectiv(id, buffer, pname, offset);
-        cx.done();
-    }
-}
-pub unsafe extern "C" fn glGetQueryBufferObjectui64v(id: u32, buffer: u32, pname: u32, offset: i64) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_query_buffer_objectui64v(id, buffer, pname, offset);
-        cx.done();
-    }
-}
-pub unsafe extern "C" fn glGetQueryBufferObjectuiv(id: u32, buffer: u32, pname: u32, offset: i64) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_query_buffer_objectuiv(id, buffer, pname, offset);
-        cx.done();
-    }
-}
 pub unsafe extern "C" fn glGetQueryIndexediv(target: u32, index: u32, pname: u32, params: *mut i32) {
     unsafe {
         let cx = context();
@@ -3346,63 +3715,137 @@ pub unsafe extern "C" fn glGetTexParameterxv(target: u32, pname: u32, params: *m
         answer.array(params.cast::<i32>(), lens::values(pname));
     }
 }
-pub unsafe extern "C" fn glGetTextureImage(texture: u32, level: i32, format: u32, type_: u32, buf_size: i32, pixels: *mut c_void) {
-    refused("glGetTextureImage");
-}
-pub unsafe extern "C" fn glGetTextureImageEXT(texture: u32, target: u32, level: i32, format: u32, type_: u32, pixels: *mut c_void) {
-    refused("glGetTextureImageEXT");
-}
 pub unsafe extern "C" fn glGetTextureLevelParameterfv(texture: u32, level: i32, pname: u32, params: *mut f32) {
-    refused("glGetTextureLevelParameterfv");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_texture_level_parameterfv(texture, level, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_TEXTURE_LEVEL_PARAMETERFV);
+        answer.array(params.cast::<f32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetTextureLevelParameterfvEXT(texture: u32, target: u32, level: i32, pname: u32, params: *mut f32) {
-    refused("glGetTextureLevelParameterfvEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
+        cx.enc.gl_get_texture_level_parameterfv_ext(
+            texture,
+            target,
+            level,
+            pname,
+            if params.is_null() { 0 } else { (lens::values(pname)) as u32 },
+        );
+        let mut answer = cx.answer(ops::GL_GET_TEXTURE_LEVEL_PARAMETERFV_EXT);
+        answer.array(params.cast::<f32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetTextureLevelParameteriv(texture: u32, level: i32, pname: u32, params: *mut i32) {
-    refused("glGetTextureLevelParameteriv");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_texture_level_parameteriv(texture, level, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_TEXTURE_LEVEL_PARAMETERIV);
+        answer.array(params.cast::<i32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetTextureLevelParameterivEXT(texture: u32, target: u32, level: i32, pname: u32, params: *mut i32) {
-    refused("glGetTextureLevelParameterivEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
+        cx.enc.gl_get_texture_level_parameteriv_ext(
+            texture,
+            target,
+            level,
+            pname,
+            if params.is_null() { 0 } else { (lens::values(pname)) as u32 },
+        );
+        let mut answer = cx.answer(ops::GL_GET_TEXTURE_LEVEL_PARAMETERIV_EXT);
+        answer.array(params.cast::<i32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetTextureParameterIiv(texture: u32, pname: u32, params: *mut i32) {
-    refused("glGetTextureParameterIiv");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_texture_parameter_iiv(texture, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_TEXTURE_PARAMETER_IIV);
+        answer.array(params.cast::<i32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetTextureParameterIivEXT(texture: u32, target: u32, pname: u32, params: *mut i32) {
-    refused("glGetTextureParameterIivEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
+        cx.enc.gl_get_texture_parameter_iiv_ext(texture, target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_TEXTURE_PARAMETER_IIV_EXT);
+        answer.array(params.cast::<i32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetTextureParameterIuiv(texture: u32, pname: u32, params: *mut u32) {
-    refused("glGetTextureParameterIuiv");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_texture_parameter_iuiv(texture, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_TEXTURE_PARAMETER_IUIV);
+        answer.array(params.cast::<u32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetTextureParameterIuivEXT(texture: u32, target: u32, pname: u32, params: *mut u32) {
-    refused("glGetTextureParameterIuivEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
+        cx.enc.gl_get_texture_parameter_iuiv_ext(texture, target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_TEXTURE_PARAMETER_IUIV_EXT);
+        answer.array(params.cast::<u32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetTextureParameterfv(texture: u32, pname: u32, params: *mut f32) {
-    refused("glGetTextureParameterfv");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_texture_parameterfv(texture, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_TEXTURE_PARAMETERFV);
+        answer.array(params.cast::<f32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetTextureParameterfvEXT(texture: u32, target: u32, pname: u32, params: *mut f32) {
-    refused("glGetTextureParameterfvEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
+        cx.enc.gl_get_texture_parameterfv_ext(texture, target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_TEXTURE_PARAMETERFV_EXT);
+        answer.array(params.cast::<f32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetTextureParameteriv(texture: u32, pname: u32, params: *mut i32) {
-    refused("glGetTextureParameteriv");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_get_texture_parameteriv(texture, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_TEXTURE_PARAMETERIV);
+        answer.array(params.cast::<i32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetTextureParameterivEXT(texture: u32, target: u32, pname: u32, params: *mut i32) {
-    refused("glGetTextureParameterivEXT");
-}
-pub unsafe extern "C" fn glGetTextureSubImage(
-    texture: u32,
-    level: i32,
-    xoffset: i32,
-    yoffset: i32,
-    zoffset: i32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    format: u32,
-    type_: u32,
-    buf_size: i32,
-    pixels: *mut c_void,
-) {
-    refused("glGetTextureSubImage");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
+        cx.enc.gl_get_texture_parameteriv_ext(texture, target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_TEXTURE_PARAMETERIV_EXT);
+        answer.array(params.cast::<i32>(), lens::values(pname));
+    }
 }
 pub unsafe extern "C" fn glGetTransformFeedbackVarying(
     program: u32,
@@ -3530,27 +3973,6 @@ pub unsafe extern "C" fn glGetUnsignedBytevEXT(pname: u32, data: *mut u8) {
         let mut answer = cx.answer(ops::GL_GET_UNSIGNED_BYTEV_EXT);
         answer.array(data.cast::<u8>(), lens::values(pname));
     }
-}
-pub unsafe extern "C" fn glGetVertexArrayIndexed64iv(vaobj: u32, index: u32, pname: u32, param: *mut i64) {
-    refused("glGetVertexArrayIndexed64iv");
-}
-pub unsafe extern "C" fn glGetVertexArrayIndexediv(vaobj: u32, index: u32, pname: u32, param: *mut i32) {
-    refused("glGetVertexArrayIndexediv");
-}
-pub unsafe extern "C" fn glGetVertexArrayIntegeri_vEXT(vaobj: u32, index: u32, pname: u32, param: *mut i32) {
-    refused("glGetVertexArrayIntegeri_vEXT");
-}
-pub unsafe extern "C" fn glGetVertexArrayIntegervEXT(vaobj: u32, pname: u32, param: *mut i32) {
-    refused("glGetVertexArrayIntegervEXT");
-}
-pub unsafe extern "C" fn glGetVertexArrayPointeri_vEXT(vaobj: u32, index: u32, pname: u32, param: *mut *mut c_void) {
-    refused("glGetVertexArrayPointeri_vEXT");
-}
-pub unsafe extern "C" fn glGetVertexArrayPointervEXT(vaobj: u32, pname: u32, param: *mut *mut c_void) {
-    refused("glGetVertexArrayPointervEXT");
-}
-pub unsafe extern "C" fn glGetVertexArrayiv(vaobj: u32, pname: u32, param: *mut i32) {
-    refused("glGetVertexArrayiv");
 }
 pub unsafe extern "C" fn glGetnColorTable(target: u32, format: u32, type_: u32, buf_size: i32, table: *mut c_void) {
     unsafe {
@@ -3826,7 +4248,15 @@ pub unsafe extern "C" fn glInvalidateFramebuffer(target: u32, num_attachments: i
     }
 }
 pub unsafe extern "C" fn glInvalidateNamedFramebufferData(framebuffer: u32, num_attachments: i32, attachments: *const u32) {
-    refused("glInvalidateNamedFramebufferData");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_invalidate_named_framebuffer_data(
+            framebuffer,
+            num_attachments,
+            (attachments.cast::<u32>(), lens::times(num_attachments as i64, 1)),
+        );
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glInvalidateNamedFramebufferSubData(
     framebuffer: u32,
@@ -3837,7 +4267,19 @@ pub unsafe extern "C" fn glInvalidateNamedFramebufferSubData(
     width: i32,
     height: i32,
 ) {
-    refused("glInvalidateNamedFramebufferSubData");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_invalidate_named_framebuffer_sub_data(
+            framebuffer,
+            num_attachments,
+            (attachments.cast::<u32>(), lens::times(num_attachments as i64, 1)),
+            x,
+            y,
+            width,
+            height,
+        );
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glInvalidateSubFramebuffer(
     target: u32,
@@ -4602,22 +5044,6 @@ pub unsafe extern "C" fn glMapGrid2f(un: i32, u1: f32, u2: f32, vn: i32, v1: f32
 pub unsafe extern "C" fn glMapGrid2xOES(n: i32, u1: i32, u2: i32, v1: i32, v2: i32) {
     refused("glMapGrid2xOES");
 }
-pub unsafe extern "C" fn glMapNamedBuffer(buffer: u32, access: u32) -> *mut c_void {
-    refused("glMapNamedBuffer");
-    core::ptr::null_mut()
-}
-pub unsafe extern "C" fn glMapNamedBufferEXT(buffer: u32, access: u32) -> *mut c_void {
-    refused("glMapNamedBufferEXT");
-    core::ptr::null_mut()
-}
-pub unsafe extern "C" fn glMapNamedBufferRange(buffer: u32, offset: i64, length: i64, access: u32) -> *mut c_void {
-    refused("glMapNamedBufferRange");
-    core::ptr::null_mut()
-}
-pub unsafe extern "C" fn glMapNamedBufferRangeEXT(buffer: u32, offset: i64, length: i64, access: u32) -> *mut c_void {
-    refused("glMapNamedBufferRangeEXT");
-    core::ptr::null_mut()
-}
 pub unsafe extern "C" fn glMaterialx(face: u32, pname: u32, param: i32) {
     unsafe {
         let cx = context();
@@ -5118,9 +5544,6 @@ pub unsafe extern "C" fn glMultTransposeMatrixf(m: *const f32) {
 pub unsafe extern "C" fn glMultTransposeMatrixxOES(m: *const i32) {
     refused("glMultTransposeMatrixxOES");
 }
-pub unsafe extern "C" fn glMultiTexBufferEXT(texunit: u32, target: u32, internalformat: u32, buffer: u32) {
-    refused("glMultiTexBufferEXT");
-}
 pub unsafe extern "C" fn glMultiTexCoord1bOES(texture: u32, s: i8) {
     refused("glMultiTexCoord1bOES");
 }
@@ -5166,38 +5589,190 @@ pub unsafe extern "C" fn glMultiTexCoord4bvOES(texture: u32, coords: *const i8) 
 pub unsafe extern "C" fn glMultiTexCoord4xvOES(texture: u32, coords: *const i32) {
     refused("glMultiTexCoord4xvOES");
 }
-pub unsafe extern "C" fn glMultiTexCoordPointerEXT(texunit: u32, size: i32, type_: u32, stride: i32, pointer: *const c_void) {
-    refused("glMultiTexCoordPointerEXT");
-}
 pub unsafe extern "C" fn glMultiTexEnvfEXT(texunit: u32, target: u32, pname: u32, param: f32) {
-    refused("glMultiTexEnvfEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_multi_tex_envf_ext(texunit, target, pname, param).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_multi_tex_envf_ext(texunit, target, pname, param);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glMultiTexEnvfvEXT(texunit: u32, target: u32, pname: u32, params: *const f32) {
-    refused("glMultiTexEnvfvEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
+        if let Some(error) =
+            cx.gl.state.gl_multi_tex_envfv_ext(texunit, target, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal()
+        {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_multi_tex_envfv_ext(texunit, target, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glMultiTexEnviEXT(texunit: u32, target: u32, pname: u32, param: i32) {
-    refused("glMultiTexEnviEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_multi_tex_envi_ext(texunit, target, pname, param).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_multi_tex_envi_ext(texunit, target, pname, param);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glMultiTexEnvivEXT(texunit: u32, target: u32, pname: u32, params: *const i32) {
-    refused("glMultiTexEnvivEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
+        if let Some(error) =
+            cx.gl.state.gl_multi_tex_enviv_ext(texunit, target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal()
+        {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_multi_tex_enviv_ext(texunit, target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glMultiTexGendEXT(texunit: u32, coord: u32, pname: u32, param: f64) {
-    refused("glMultiTexGendEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_multi_tex_gend_ext(texunit, coord, pname, param).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_multi_tex_gend_ext(texunit, coord, pname, param);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glMultiTexGendvEXT(texunit: u32, coord: u32, pname: u32, params: *const f64) {
-    refused("glMultiTexGendvEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
+        if let Some(error) =
+            cx.gl.state.gl_multi_tex_gendv_ext(texunit, coord, pname, crate::gl::values(params.cast::<f64>(), n_params)).refusal()
+        {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_multi_tex_gendv_ext(texunit, coord, pname, (params.cast::<f64>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glMultiTexGenfEXT(texunit: u32, coord: u32, pname: u32, param: f32) {
-    refused("glMultiTexGenfEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_multi_tex_genf_ext(texunit, coord, pname, param).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_multi_tex_genf_ext(texunit, coord, pname, param);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glMultiTexGenfvEXT(texunit: u32, coord: u32, pname: u32, params: *const f32) {
-    refused("glMultiTexGenfvEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
+        if let Some(error) =
+            cx.gl.state.gl_multi_tex_genfv_ext(texunit, coord, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal()
+        {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_multi_tex_genfv_ext(texunit, coord, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glMultiTexGeniEXT(texunit: u32, coord: u32, pname: u32, param: i32) {
-    refused("glMultiTexGeniEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_multi_tex_geni_ext(texunit, coord, pname, param).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_multi_tex_geni_ext(texunit, coord, pname, param);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glMultiTexGenivEXT(texunit: u32, coord: u32, pname: u32, params: *const i32) {
-    refused("glMultiTexGenivEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
+        if let Some(error) =
+            cx.gl.state.gl_multi_tex_geniv_ext(texunit, coord, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal()
+        {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_multi_tex_geniv_ext(texunit, coord, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glMultiTexImage1DEXT(
     texunit: u32,
@@ -5210,7 +5785,15 @@ pub unsafe extern "C" fn glMultiTexImage1DEXT(
     type_: u32,
     pixels: *const c_void,
 ) {
-    refused("glMultiTexImage1DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::flat(width, 1), format, type_, pixels) else { return };
+        cx.enc.gl_multi_tex_image1dext(texunit, target, level, internalformat, width, border, format, type_, pixels);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glMultiTexImage2DEXT(
     texunit: u32,
@@ -5224,7 +5807,17 @@ pub unsafe extern "C" fn glMultiTexImage2DEXT(
     type_: u32,
     pixels: *const c_void,
 ) {
-    refused("glMultiTexImage2DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::flat(width, height), format, type_, pixels) else {
+            return;
+        };
+        cx.enc.gl_multi_tex_image2dext(texunit, target, level, internalformat, width, height, border, format, type_, pixels);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glMultiTexImage3DEXT(
     texunit: u32,
@@ -5239,28 +5832,139 @@ pub unsafe extern "C" fn glMultiTexImage3DEXT(
     type_: u32,
     pixels: *const c_void,
 ) {
-    refused("glMultiTexImage3DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::volume(width, height, depth), format, type_, pixels)
+        else {
+            return;
+        };
+        cx.enc.gl_multi_tex_image3dext(texunit, target, level, internalformat, width, height, depth, border, format, type_, pixels);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glMultiTexParameterIivEXT(texunit: u32, target: u32, pname: u32, params: *const i32) {
-    refused("glMultiTexParameterIivEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
+        if let Some(error) =
+            cx.gl.state.gl_multi_tex_parameter_iiv_ext(texunit, target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal()
+        {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_multi_tex_parameter_iiv_ext(texunit, target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glMultiTexParameterIuivEXT(texunit: u32, target: u32, pname: u32, params: *const u32) {
-    refused("glMultiTexParameterIuivEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
+        if let Some(error) =
+            cx.gl.state.gl_multi_tex_parameter_iuiv_ext(texunit, target, pname, crate::gl::values(params.cast::<u32>(), n_params)).refusal()
+        {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_multi_tex_parameter_iuiv_ext(texunit, target, pname, (params.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glMultiTexParameterfEXT(texunit: u32, target: u32, pname: u32, param: f32) {
-    refused("glMultiTexParameterfEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_multi_tex_parameterf_ext(texunit, target, pname, param).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_multi_tex_parameterf_ext(texunit, target, pname, param);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glMultiTexParameterfvEXT(texunit: u32, target: u32, pname: u32, params: *const f32) {
-    refused("glMultiTexParameterfvEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
+        if let Some(error) =
+            cx.gl.state.gl_multi_tex_parameterfv_ext(texunit, target, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal()
+        {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_multi_tex_parameterfv_ext(texunit, target, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glMultiTexParameteriEXT(texunit: u32, target: u32, pname: u32, param: i32) {
-    refused("glMultiTexParameteriEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_multi_tex_parameteri_ext(texunit, target, pname, param).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_multi_tex_parameteri_ext(texunit, target, pname, param);
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glMultiTexParameterivEXT(texunit: u32, target: u32, pname: u32, params: *const i32) {
-    refused("glMultiTexParameterivEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
+        if let Some(error) =
+            cx.gl.state.gl_multi_tex_parameteriv_ext(texunit, target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal()
+        {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_multi_tex_parameteriv_ext(texunit, target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glMultiTexRenderbufferEXT(texunit: u32, target: u32, renderbuffer: u32) {
-    refused("glMultiTexRenderbufferEXT");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_multi_tex_renderbuffer_ext(texunit, target, renderbuffer);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glMultiTexSubImage1DEXT(
     texunit: u32,
@@ -5272,7 +5976,15 @@ pub unsafe extern "C" fn glMultiTexSubImage1DEXT(
     type_: u32,
     pixels: *const c_void,
 ) {
-    refused("glMultiTexSubImage1DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::flat(width, 1), format, type_, pixels) else { return };
+        cx.enc.gl_multi_tex_sub_image1dext(texunit, target, level, xoffset, width, format, type_, pixels);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glMultiTexSubImage2DEXT(
     texunit: u32,
@@ -5286,7 +5998,17 @@ pub unsafe extern "C" fn glMultiTexSubImage2DEXT(
     type_: u32,
     pixels: *const c_void,
 ) {
-    refused("glMultiTexSubImage2DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::flat(width, height), format, type_, pixels) else {
+            return;
+        };
+        cx.enc.gl_multi_tex_sub_image2dext(texunit, target, level, xoffset, yoffset, width, height, format, type_, pixels);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glMultiTexSubImage3DEXT(
     texunit: u32,
@@ -5302,55 +6024,134 @@ pub unsafe extern "C" fn glMultiTexSubImage3DEXT(
     type_: u32,
     pixels: *const c_void,
 ) {
-    refused("glMultiTexSubImage3DEXT");
-}
-pub unsafe extern "C" fn glNamedBufferData(buffer: u32, size: i64, data: *const c_void, usage: u32) {
-    refused("glNamedBufferData");
-}
-pub unsafe extern "C" fn glNamedBufferDataEXT(buffer: u32, size: i64, data: *const c_void, usage: u32) {
-    refused("glNamedBufferDataEXT");
-}
-pub unsafe extern "C" fn glNamedBufferStorage(buffer: u32, size: i64, data: *const c_void, flags: u32) {
-    refused("glNamedBufferStorage");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::volume(width, height, depth), format, type_, pixels)
+        else {
+            return;
+        };
+        cx.enc.gl_multi_tex_sub_image3dext(texunit, target, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedBufferStorageMemEXT(buffer: u32, size: i64, memory: u32, offset: u64) {
     refused("glNamedBufferStorageMemEXT");
 }
-pub unsafe extern "C" fn glNamedBufferSubData(buffer: u32, offset: i64, size: i64, data: *const c_void) {
-    refused("glNamedBufferSubData");
-}
-pub unsafe extern "C" fn glNamedCopyBufferSubDataEXT(read_buffer: u32, write_buffer: u32, read_offset: i64, write_offset: i64, size: i64) {
-    refused("glNamedCopyBufferSubDataEXT");
-}
 pub unsafe extern "C" fn glNamedFramebufferDrawBuffer(framebuffer: u32, buf: u32) {
-    refused("glNamedFramebufferDrawBuffer");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_named_framebuffer_draw_buffer(framebuffer, buf).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_named_framebuffer_draw_buffer(framebuffer, buf);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedFramebufferDrawBuffers(framebuffer: u32, n: i32, bufs: *const u32) {
-    refused("glNamedFramebufferDrawBuffers");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_bufs = lens::times(n as i64, 1);
+        if let Some(error) =
+            cx.gl.state.gl_named_framebuffer_draw_buffers(framebuffer, n, crate::gl::values(bufs.cast::<u32>(), n_bufs)).refusal()
+        {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_named_framebuffer_draw_buffers(framebuffer, n, (bufs.cast::<u32>(), lens::times(n as i64, 1)));
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedFramebufferParameteri(framebuffer: u32, pname: u32, param: i32) {
-    refused("glNamedFramebufferParameteri");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_named_framebuffer_parameteri(framebuffer, pname, param);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedFramebufferParameteriEXT(framebuffer: u32, pname: u32, param: i32) {
-    refused("glNamedFramebufferParameteriEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
+        cx.enc.gl_named_framebuffer_parameteri_ext(framebuffer, pname, param);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedFramebufferReadBuffer(framebuffer: u32, src: u32) {
-    refused("glNamedFramebufferReadBuffer");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        if let Some(error) = cx.gl.state.gl_named_framebuffer_read_buffer(framebuffer, src).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_named_framebuffer_read_buffer(framebuffer, src);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedFramebufferRenderbuffer(framebuffer: u32, attachment: u32, renderbuffertarget: u32, renderbuffer: u32) {
-    refused("glNamedFramebufferRenderbuffer");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_named_framebuffer_renderbuffer(framebuffer, attachment, renderbuffertarget, renderbuffer);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedFramebufferRenderbufferEXT(framebuffer: u32, attachment: u32, renderbuffertarget: u32, renderbuffer: u32) {
-    refused("glNamedFramebufferRenderbufferEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
+        cx.enc.gl_named_framebuffer_renderbuffer_ext(framebuffer, attachment, renderbuffertarget, renderbuffer);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedFramebufferTexture(framebuffer: u32, attachment: u32, texture: u32, level: i32) {
-    refused("glNamedFramebufferTexture");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_named_framebuffer_texture(framebuffer, attachment, texture, level);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedFramebufferTexture1DEXT(framebuffer: u32, attachment: u32, textarget: u32, texture: u32, level: i32) {
-    refused("glNamedFramebufferTexture1DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
+        cx.enc.gl_named_framebuffer_texture1dext(framebuffer, attachment, textarget, texture, level);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedFramebufferTexture2DEXT(framebuffer: u32, attachment: u32, textarget: u32, texture: u32, level: i32) {
-    refused("glNamedFramebufferTexture2DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
+        cx.enc.gl_named_framebuffer_texture2dext(framebuffer, attachment, textarget, texture, level);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedFramebufferTexture3DEXT(
     framebuffer: u32,
@@ -5360,19 +6161,55 @@ pub unsafe extern "C" fn glNamedFramebufferTexture3DEXT(
     level: i32,
     zoffset: i32,
 ) {
-    refused("glNamedFramebufferTexture3DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
+        cx.enc.gl_named_framebuffer_texture3dext(framebuffer, attachment, textarget, texture, level, zoffset);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedFramebufferTextureEXT(framebuffer: u32, attachment: u32, texture: u32, level: i32) {
-    refused("glNamedFramebufferTextureEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
+        cx.enc.gl_named_framebuffer_texture_ext(framebuffer, attachment, texture, level);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedFramebufferTextureFaceEXT(framebuffer: u32, attachment: u32, texture: u32, level: i32, face: u32) {
-    refused("glNamedFramebufferTextureFaceEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
+        cx.enc.gl_named_framebuffer_texture_face_ext(framebuffer, attachment, texture, level, face);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedFramebufferTextureLayer(framebuffer: u32, attachment: u32, texture: u32, level: i32, layer: i32) {
-    refused("glNamedFramebufferTextureLayer");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_named_framebuffer_texture_layer(framebuffer, attachment, texture, level, layer);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedFramebufferTextureLayerEXT(framebuffer: u32, attachment: u32, texture: u32, level: i32, layer: i32) {
-    refused("glNamedFramebufferTextureLayerEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Framebuffer, framebuffer, 0);
+        cx.enc.gl_named_framebuffer_texture_layer_ext(framebuffer, attachment, texture, level, layer);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedProgramLocalParameter4dEXT(program: u32, target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) {
     refused("glNamedProgramLocalParameter4dEXT");
@@ -5411,10 +6248,22 @@ pub unsafe extern "C" fn glNamedProgramStringEXT(program: u32, target: u32, form
     refused("glNamedProgramStringEXT");
 }
 pub unsafe extern "C" fn glNamedRenderbufferStorage(renderbuffer: u32, internalformat: u32, width: i32, height: i32) {
-    refused("glNamedRenderbufferStorage");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_named_renderbuffer_storage(renderbuffer, internalformat, width, height);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedRenderbufferStorageEXT(renderbuffer: u32, internalformat: u32, width: i32, height: i32) {
-    refused("glNamedRenderbufferStorageEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Renderbuffer, renderbuffer, 0);
+        cx.enc.gl_named_renderbuffer_storage_ext(renderbuffer, internalformat, width, height);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedRenderbufferStorageMultisample(
     renderbuffer: u32,
@@ -5423,7 +6272,11 @@ pub unsafe extern "C" fn glNamedRenderbufferStorageMultisample(
     width: i32,
     height: i32,
 ) {
-    refused("glNamedRenderbufferStorageMultisample");
+    unsafe {
+        let cx = context();
+        cx.enc.gl_named_renderbuffer_storage_multisample(renderbuffer, samples, internalformat, width, height);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedRenderbufferStorageMultisampleCoverageEXT(
     renderbuffer: u32,
@@ -5433,7 +6286,22 @@ pub unsafe extern "C" fn glNamedRenderbufferStorageMultisampleCoverageEXT(
     width: i32,
     height: i32,
 ) {
-    refused("glNamedRenderbufferStorageMultisampleCoverageEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Renderbuffer, renderbuffer, 0);
+        cx.enc.gl_named_renderbuffer_storage_multisample_coverage_ext(
+            renderbuffer,
+            coverage_samples,
+            color_samples,
+            internalformat,
+            width,
+            height,
+        );
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedRenderbufferStorageMultisampleEXT(
     renderbuffer: u32,
@@ -5442,7 +6310,15 @@ pub unsafe extern "C" fn glNamedRenderbufferStorageMultisampleEXT(
     width: i32,
     height: i32,
 ) {
-    refused("glNamedRenderbufferStorageMultisampleEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Renderbuffer, renderbuffer, 0);
+        cx.enc.gl_named_renderbuffer_storage_multisample_ext(renderbuffer, samples, internalformat, width, height);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNormal3xvOES(coords: *const i32) {
     refused("glNormal3xvOES");
@@ -6765,13 +7641,6 @@ pub unsafe extern "C" fn glProvokingVertex(mode: u32) {
         cx.done();
     }
 }
-pub unsafe extern "C" fn glPushClientAttribDefaultEXT(mask: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_push_client_attrib_default_ext(mask);
-        cx.done();
-    }
-}
 pub unsafe extern "C" fn glPushMatrix() {
     unsafe {
         let cx = context();
@@ -7872,6 +8741,76 @@ pub unsafe extern "C" fn glTexParameterIuiv(target: u32, pname: u32, params: *co
         cx.done();
     }
 }
+pub unsafe extern "C" fn glTexParameterf(target: u32, pname: u32, param: f32) {
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_tex_parameterf(target, pname, param).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_tex_parameterf(target, pname, param);
+        cx.judged(before);
+        cx.done();
+    }
+}
+pub unsafe extern "C" fn glTexParameterfv(target: u32, pname: u32, params: *const f32) {
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_tex_parameterfv(target, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_tex_parameterfv(target, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
+        cx.done();
+    }
+}
+pub unsafe extern "C" fn glTexParameteri(target: u32, pname: u32, param: i32) {
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_tex_parameteri(target, pname, param).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_tex_parameteri(target, pname, param);
+        cx.judged(before);
+        cx.done();
+    }
+}
+pub unsafe extern "C" fn glTexParameteriv(target: u32, pname: u32, params: *const i32) {
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let n_params = mgn_wire::sizes::pname::params(pname);
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_tex_parameteriv(target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_tex_parameteriv(target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
+        cx.judged(before);
+        cx.done();
+    }
+}
 pub unsafe extern "C" fn glTexParameterx(target: u32, pname: u32, param: i32) {
     unsafe {
         let cx = context();
@@ -7907,6 +8846,40 @@ pub unsafe extern "C" fn glTexParameterxv(target: u32, pname: u32, params: *cons
         cx.done();
     }
 }
+pub unsafe extern "C" fn glTexStorage1D(target: u32, levels: i32, internalformat: u32, width: i32) {
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_tex_storage1d(target, levels, internalformat, width).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_tex_storage1d(target, levels, internalformat, width);
+        cx.judged(before);
+        cx.done();
+    }
+}
+pub unsafe extern "C" fn glTexStorage2D(target: u32, levels: i32, internalformat: u32, width: i32, height: i32) {
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_tex_storage2d(target, levels, internalformat, width, height).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_tex_storage2d(target, levels, internalformat, width, height);
+        cx.judged(before);
+        cx.done();
+    }
+}
 pub unsafe extern "C" fn glTexStorage2DMultisample(
     target: u32,
     samples: i32,
@@ -7918,6 +8891,23 @@ pub unsafe extern "C" fn glTexStorage2DMultisample(
     unsafe {
         let cx = context();
         cx.enc.gl_tex_storage2d_multisample(target, samples, internalformat, width, height, fixedsamplelocations);
+        cx.done();
+    }
+}
+pub unsafe extern "C" fn glTexStorage3D(target: u32, levels: i32, internalformat: u32, width: i32, height: i32, depth: i32) {
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let before = cx.before_judged();
+        if let Some(error) = cx.gl.state.gl_tex_storage3d(target, levels, internalformat, width, height, depth).refusal() {
+            if !cx.gl.debug.is_heard() {
+                return cx.fail(error);
+            }
+        }
+        cx.enc.gl_tex_storage3d(target, levels, internalformat, width, height, depth);
+        cx.judged(before);
         cx.done();
     }
 }
@@ -8026,6 +9016,100 @@ pub unsafe extern "C" fn glTexStorageMem3DMultisampleEXT(
         cx.done();
     }
 }
+pub unsafe extern "C" fn glTexSubImage1D(
+    target: u32,
+    level: i32,
+    xoffset: i32,
+    width: i32,
+    format: u32,
+    type_: u32,
+    pixels: *const c_void,
+) {
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::flat(width, 1), format, type_, pixels) else { return };
+        cx.enc.gl_tex_sub_image1d(target, level, xoffset, width, format, type_, pixels);
+        cx.done();
+    }
+}
+pub unsafe extern "C" fn glTexSubImage2D(
+    target: u32,
+    level: i32,
+    xoffset: i32,
+    yoffset: i32,
+    width: i32,
+    height: i32,
+    format: u32,
+    type_: u32,
+    pixels: *const c_void,
+) {
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::flat(width, height), format, type_, pixels) else {
+            return;
+        };
+        cx.enc.gl_tex_sub_image2d(target, level, xoffset, yoffset, width, height, format, type_, pixels);
+        cx.done();
+    }
+}
+pub unsafe extern "C" fn glTexSubImage3D(
+    target: u32,
+    level: i32,
+    xoffset: i32,
+    yoffset: i32,
+    zoffset: i32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    format: u32,
+    type_: u32,
+    pixels: *const c_void,
+) {
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::volume(width, height, depth), format, type_, pixels)
+        else {
+            return;
+        };
+        cx.enc.gl_tex_sub_image3d(target, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels);
+        cx.done();
+    }
+}
+pub unsafe extern "C" fn glTexSubImage3DOES(
+    target: u32,
+    level: i32,
+    xoffset: i32,
+    yoffset: i32,
+    zoffset: i32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    format: u32,
+    type_: u32,
+    pixels: *const c_void,
+) {
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::volume(width, height, depth), format, type_, pixels)
+        else {
+            return;
+        };
+        cx.enc.gl_tex_sub_image3does(target, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels);
+        cx.done();
+    }
+}
 pub unsafe extern "C" fn glTextureBarrier() {
     unsafe {
         let cx = context();
@@ -8040,34 +9124,6 @@ pub unsafe extern "C" fn glTextureBarrierNV() {
         cx.done();
     }
 }
-pub unsafe extern "C" fn glTextureBuffer(texture: u32, internalformat: u32, buffer: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_texture_buffer(texture, internalformat, buffer);
-        cx.done();
-    }
-}
-pub unsafe extern "C" fn glTextureBufferEXT(texture: u32, target: u32, internalformat: u32, buffer: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_texture_buffer_ext(texture, target, internalformat, buffer);
-        cx.done();
-    }
-}
-pub unsafe extern "C" fn glTextureBufferRange(texture: u32, internalformat: u32, buffer: u32, offset: i64, size: i64) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_texture_buffer_range(texture, internalformat, buffer, offset, size);
-        cx.done();
-    }
-}
-pub unsafe extern "C" fn glTextureBufferRangeEXT(texture: u32, target: u32, internalformat: u32, buffer: u32, offset: i64, size: i64) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_texture_buffer_range_ext(texture, target, internalformat, buffer, offset, size);
-        cx.done();
-    }
-}
 pub unsafe extern "C" fn glTextureImage1DEXT(
     texture: u32,
     target: u32,
@@ -8079,7 +9135,16 @@ pub unsafe extern "C" fn glTextureImage1DEXT(
     type_: u32,
     pixels: *const c_void,
 ) {
-    refused("glTextureImage1DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
+        let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::flat(width, 1), format, type_, pixels) else { return };
+        cx.enc.gl_texture_image1dext(texture, target, level, internalformat, width, border, format, type_, pixels);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glTextureImage2DEXT(
     texture: u32,
@@ -8093,7 +9158,18 @@ pub unsafe extern "C" fn glTextureImage2DEXT(
     type_: u32,
     pixels: *const c_void,
 ) {
-    refused("glTextureImage2DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
+        let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::flat(width, height), format, type_, pixels) else {
+            return;
+        };
+        cx.enc.gl_texture_image2dext(texture, target, level, internalformat, width, height, border, format, type_, pixels);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glTextureImage3DEXT(
     texture: u32,
@@ -8108,7 +9184,19 @@ pub unsafe extern "C" fn glTextureImage3DEXT(
     type_: u32,
     pixels: *const c_void,
 ) {
-    refused("glTextureImage3DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
+        let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::volume(width, height, depth), format, type_, pixels)
+        else {
+            return;
+        };
+        cx.enc.gl_texture_image3dext(texture, target, level, internalformat, width, height, depth, border, format, type_, pixels);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glTexturePageCommitmentEXT(
     texture: u32,
@@ -8123,6 +9211,10 @@ pub unsafe extern "C" fn glTexturePageCommitmentEXT(
 ) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, 0);
         cx.enc.gl_texture_page_commitment_ext(texture, level, xoffset, yoffset, zoffset, width, height, depth, commit);
         cx.done();
     }
@@ -8134,7 +9226,6 @@ pub unsafe extern "C" fn glTextureParameterIiv(texture: u32, pname: u32, params:
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
-        let before = cx.before_judged();
         if let Some(error) =
             cx.gl.state.gl_texture_parameter_iiv(texture, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal()
         {
@@ -8143,7 +9234,6 @@ pub unsafe extern "C" fn glTextureParameterIiv(texture: u32, pname: u32, params:
             }
         }
         cx.enc.gl_texture_parameter_iiv(texture, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
-        cx.judged(before);
         cx.done();
     }
 }
@@ -8153,8 +9243,8 @@ pub unsafe extern "C" fn glTextureParameterIivEXT(texture: u32, target: u32, pna
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         let n_params = mgn_wire::sizes::pname::params(pname);
-        let before = cx.before_judged();
         if let Some(error) =
             cx.gl.state.gl_texture_parameter_iiv_ext(texture, target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal()
         {
@@ -8163,7 +9253,6 @@ pub unsafe extern "C" fn glTextureParameterIivEXT(texture: u32, target: u32, pna
             }
         }
         cx.enc.gl_texture_parameter_iiv_ext(texture, target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
-        cx.judged(before);
         cx.done();
     }
 }
@@ -8174,7 +9263,6 @@ pub unsafe extern "C" fn glTextureParameterIuiv(texture: u32, pname: u32, params
             return cx.illegal_in_begin();
         }
         let n_params = mgn_wire::sizes::pname::params(pname);
-        let before = cx.before_judged();
         if let Some(error) =
             cx.gl.state.gl_texture_parameter_iuiv(texture, pname, crate::gl::values(params.cast::<u32>(), n_params)).refusal()
         {
@@ -8183,7 +9271,6 @@ pub unsafe extern "C" fn glTextureParameterIuiv(texture: u32, pname: u32, params
             }
         }
         cx.enc.gl_texture_parameter_iuiv(texture, pname, (params.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
-        cx.judged(before);
         cx.done();
     }
 }
@@ -8193,8 +9280,8 @@ pub unsafe extern "C" fn glTextureParameterIuivEXT(texture: u32, target: u32, pn
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         let n_params = mgn_wire::sizes::pname::params(pname);
-        let before = cx.before_judged();
         if let Some(error) =
             cx.gl.state.gl_texture_parameter_iuiv_ext(texture, target, pname, crate::gl::values(params.cast::<u32>(), n_params)).refusal()
         {
@@ -8203,7 +9290,6 @@ pub unsafe extern "C" fn glTextureParameterIuivEXT(texture: u32, target: u32, pn
             }
         }
         cx.enc.gl_texture_parameter_iuiv_ext(texture, target, pname, (params.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
-        cx.judged(before);
         cx.done();
     }
 }
@@ -8213,14 +9299,12 @@ pub unsafe extern "C" fn glTextureParameterf(texture: u32, pname: u32, param: f3
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_texture_parameterf(texture, pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_parameterf(texture, pname, param);
-        cx.judged(before);
         cx.done();
     }
 }
@@ -8230,14 +9314,13 @@ pub unsafe extern "C" fn glTextureParameterfEXT(texture: u32, target: u32, pname
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let before = cx.before_judged();
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         if let Some(error) = cx.gl.state.gl_texture_parameterf_ext(texture, target, pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_parameterf_ext(texture, target, pname, param);
-        cx.judged(before);
         cx.done();
     }
 }
@@ -8248,14 +9331,12 @@ pub unsafe extern "C" fn glTextureParameterfv(texture: u32, pname: u32, param: *
             return cx.illegal_in_begin();
         }
         let n_param = mgn_wire::sizes::pname::params(pname);
-        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_texture_parameterfv(texture, pname, crate::gl::values(param.cast::<f32>(), n_param)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_parameterfv(texture, pname, (param.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
-        cx.judged(before);
         cx.done();
     }
 }
@@ -8265,8 +9346,8 @@ pub unsafe extern "C" fn glTextureParameterfvEXT(texture: u32, target: u32, pnam
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         let n_params = mgn_wire::sizes::pname::params(pname);
-        let before = cx.before_judged();
         if let Some(error) =
             cx.gl.state.gl_texture_parameterfv_ext(texture, target, pname, crate::gl::values(params.cast::<f32>(), n_params)).refusal()
         {
@@ -8275,7 +9356,6 @@ pub unsafe extern "C" fn glTextureParameterfvEXT(texture: u32, target: u32, pnam
             }
         }
         cx.enc.gl_texture_parameterfv_ext(texture, target, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
-        cx.judged(before);
         cx.done();
     }
 }
@@ -8285,14 +9365,12 @@ pub unsafe extern "C" fn glTextureParameteri(texture: u32, pname: u32, param: i3
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_texture_parameteri(texture, pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_parameteri(texture, pname, param);
-        cx.judged(before);
         cx.done();
     }
 }
@@ -8302,14 +9380,13 @@ pub unsafe extern "C" fn glTextureParameteriEXT(texture: u32, target: u32, pname
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let before = cx.before_judged();
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         if let Some(error) = cx.gl.state.gl_texture_parameteri_ext(texture, target, pname, param).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_parameteri_ext(texture, target, pname, param);
-        cx.judged(before);
         cx.done();
     }
 }
@@ -8320,14 +9397,12 @@ pub unsafe extern "C" fn glTextureParameteriv(texture: u32, pname: u32, param: *
             return cx.illegal_in_begin();
         }
         let n_param = mgn_wire::sizes::pname::params(pname);
-        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_texture_parameteriv(texture, pname, crate::gl::values(param.cast::<i32>(), n_param)).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_parameteriv(texture, pname, (param.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
-        cx.judged(before);
         cx.done();
     }
 }
@@ -8337,8 +9412,8 @@ pub unsafe extern "C" fn glTextureParameterivEXT(texture: u32, target: u32, pnam
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         let n_params = mgn_wire::sizes::pname::params(pname);
-        let before = cx.before_judged();
         if let Some(error) =
             cx.gl.state.gl_texture_parameteriv_ext(texture, target, pname, crate::gl::values(params.cast::<i32>(), n_params)).refusal()
         {
@@ -8347,13 +9422,16 @@ pub unsafe extern "C" fn glTextureParameterivEXT(texture: u32, target: u32, pnam
             }
         }
         cx.enc.gl_texture_parameteriv_ext(texture, target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
-        cx.judged(before);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glTextureRenderbufferEXT(texture: u32, target: u32, renderbuffer: u32) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         cx.enc.gl_texture_renderbuffer_ext(texture, target, renderbuffer);
         cx.done();
     }
@@ -8364,14 +9442,12 @@ pub unsafe extern "C" fn glTextureStorage1D(texture: u32, levels: i32, internalf
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_texture_storage1d(texture, levels, internalformat, width).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_storage1d(texture, levels, internalformat, width);
-        cx.judged(before);
         cx.done();
     }
 }
@@ -8381,14 +9457,13 @@ pub unsafe extern "C" fn glTextureStorage1DEXT(texture: u32, target: u32, levels
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let before = cx.before_judged();
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         if let Some(error) = cx.gl.state.gl_texture_storage1dext(texture, target, levels, internalformat, width).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_storage1dext(texture, target, levels, internalformat, width);
-        cx.judged(before);
         cx.done();
     }
 }
@@ -8398,14 +9473,12 @@ pub unsafe extern "C" fn glTextureStorage2D(texture: u32, levels: i32, internalf
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_texture_storage2d(texture, levels, internalformat, width, height).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_storage2d(texture, levels, internalformat, width, height);
-        cx.judged(before);
         cx.done();
     }
 }
@@ -8415,14 +9488,13 @@ pub unsafe extern "C" fn glTextureStorage2DEXT(texture: u32, target: u32, levels
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let before = cx.before_judged();
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         if let Some(error) = cx.gl.state.gl_texture_storage2dext(texture, target, levels, internalformat, width, height).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_storage2dext(texture, target, levels, internalformat, width, height);
-        cx.judged(before);
         cx.done();
     }
 }
@@ -8451,6 +9523,10 @@ pub unsafe extern "C" fn glTextureStorage2DMultisampleEXT(
 ) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         cx.enc.gl_texture_storage2d_multisample_ext(texture, target, samples, internalformat, width, height, fixedsamplelocations);
         cx.done();
     }
@@ -8461,14 +9537,12 @@ pub unsafe extern "C" fn glTextureStorage3D(texture: u32, levels: i32, internalf
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let before = cx.before_judged();
         if let Some(error) = cx.gl.state.gl_texture_storage3d(texture, levels, internalformat, width, height, depth).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_storage3d(texture, levels, internalformat, width, height, depth);
-        cx.judged(before);
         cx.done();
     }
 }
@@ -8486,14 +9560,13 @@ pub unsafe extern "C" fn glTextureStorage3DEXT(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let before = cx.before_judged();
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         if let Some(error) = cx.gl.state.gl_texture_storage3dext(texture, target, levels, internalformat, width, height, depth).refusal() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
         }
         cx.enc.gl_texture_storage3dext(texture, target, levels, internalformat, width, height, depth);
-        cx.judged(before);
         cx.done();
     }
 }
@@ -8524,6 +9597,10 @@ pub unsafe extern "C" fn glTextureStorage3DMultisampleEXT(
 ) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
         cx.enc.gl_texture_storage3d_multisample_ext(texture, target, samples, internalformat, width, height, depth, fixedsamplelocations);
         cx.done();
     }
@@ -8531,6 +9608,10 @@ pub unsafe extern "C" fn glTextureStorage3DMultisampleEXT(
 pub unsafe extern "C" fn glTextureStorageMem1DEXT(texture: u32, levels: i32, internal_format: u32, width: i32, memory: u32, offset: u64) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, 0);
         cx.enc.gl_texture_storage_mem1dext(texture, levels, internal_format, width, memory, offset);
         cx.done();
     }
@@ -8546,6 +9627,10 @@ pub unsafe extern "C" fn glTextureStorageMem2DEXT(
 ) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, 0);
         cx.enc.gl_texture_storage_mem2dext(texture, levels, internal_format, width, height, memory, offset);
         cx.done();
     }
@@ -8562,6 +9647,10 @@ pub unsafe extern "C" fn glTextureStorageMem2DMultisampleEXT(
 ) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, 0);
         cx.enc.gl_texture_storage_mem2d_multisample_ext(
             texture,
             samples,
@@ -8587,6 +9676,10 @@ pub unsafe extern "C" fn glTextureStorageMem3DEXT(
 ) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, 0);
         cx.enc.gl_texture_storage_mem3dext(texture, levels, internal_format, width, height, depth, memory, offset);
         cx.done();
     }
@@ -8604,6 +9697,10 @@ pub unsafe extern "C" fn glTextureStorageMem3DMultisampleEXT(
 ) {
     unsafe {
         let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, 0);
         cx.enc.gl_texture_storage_mem3d_multisample_ext(
             texture,
             samples,
@@ -8627,7 +9724,15 @@ pub unsafe extern "C" fn glTextureSubImage1D(
     type_: u32,
     pixels: *const c_void,
 ) {
-    refused("glTextureSubImage1D");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(pixels) = crate::gl::image(cx, 0, crate::gl::pixels::Extent::flat(width, 1), format, type_, pixels) else { return };
+        cx.enc.gl_texture_sub_image1d(texture, level, xoffset, width, format, type_, pixels);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glTextureSubImage1DEXT(
     texture: u32,
@@ -8639,7 +9744,16 @@ pub unsafe extern "C" fn glTextureSubImage1DEXT(
     type_: u32,
     pixels: *const c_void,
 ) {
-    refused("glTextureSubImage1DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
+        let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::flat(width, 1), format, type_, pixels) else { return };
+        cx.enc.gl_texture_sub_image1dext(texture, target, level, xoffset, width, format, type_, pixels);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glTextureSubImage2D(
     texture: u32,
@@ -8652,7 +9766,15 @@ pub unsafe extern "C" fn glTextureSubImage2D(
     type_: u32,
     pixels: *const c_void,
 ) {
-    refused("glTextureSubImage2D");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(pixels) = crate::gl::image(cx, 0, crate::gl::pixels::Extent::flat(width, height), format, type_, pixels) else { return };
+        cx.enc.gl_texture_sub_image2d(texture, level, xoffset, yoffset, width, height, format, type_, pixels);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glTextureSubImage2DEXT(
     texture: u32,
@@ -8666,7 +9788,18 @@ pub unsafe extern "C" fn glTextureSubImage2DEXT(
     type_: u32,
     pixels: *const c_void,
 ) {
-    refused("glTextureSubImage2DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
+        let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::flat(width, height), format, type_, pixels) else {
+            return;
+        };
+        cx.enc.gl_texture_sub_image2dext(texture, target, level, xoffset, yoffset, width, height, format, type_, pixels);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glTextureSubImage3D(
     texture: u32,
@@ -8681,7 +9814,17 @@ pub unsafe extern "C" fn glTextureSubImage3D(
     type_: u32,
     pixels: *const c_void,
 ) {
-    refused("glTextureSubImage3D");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let Some(pixels) = crate::gl::image(cx, 0, crate::gl::pixels::Extent::volume(width, height, depth), format, type_, pixels) else {
+            return;
+        };
+        cx.enc.gl_texture_sub_image3d(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glTextureSubImage3DEXT(
     texture: u32,
@@ -8697,7 +9840,19 @@ pub unsafe extern "C" fn glTextureSubImage3DEXT(
     type_: u32,
     pixels: *const c_void,
 ) {
-    refused("glTextureSubImage3DEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Texture, texture, target);
+        let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::volume(width, height, depth), format, type_, pixels)
+        else {
+            return;
+        };
+        cx.enc.gl_texture_sub_image3dext(texture, target, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glTextureView(
     texture: u32,
@@ -8714,7 +9869,6 @@ pub unsafe extern "C" fn glTextureView(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let before = cx.before_judged();
         if let Some(error) =
             cx.gl.state.gl_texture_view(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers).refusal()
         {
@@ -8723,21 +9877,6 @@ pub unsafe extern "C" fn glTextureView(
             }
         }
         cx.enc.gl_texture_view(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers);
-        cx.judged(before);
-        cx.done();
-    }
-}
-pub unsafe extern "C" fn glTransformFeedbackBufferBase(xfb: u32, index: u32, buffer: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_transform_feedback_buffer_base(xfb, index, buffer);
-        cx.done();
-    }
-}
-pub unsafe extern "C" fn glTransformFeedbackBufferRange(xfb: u32, index: u32, buffer: u32, offset: i64, size: i64) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_transform_feedback_buffer_range(xfb, index, buffer, offset, size);
         cx.done();
     }
 }
@@ -9371,14 +10510,6 @@ pub unsafe extern "C" fn glUniformSubroutinesuiv(shadertype: u32, count: i32, in
         cx.done();
     }
 }
-pub unsafe extern "C" fn glUnmapNamedBuffer(buffer: u32) -> u8 {
-    refused("glUnmapNamedBuffer");
-    0
-}
-pub unsafe extern "C" fn glUnmapNamedBufferEXT(buffer: u32) -> u8 {
-    refused("glUnmapNamedBufferEXT");
-    0
-}
 pub unsafe extern "C" fn glUseProgramStages(pipeline: u32, stages: u32, program: u32) {
     unsafe {
         let cx = context();
@@ -9466,141 +10597,6 @@ pub unsafe extern "C" fn glVertex4xOES(x: i32, y: i32, z: i32) {
 }
 pub unsafe extern "C" fn glVertex4xvOES(coords: *const i32) {
     refused("glVertex4xvOES");
-}
-pub unsafe extern "C" fn glVertexArrayAttribBinding(vaobj: u32, attribindex: u32, bindingindex: u32) {
-    refused("glVertexArrayAttribBinding");
-}
-pub unsafe extern "C" fn glVertexArrayAttribFormat(
-    vaobj: u32,
-    attribindex: u32,
-    size: i32,
-    type_: u32,
-    normalized: u8,
-    relativeoffset: u32,
-) {
-    refused("glVertexArrayAttribFormat");
-}
-pub unsafe extern "C" fn glVertexArrayAttribIFormat(vaobj: u32, attribindex: u32, size: i32, type_: u32, relativeoffset: u32) {
-    refused("glVertexArrayAttribIFormat");
-}
-pub unsafe extern "C" fn glVertexArrayAttribLFormat(vaobj: u32, attribindex: u32, size: i32, type_: u32, relativeoffset: u32) {
-    refused("glVertexArrayAttribLFormat");
-}
-pub unsafe extern "C" fn glVertexArrayBindVertexBufferEXT(vaobj: u32, bindingindex: u32, buffer: u32, offset: i64, stride: i32) {
-    refused("glVertexArrayBindVertexBufferEXT");
-}
-pub unsafe extern "C" fn glVertexArrayBindingDivisor(vaobj: u32, bindingindex: u32, divisor: u32) {
-    refused("glVertexArrayBindingDivisor");
-}
-pub unsafe extern "C" fn glVertexArrayColorOffsetEXT(vaobj: u32, buffer: u32, size: i32, type_: u32, stride: i32, offset: i64) {
-    refused("glVertexArrayColorOffsetEXT");
-}
-pub unsafe extern "C" fn glVertexArrayEdgeFlagOffsetEXT(vaobj: u32, buffer: u32, stride: i32, offset: i64) {
-    refused("glVertexArrayEdgeFlagOffsetEXT");
-}
-pub unsafe extern "C" fn glVertexArrayElementBuffer(vaobj: u32, buffer: u32) {
-    refused("glVertexArrayElementBuffer");
-}
-pub unsafe extern "C" fn glVertexArrayFogCoordOffsetEXT(vaobj: u32, buffer: u32, type_: u32, stride: i32, offset: i64) {
-    refused("glVertexArrayFogCoordOffsetEXT");
-}
-pub unsafe extern "C" fn glVertexArrayIndexOffsetEXT(vaobj: u32, buffer: u32, type_: u32, stride: i32, offset: i64) {
-    refused("glVertexArrayIndexOffsetEXT");
-}
-pub unsafe extern "C" fn glVertexArrayMultiTexCoordOffsetEXT(
-    vaobj: u32,
-    buffer: u32,
-    texunit: u32,
-    size: i32,
-    type_: u32,
-    stride: i32,
-    offset: i64,
-) {
-    refused("glVertexArrayMultiTexCoordOffsetEXT");
-}
-pub unsafe extern "C" fn glVertexArrayNormalOffsetEXT(vaobj: u32, buffer: u32, type_: u32, stride: i32, offset: i64) {
-    refused("glVertexArrayNormalOffsetEXT");
-}
-pub unsafe extern "C" fn glVertexArraySecondaryColorOffsetEXT(vaobj: u32, buffer: u32, size: i32, type_: u32, stride: i32, offset: i64) {
-    refused("glVertexArraySecondaryColorOffsetEXT");
-}
-pub unsafe extern "C" fn glVertexArrayTexCoordOffsetEXT(vaobj: u32, buffer: u32, size: i32, type_: u32, stride: i32, offset: i64) {
-    refused("glVertexArrayTexCoordOffsetEXT");
-}
-pub unsafe extern "C" fn glVertexArrayVertexAttribBindingEXT(vaobj: u32, attribindex: u32, bindingindex: u32) {
-    refused("glVertexArrayVertexAttribBindingEXT");
-}
-pub unsafe extern "C" fn glVertexArrayVertexAttribDivisorEXT(vaobj: u32, index: u32, divisor: u32) {
-    refused("glVertexArrayVertexAttribDivisorEXT");
-}
-pub unsafe extern "C" fn glVertexArrayVertexAttribFormatEXT(
-    vaobj: u32,
-    attribindex: u32,
-    size: i32,
-    type_: u32,
-    normalized: u8,
-    relativeoffset: u32,
-) {
-    refused("glVertexArrayVertexAttribFormatEXT");
-}
-pub unsafe extern "C" fn glVertexArrayVertexAttribIFormatEXT(vaobj: u32, attribindex: u32, size: i32, type_: u32, relativeoffset: u32) {
-    refused("glVertexArrayVertexAttribIFormatEXT");
-}
-pub unsafe extern "C" fn glVertexArrayVertexAttribIOffsetEXT(
-    vaobj: u32,
-    buffer: u32,
-    index: u32,
-    size: i32,
-    type_: u32,
-    stride: i32,
-    offset: i64,
-) {
-    refused("glVertexArrayVertexAttribIOffsetEXT");
-}
-pub unsafe extern "C" fn glVertexArrayVertexAttribLFormatEXT(vaobj: u32, attribindex: u32, size: i32, type_: u32, relativeoffset: u32) {
-    refused("glVertexArrayVertexAttribLFormatEXT");
-}
-pub unsafe extern "C" fn glVertexArrayVertexAttribLOffsetEXT(
-    vaobj: u32,
-    buffer: u32,
-    index: u32,
-    size: i32,
-    type_: u32,
-    stride: i32,
-    offset: i64,
-) {
-    refused("glVertexArrayVertexAttribLOffsetEXT");
-}
-pub unsafe extern "C" fn glVertexArrayVertexAttribOffsetEXT(
-    vaobj: u32,
-    buffer: u32,
-    index: u32,
-    size: i32,
-    type_: u32,
-    normalized: u8,
-    stride: i32,
-    offset: i64,
-) {
-    refused("glVertexArrayVertexAttribOffsetEXT");
-}
-pub unsafe extern "C" fn glVertexArrayVertexBindingDivisorEXT(vaobj: u32, bindingindex: u32, divisor: u32) {
-    refused("glVertexArrayVertexBindingDivisorEXT");
-}
-pub unsafe extern "C" fn glVertexArrayVertexBuffer(vaobj: u32, bindingindex: u32, buffer: u32, offset: i64, stride: i32) {
-    refused("glVertexArrayVertexBuffer");
-}
-pub unsafe extern "C" fn glVertexArrayVertexBuffers(
-    vaobj: u32,
-    first: u32,
-    count: i32,
-    buffers: *const u32,
-    offsets: *const i64,
-    strides: *const i32,
-) {
-    refused("glVertexArrayVertexBuffers");
-}
-pub unsafe extern "C" fn glVertexArrayVertexOffsetEXT(vaobj: u32, buffer: u32, size: i32, type_: u32, stride: i32, offset: i64) {
-    refused("glVertexArrayVertexOffsetEXT");
 }
 pub unsafe extern "C" fn glVertexWeighthNV(weight: u16) {
     refused("glVertexWeighthNV");

@@ -280,6 +280,50 @@ pub unsafe extern "C" fn glClearBufferSubData(
         value
     }
 }
+pub unsafe extern "C" fn glClearNamedBufferData(buffer: u32, internalformat: u32, format: u32, type_: u32, data: *const c_void) {
+    unsafe {
+        let value = hand::glClearNamedBufferData(buffer, internalformat, format, type_, data);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glClearNamedBufferDataEXT(buffer: u32, internalformat: u32, format: u32, type_: u32, data: *const c_void) {
+    unsafe {
+        let value = hand::glClearNamedBufferDataEXT(buffer, internalformat, format, type_, data);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glClearNamedBufferSubData(
+    buffer: u32,
+    internalformat: u32,
+    offset: i64,
+    size: i64,
+    format: u32,
+    type_: u32,
+    data: *const c_void,
+) {
+    unsafe {
+        let value = hand::glClearNamedBufferSubData(buffer, internalformat, offset, size, format, type_, data);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glClearNamedBufferSubDataEXT(
+    buffer: u32,
+    internalformat: u32,
+    offset: i64,
+    size: i64,
+    format: u32,
+    type_: u32,
+    data: *const c_void,
+) {
+    unsafe {
+        let value = hand::glClearNamedBufferSubDataEXT(buffer, internalformat, offset, size, format, type_, data);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glClearTexImage(texture: u32, level: i32, format: u32, type_: u32, data: *const c_void) {
     unsafe {
         let value = hand::glClearTexImage(texture, level, format, type_, data);
@@ -313,146 +357,16 @@ pub unsafe extern "C" fn glClientActiveTexture(texture: u32) {
         value
     }
 }
+pub unsafe extern "C" fn glClientAttribDefaultEXT(mask: u32) {
+    unsafe {
+        let value = hand::glClientAttribDefaultEXT(mask);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glCompileShaderIncludeARB(shader: u32, count: i32, path: *const *const u8, length: *const i32) {
     unsafe {
         let value = hand::glCompileShaderIncludeARB(shader, count, path, length);
-        context().done();
-        value
-    }
-}
-pub unsafe extern "C" fn glCompressedTexImage1D(
-    target: u32,
-    level: i32,
-    internalformat: u32,
-    width: i32,
-    border: i32,
-    image_size: i32,
-    data: *const c_void,
-) {
-    unsafe {
-        let value = hand::glCompressedTexImage1D(target, level, internalformat, width, border, image_size, data);
-        context().done();
-        value
-    }
-}
-pub unsafe extern "C" fn glCompressedTexImage2D(
-    target: u32,
-    level: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-    border: i32,
-    image_size: i32,
-    data: *const c_void,
-) {
-    unsafe {
-        let value = hand::glCompressedTexImage2D(target, level, internalformat, width, height, border, image_size, data);
-        context().done();
-        value
-    }
-}
-pub unsafe extern "C" fn glCompressedTexImage3D(
-    target: u32,
-    level: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    border: i32,
-    image_size: i32,
-    data: *const c_void,
-) {
-    unsafe {
-        let value = hand::glCompressedTexImage3D(target, level, internalformat, width, height, depth, border, image_size, data);
-        context().done();
-        value
-    }
-}
-pub unsafe extern "C" fn glCompressedTexImage3DOES(
-    target: u32,
-    level: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    border: i32,
-    image_size: i32,
-    data: *const c_void,
-) {
-    unsafe {
-        let value = hand::glCompressedTexImage3DOES(target, level, internalformat, width, height, depth, border, image_size, data);
-        context().done();
-        value
-    }
-}
-pub unsafe extern "C" fn glCompressedTexSubImage1D(
-    target: u32,
-    level: i32,
-    xoffset: i32,
-    width: i32,
-    format: u32,
-    image_size: i32,
-    data: *const c_void,
-) {
-    unsafe {
-        let value = hand::glCompressedTexSubImage1D(target, level, xoffset, width, format, image_size, data);
-        context().done();
-        value
-    }
-}
-pub unsafe extern "C" fn glCompressedTexSubImage2D(
-    target: u32,
-    level: i32,
-    xoffset: i32,
-    yoffset: i32,
-    width: i32,
-    height: i32,
-    format: u32,
-    image_size: i32,
-    data: *const c_void,
-) {
-    unsafe {
-        let value = hand::glCompressedTexSubImage2D(target, level, xoffset, yoffset, width, height, format, image_size, data);
-        context().done();
-        value
-    }
-}
-pub unsafe extern "C" fn glCompressedTexSubImage3D(
-    target: u32,
-    level: i32,
-    xoffset: i32,
-    yoffset: i32,
-    zoffset: i32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    format: u32,
-    image_size: i32,
-    data: *const c_void,
-) {
-    unsafe {
-        let value =
-            hand::glCompressedTexSubImage3D(target, level, xoffset, yoffset, zoffset, width, height, depth, format, image_size, data);
-        context().done();
-        value
-    }
-}
-pub unsafe extern "C" fn glCompressedTexSubImage3DOES(
-    target: u32,
-    level: i32,
-    xoffset: i32,
-    yoffset: i32,
-    zoffset: i32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    format: u32,
-    image_size: i32,
-    data: *const c_void,
-) {
-    unsafe {
-        let value =
-            hand::glCompressedTexSubImage3DOES(target, level, xoffset, yoffset, zoffset, width, height, depth, format, image_size, data);
         context().done();
         value
     }
@@ -464,9 +378,58 @@ pub unsafe extern "C" fn glCopyBufferSubData(read_target: u32, write_target: u32
         value
     }
 }
+pub unsafe extern "C" fn glCopyNamedBufferSubData(read_buffer: u32, write_buffer: u32, read_offset: i64, write_offset: i64, size: i64) {
+    unsafe {
+        let value = hand::glCopyNamedBufferSubData(read_buffer, write_buffer, read_offset, write_offset, size);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glCreateBuffers(n: i32, buffers: *mut u32) {
+    unsafe {
+        let value = hand::glCreateBuffers(n, buffers);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glCreateFramebuffers(n: i32, framebuffers: *mut u32) {
+    unsafe {
+        let value = hand::glCreateFramebuffers(n, framebuffers);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glCreateProgram() -> u32 {
     unsafe {
         let value = hand::glCreateProgram();
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glCreateProgramPipelines(n: i32, pipelines: *mut u32) {
+    unsafe {
+        let value = hand::glCreateProgramPipelines(n, pipelines);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glCreateQueries(target: u32, n: i32, ids: *mut u32) {
+    unsafe {
+        let value = hand::glCreateQueries(target, n, ids);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glCreateRenderbuffers(n: i32, renderbuffers: *mut u32) {
+    unsafe {
+        let value = hand::glCreateRenderbuffers(n, renderbuffers);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glCreateSamplers(n: i32, samplers: *mut u32) {
+    unsafe {
+        let value = hand::glCreateSamplers(n, samplers);
         context().done();
         value
     }
@@ -488,6 +451,27 @@ pub unsafe extern "C" fn glCreateShaderProgramv(type_: u32, count: i32, strings:
 pub unsafe extern "C" fn glCreateShaderProgramvEXT(type_: u32, count: i32, strings: *const *const u8) -> u32 {
     unsafe {
         let value = hand::glCreateShaderProgramvEXT(type_, count, strings);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glCreateTextures(target: u32, n: i32, textures: *mut u32) {
+    unsafe {
+        let value = hand::glCreateTextures(target, n, textures);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glCreateTransformFeedbacks(n: i32, ids: *mut u32) {
+    unsafe {
+        let value = hand::glCreateTransformFeedbacks(n, ids);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glCreateVertexArrays(n: i32, arrays: *mut u32) {
+    unsafe {
+        let value = hand::glCreateVertexArrays(n, arrays);
         context().done();
         value
     }
@@ -677,6 +661,34 @@ pub unsafe extern "C" fn glDisable(cap: u32) {
 pub unsafe extern "C" fn glDisableClientState(array: u32) {
     unsafe {
         let value = hand::glDisableClientState(array);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glDisableClientStateiEXT(array: u32, index: u32) {
+    unsafe {
+        let value = hand::glDisableClientStateiEXT(array, index);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glDisableVertexArrayAttrib(vaobj: u32, index: u32) {
+    unsafe {
+        let value = hand::glDisableVertexArrayAttrib(vaobj, index);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glDisableVertexArrayAttribEXT(vaobj: u32, index: u32) {
+    unsafe {
+        let value = hand::glDisableVertexArrayAttribEXT(vaobj, index);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glDisableVertexArrayEXT(vaobj: u32, array: u32) {
+    unsafe {
+        let value = hand::glDisableVertexArrayEXT(vaobj, array);
         context().done();
         value
     }
@@ -873,6 +885,34 @@ pub unsafe extern "C" fn glEnableClientState(array: u32) {
         value
     }
 }
+pub unsafe extern "C" fn glEnableClientStateiEXT(array: u32, index: u32) {
+    unsafe {
+        let value = hand::glEnableClientStateiEXT(array, index);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glEnableVertexArrayAttrib(vaobj: u32, index: u32) {
+    unsafe {
+        let value = hand::glEnableVertexArrayAttrib(vaobj, index);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glEnableVertexArrayAttribEXT(vaobj: u32, index: u32) {
+    unsafe {
+        let value = hand::glEnableVertexArrayAttribEXT(vaobj, index);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glEnableVertexArrayEXT(vaobj: u32, array: u32) {
+    unsafe {
+        let value = hand::glEnableVertexArrayEXT(vaobj, array);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glEnableVertexAttribArray(index: u32) {
     unsafe {
         let value = hand::glEnableVertexAttribArray(index);
@@ -953,6 +993,20 @@ pub unsafe extern "C" fn glFlush() {
 pub unsafe extern "C" fn glFlushMappedBufferRange(target: u32, offset: i64, length: i64) {
     unsafe {
         let value = hand::glFlushMappedBufferRange(target, offset, length);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glFlushMappedNamedBufferRange(buffer: u32, offset: i64, length: i64) {
+    unsafe {
+        let value = hand::glFlushMappedNamedBufferRange(buffer, offset, length);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glFlushMappedNamedBufferRangeEXT(buffer: u32, offset: i64, length: i64) {
+    unsafe {
+        let value = hand::glFlushMappedNamedBufferRangeEXT(buffer, offset, length);
         context().done();
         value
     }
@@ -1174,9 +1228,48 @@ pub unsafe extern "C" fn glGetClipPlane(plane: u32, equation: *mut f64) {
         value
     }
 }
+pub unsafe extern "C" fn glGetCompressedMultiTexImageEXT(texunit: u32, target: u32, lod: i32, img: *mut c_void) {
+    unsafe {
+        let value = hand::glGetCompressedMultiTexImageEXT(texunit, target, lod, img);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glGetCompressedTexImage(target: u32, level: i32, img: *mut c_void) {
     unsafe {
         let value = hand::glGetCompressedTexImage(target, level, img);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetCompressedTextureImage(texture: u32, level: i32, buf_size: i32, pixels: *mut c_void) {
+    unsafe {
+        let value = hand::glGetCompressedTextureImage(texture, level, buf_size, pixels);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetCompressedTextureImageEXT(texture: u32, target: u32, lod: i32, img: *mut c_void) {
+    unsafe {
+        let value = hand::glGetCompressedTextureImageEXT(texture, target, lod, img);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetCompressedTextureSubImage(
+    texture: u32,
+    level: i32,
+    xoffset: i32,
+    yoffset: i32,
+    zoffset: i32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    buf_size: i32,
+    pixels: *mut c_void,
+) {
+    unsafe {
+        let value = hand::glGetCompressedTextureSubImage(texture, level, xoffset, yoffset, zoffset, width, height, depth, buf_size, pixels);
         context().done();
         value
     }
@@ -1330,6 +1423,62 @@ pub unsafe extern "C" fn glGetMaterialiv(face: u32, pname: u32, params: *mut i32
         value
     }
 }
+pub unsafe extern "C" fn glGetMultiTexImageEXT(texunit: u32, target: u32, level: i32, format: u32, type_: u32, pixels: *mut c_void) {
+    unsafe {
+        let value = hand::glGetMultiTexImageEXT(texunit, target, level, format, type_, pixels);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetNamedBufferParameteri64v(buffer: u32, pname: u32, params: *mut i64) {
+    unsafe {
+        let value = hand::glGetNamedBufferParameteri64v(buffer, pname, params);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetNamedBufferParameteriv(buffer: u32, pname: u32, params: *mut i32) {
+    unsafe {
+        let value = hand::glGetNamedBufferParameteriv(buffer, pname, params);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetNamedBufferParameterivEXT(buffer: u32, pname: u32, params: *mut i32) {
+    unsafe {
+        let value = hand::glGetNamedBufferParameterivEXT(buffer, pname, params);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetNamedBufferPointerv(buffer: u32, pname: u32, params: *mut *mut c_void) {
+    unsafe {
+        let value = hand::glGetNamedBufferPointerv(buffer, pname, params);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetNamedBufferPointervEXT(buffer: u32, pname: u32, params: *mut *mut c_void) {
+    unsafe {
+        let value = hand::glGetNamedBufferPointervEXT(buffer, pname, params);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetNamedBufferSubData(buffer: u32, offset: i64, size: i64, data: *mut c_void) {
+    unsafe {
+        let value = hand::glGetNamedBufferSubData(buffer, offset, size, data);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetNamedBufferSubDataEXT(buffer: u32, offset: i64, size: i64, data: *mut c_void) {
+    unsafe {
+        let value = hand::glGetNamedBufferSubDataEXT(buffer, offset, size, data);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glGetNamedStringARB(namelen: i32, name: *const u8, buf_size: i32, stringlen: *mut i32, string: *mut u8) {
     unsafe {
         let value = hand::glGetNamedStringARB(namelen, name, buf_size, stringlen, string);
@@ -1393,6 +1542,13 @@ pub unsafe extern "C" fn glGetPixelMapusv(map: u32, values: *mut u16) {
         value
     }
 }
+pub unsafe extern "C" fn glGetPointeri_vEXT(pname: u32, index: u32, params: *mut *mut c_void) {
+    unsafe {
+        let value = hand::glGetPointeri_vEXT(pname, index, params);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glGetPointerv(pname: u32, params: *mut *mut c_void) {
     unsafe {
         let value = hand::glGetPointerv(pname, params);
@@ -1417,6 +1573,34 @@ pub unsafe extern "C" fn glGetProgramStringARB(target: u32, pname: u32, string: 
 pub unsafe extern "C" fn glGetProgramiv(program: u32, pname: u32, params: *mut i32) {
     unsafe {
         let value = hand::glGetProgramiv(program, pname, params);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetQueryBufferObjecti64v(id: u32, buffer: u32, pname: u32, offset: i64) {
+    unsafe {
+        let value = hand::glGetQueryBufferObjecti64v(id, buffer, pname, offset);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetQueryBufferObjectiv(id: u32, buffer: u32, pname: u32, offset: i64) {
+    unsafe {
+        let value = hand::glGetQueryBufferObjectiv(id, buffer, pname, offset);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetQueryBufferObjectui64v(id: u32, buffer: u32, pname: u32, offset: i64) {
+    unsafe {
+        let value = hand::glGetQueryBufferObjectui64v(id, buffer, pname, offset);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetQueryBufferObjectuiv(id: u32, buffer: u32, pname: u32, offset: i64) {
+    unsafe {
+        let value = hand::glGetQueryBufferObjectuiv(id, buffer, pname, offset);
         context().done();
         value
     }
@@ -1533,6 +1717,41 @@ pub unsafe extern "C" fn glGetTexParameteriv(target: u32, pname: u32, params: *m
         value
     }
 }
+pub unsafe extern "C" fn glGetTextureImage(texture: u32, level: i32, format: u32, type_: u32, buf_size: i32, pixels: *mut c_void) {
+    unsafe {
+        let value = hand::glGetTextureImage(texture, level, format, type_, buf_size, pixels);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetTextureImageEXT(texture: u32, target: u32, level: i32, format: u32, type_: u32, pixels: *mut c_void) {
+    unsafe {
+        let value = hand::glGetTextureImageEXT(texture, target, level, format, type_, pixels);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetTextureSubImage(
+    texture: u32,
+    level: i32,
+    xoffset: i32,
+    yoffset: i32,
+    zoffset: i32,
+    width: i32,
+    height: i32,
+    depth: i32,
+    format: u32,
+    type_: u32,
+    buf_size: i32,
+    pixels: *mut c_void,
+) {
+    unsafe {
+        let value =
+            hand::glGetTextureSubImage(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, buf_size, pixels);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glGetUniformIndices(program: u32, uniform_count: i32, uniform_names: *const *const u8, uniform_indices: *mut u32) {
     unsafe {
         let value = hand::glGetUniformIndices(program, uniform_count, uniform_names, uniform_indices);
@@ -1557,6 +1776,55 @@ pub unsafe extern "C" fn glGetUniformi64vNV(program: u32, location: i32, params:
 pub unsafe extern "C" fn glGetUniformui64vNV(program: u32, location: i32, params: *mut u64) {
     unsafe {
         let value = hand::glGetUniformui64vNV(program, location, params);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetVertexArrayIndexed64iv(vaobj: u32, index: u32, pname: u32, param: *mut i64) {
+    unsafe {
+        let value = hand::glGetVertexArrayIndexed64iv(vaobj, index, pname, param);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetVertexArrayIndexediv(vaobj: u32, index: u32, pname: u32, param: *mut i32) {
+    unsafe {
+        let value = hand::glGetVertexArrayIndexediv(vaobj, index, pname, param);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetVertexArrayIntegeri_vEXT(vaobj: u32, index: u32, pname: u32, param: *mut i32) {
+    unsafe {
+        let value = hand::glGetVertexArrayIntegeri_vEXT(vaobj, index, pname, param);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetVertexArrayIntegervEXT(vaobj: u32, pname: u32, param: *mut i32) {
+    unsafe {
+        let value = hand::glGetVertexArrayIntegervEXT(vaobj, pname, param);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetVertexArrayPointeri_vEXT(vaobj: u32, index: u32, pname: u32, param: *mut *mut c_void) {
+    unsafe {
+        let value = hand::glGetVertexArrayPointeri_vEXT(vaobj, index, pname, param);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetVertexArrayPointervEXT(vaobj: u32, pname: u32, param: *mut *mut c_void) {
+    unsafe {
+        let value = hand::glGetVertexArrayPointervEXT(vaobj, pname, param);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetVertexArrayiv(vaobj: u32, pname: u32, param: *mut i32) {
+    unsafe {
+        let value = hand::glGetVertexArrayiv(vaobj, pname, param);
         context().done();
         value
     }
@@ -1862,6 +2130,34 @@ pub unsafe extern "C" fn glMapBufferRange(target: u32, offset: i64, length: i64,
         value
     }
 }
+pub unsafe extern "C" fn glMapNamedBuffer(buffer: u32, access: u32) -> *mut c_void {
+    unsafe {
+        let value = hand::glMapNamedBuffer(buffer, access);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glMapNamedBufferEXT(buffer: u32, access: u32) -> *mut c_void {
+    unsafe {
+        let value = hand::glMapNamedBufferEXT(buffer, access);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glMapNamedBufferRange(buffer: u32, offset: i64, length: i64, access: u32) -> *mut c_void {
+    unsafe {
+        let value = hand::glMapNamedBufferRange(buffer, offset, length, access);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glMapNamedBufferRangeEXT(buffer: u32, offset: i64, length: i64, access: u32) -> *mut c_void {
+    unsafe {
+        let value = hand::glMapNamedBufferRangeEXT(buffer, offset, length, access);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glMultiDrawArrays(mode: u32, first: *const i32, count: *const i32, drawcount: i32) {
     unsafe {
         let value = hand::glMultiDrawArrays(mode, first, count, drawcount);
@@ -1948,6 +2244,62 @@ pub unsafe extern "C" fn glMultiModeDrawElementsIBM(
 ) {
     unsafe {
         let value = hand::glMultiModeDrawElementsIBM(mode, count, type_, indices, primcount, modestride);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glMultiTexBufferEXT(texunit: u32, target: u32, internalformat: u32, buffer: u32) {
+    unsafe {
+        let value = hand::glMultiTexBufferEXT(texunit, target, internalformat, buffer);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glNamedBufferData(buffer: u32, size: i64, data: *const c_void, usage: u32) {
+    unsafe {
+        let value = hand::glNamedBufferData(buffer, size, data, usage);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glNamedBufferDataEXT(buffer: u32, size: i64, data: *const c_void, usage: u32) {
+    unsafe {
+        let value = hand::glNamedBufferDataEXT(buffer, size, data, usage);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glNamedBufferStorage(buffer: u32, size: i64, data: *const c_void, flags: u32) {
+    unsafe {
+        let value = hand::glNamedBufferStorage(buffer, size, data, flags);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glNamedBufferStorageEXT(buffer: u32, size: i64, data: *const c_void, flags: u32) {
+    unsafe {
+        let value = hand::glNamedBufferStorageEXT(buffer, size, data, flags);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glNamedBufferSubData(buffer: u32, offset: i64, size: i64, data: *const c_void) {
+    unsafe {
+        let value = hand::glNamedBufferSubData(buffer, offset, size, data);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glNamedBufferSubDataEXT(buffer: u32, offset: i64, size: i64, data: *const c_void) {
+    unsafe {
+        let value = hand::glNamedBufferSubDataEXT(buffer, offset, size, data);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glNamedCopyBufferSubDataEXT(read_buffer: u32, write_buffer: u32, read_offset: i64, write_offset: i64, size: i64) {
+    unsafe {
+        let value = hand::glNamedCopyBufferSubDataEXT(read_buffer, write_buffer, read_offset, write_offset, size);
         context().done();
         value
     }
@@ -2074,6 +2426,13 @@ pub unsafe extern "C" fn glPushAttrib(mask: u32) {
 pub unsafe extern "C" fn glPushClientAttrib(mask: u32) {
     unsafe {
         let value = hand::glPushClientAttrib(mask);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glPushClientAttribDefaultEXT(mask: u32) {
+    unsafe {
+        let value = hand::glPushClientAttribDefaultEXT(mask);
         context().done();
         value
     }
@@ -2298,121 +2657,44 @@ pub unsafe extern "C" fn glTexImage3DOES(
         value
     }
 }
-pub unsafe extern "C" fn glTexParameterf(target: u32, pname: u32, param: f32) {
+pub unsafe extern "C" fn glTextureBuffer(texture: u32, internalformat: u32, buffer: u32) {
     unsafe {
-        let value = hand::glTexParameterf(target, pname, param);
+        let value = hand::glTextureBuffer(texture, internalformat, buffer);
         context().done();
         value
     }
 }
-pub unsafe extern "C" fn glTexParameterfv(target: u32, pname: u32, params: *const f32) {
+pub unsafe extern "C" fn glTextureBufferEXT(texture: u32, target: u32, internalformat: u32, buffer: u32) {
     unsafe {
-        let value = hand::glTexParameterfv(target, pname, params);
+        let value = hand::glTextureBufferEXT(texture, target, internalformat, buffer);
         context().done();
         value
     }
 }
-pub unsafe extern "C" fn glTexParameteri(target: u32, pname: u32, param: i32) {
+pub unsafe extern "C" fn glTextureBufferRange(texture: u32, internalformat: u32, buffer: u32, offset: i64, size: i64) {
     unsafe {
-        let value = hand::glTexParameteri(target, pname, param);
+        let value = hand::glTextureBufferRange(texture, internalformat, buffer, offset, size);
         context().done();
         value
     }
 }
-pub unsafe extern "C" fn glTexParameteriv(target: u32, pname: u32, params: *const i32) {
+pub unsafe extern "C" fn glTextureBufferRangeEXT(texture: u32, target: u32, internalformat: u32, buffer: u32, offset: i64, size: i64) {
     unsafe {
-        let value = hand::glTexParameteriv(target, pname, params);
+        let value = hand::glTextureBufferRangeEXT(texture, target, internalformat, buffer, offset, size);
         context().done();
         value
     }
 }
-pub unsafe extern "C" fn glTexStorage1D(target: u32, levels: i32, internalformat: u32, width: i32) {
+pub unsafe extern "C" fn glTransformFeedbackBufferBase(xfb: u32, index: u32, buffer: u32) {
     unsafe {
-        let value = hand::glTexStorage1D(target, levels, internalformat, width);
+        let value = hand::glTransformFeedbackBufferBase(xfb, index, buffer);
         context().done();
         value
     }
 }
-pub unsafe extern "C" fn glTexStorage2D(target: u32, levels: i32, internalformat: u32, width: i32, height: i32) {
+pub unsafe extern "C" fn glTransformFeedbackBufferRange(xfb: u32, index: u32, buffer: u32, offset: i64, size: i64) {
     unsafe {
-        let value = hand::glTexStorage2D(target, levels, internalformat, width, height);
-        context().done();
-        value
-    }
-}
-pub unsafe extern "C" fn glTexStorage3D(target: u32, levels: i32, internalformat: u32, width: i32, height: i32, depth: i32) {
-    unsafe {
-        let value = hand::glTexStorage3D(target, levels, internalformat, width, height, depth);
-        context().done();
-        value
-    }
-}
-pub unsafe extern "C" fn glTexSubImage1D(
-    target: u32,
-    level: i32,
-    xoffset: i32,
-    width: i32,
-    format: u32,
-    type_: u32,
-    pixels: *const c_void,
-) {
-    unsafe {
-        let value = hand::glTexSubImage1D(target, level, xoffset, width, format, type_, pixels);
-        context().done();
-        value
-    }
-}
-pub unsafe extern "C" fn glTexSubImage2D(
-    target: u32,
-    level: i32,
-    xoffset: i32,
-    yoffset: i32,
-    width: i32,
-    height: i32,
-    format: u32,
-    type_: u32,
-    pixels: *const c_void,
-) {
-    unsafe {
-        let value = hand::glTexSubImage2D(target, level, xoffset, yoffset, width, height, format, type_, pixels);
-        context().done();
-        value
-    }
-}
-pub unsafe extern "C" fn glTexSubImage3D(
-    target: u32,
-    level: i32,
-    xoffset: i32,
-    yoffset: i32,
-    zoffset: i32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    format: u32,
-    type_: u32,
-    pixels: *const c_void,
-) {
-    unsafe {
-        let value = hand::glTexSubImage3D(target, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels);
-        context().done();
-        value
-    }
-}
-pub unsafe extern "C" fn glTexSubImage3DOES(
-    target: u32,
-    level: i32,
-    xoffset: i32,
-    yoffset: i32,
-    zoffset: i32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    format: u32,
-    type_: u32,
-    pixels: *const c_void,
-) {
-    unsafe {
-        let value = hand::glTexSubImage3DOES(target, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels);
+        let value = hand::glTransformFeedbackBufferRange(xfb, index, buffer, offset, size);
         context().done();
         value
     }
@@ -2438,9 +2720,266 @@ pub unsafe extern "C" fn glUnmapBuffer(target: u32) -> u8 {
         value
     }
 }
+pub unsafe extern "C" fn glUnmapNamedBuffer(buffer: u32) -> u8 {
+    unsafe {
+        let value = hand::glUnmapNamedBuffer(buffer);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glUnmapNamedBufferEXT(buffer: u32) -> u8 {
+    unsafe {
+        let value = hand::glUnmapNamedBufferEXT(buffer);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glUseProgram(program: u32) {
     unsafe {
         let value = hand::glUseProgram(program);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayAttribBinding(vaobj: u32, attribindex: u32, bindingindex: u32) {
+    unsafe {
+        let value = hand::glVertexArrayAttribBinding(vaobj, attribindex, bindingindex);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayAttribFormat(
+    vaobj: u32,
+    attribindex: u32,
+    size: i32,
+    type_: u32,
+    normalized: u8,
+    relativeoffset: u32,
+) {
+    unsafe {
+        let value = hand::glVertexArrayAttribFormat(vaobj, attribindex, size, type_, normalized, relativeoffset);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayAttribIFormat(vaobj: u32, attribindex: u32, size: i32, type_: u32, relativeoffset: u32) {
+    unsafe {
+        let value = hand::glVertexArrayAttribIFormat(vaobj, attribindex, size, type_, relativeoffset);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayAttribLFormat(vaobj: u32, attribindex: u32, size: i32, type_: u32, relativeoffset: u32) {
+    unsafe {
+        let value = hand::glVertexArrayAttribLFormat(vaobj, attribindex, size, type_, relativeoffset);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayBindVertexBufferEXT(vaobj: u32, bindingindex: u32, buffer: u32, offset: i64, stride: i32) {
+    unsafe {
+        let value = hand::glVertexArrayBindVertexBufferEXT(vaobj, bindingindex, buffer, offset, stride);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayBindingDivisor(vaobj: u32, bindingindex: u32, divisor: u32) {
+    unsafe {
+        let value = hand::glVertexArrayBindingDivisor(vaobj, bindingindex, divisor);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayColorOffsetEXT(vaobj: u32, buffer: u32, size: i32, type_: u32, stride: i32, offset: i64) {
+    unsafe {
+        let value = hand::glVertexArrayColorOffsetEXT(vaobj, buffer, size, type_, stride, offset);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayEdgeFlagOffsetEXT(vaobj: u32, buffer: u32, stride: i32, offset: i64) {
+    unsafe {
+        let value = hand::glVertexArrayEdgeFlagOffsetEXT(vaobj, buffer, stride, offset);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayElementBuffer(vaobj: u32, buffer: u32) {
+    unsafe {
+        let value = hand::glVertexArrayElementBuffer(vaobj, buffer);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayFogCoordOffsetEXT(vaobj: u32, buffer: u32, type_: u32, stride: i32, offset: i64) {
+    unsafe {
+        let value = hand::glVertexArrayFogCoordOffsetEXT(vaobj, buffer, type_, stride, offset);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayIndexOffsetEXT(vaobj: u32, buffer: u32, type_: u32, stride: i32, offset: i64) {
+    unsafe {
+        let value = hand::glVertexArrayIndexOffsetEXT(vaobj, buffer, type_, stride, offset);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayMultiTexCoordOffsetEXT(
+    vaobj: u32,
+    buffer: u32,
+    texunit: u32,
+    size: i32,
+    type_: u32,
+    stride: i32,
+    offset: i64,
+) {
+    unsafe {
+        let value = hand::glVertexArrayMultiTexCoordOffsetEXT(vaobj, buffer, texunit, size, type_, stride, offset);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayNormalOffsetEXT(vaobj: u32, buffer: u32, type_: u32, stride: i32, offset: i64) {
+    unsafe {
+        let value = hand::glVertexArrayNormalOffsetEXT(vaobj, buffer, type_, stride, offset);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArraySecondaryColorOffsetEXT(vaobj: u32, buffer: u32, size: i32, type_: u32, stride: i32, offset: i64) {
+    unsafe {
+        let value = hand::glVertexArraySecondaryColorOffsetEXT(vaobj, buffer, size, type_, stride, offset);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayTexCoordOffsetEXT(vaobj: u32, buffer: u32, size: i32, type_: u32, stride: i32, offset: i64) {
+    unsafe {
+        let value = hand::glVertexArrayTexCoordOffsetEXT(vaobj, buffer, size, type_, stride, offset);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayVertexAttribBindingEXT(vaobj: u32, attribindex: u32, bindingindex: u32) {
+    unsafe {
+        let value = hand::glVertexArrayVertexAttribBindingEXT(vaobj, attribindex, bindingindex);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayVertexAttribDivisorEXT(vaobj: u32, index: u32, divisor: u32) {
+    unsafe {
+        let value = hand::glVertexArrayVertexAttribDivisorEXT(vaobj, index, divisor);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayVertexAttribFormatEXT(
+    vaobj: u32,
+    attribindex: u32,
+    size: i32,
+    type_: u32,
+    normalized: u8,
+    relativeoffset: u32,
+) {
+    unsafe {
+        let value = hand::glVertexArrayVertexAttribFormatEXT(vaobj, attribindex, size, type_, normalized, relativeoffset);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayVertexAttribIFormatEXT(vaobj: u32, attribindex: u32, size: i32, type_: u32, relativeoffset: u32) {
+    unsafe {
+        let value = hand::glVertexArrayVertexAttribIFormatEXT(vaobj, attribindex, size, type_, relativeoffset);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayVertexAttribIOffsetEXT(
+    vaobj: u32,
+    buffer: u32,
+    index: u32,
+    size: i32,
+    type_: u32,
+    stride: i32,
+    offset: i64,
+) {
+    unsafe {
+        let value = hand::glVertexArrayVertexAttribIOffsetEXT(vaobj, buffer, index, size, type_, stride, offset);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayVertexAttribLFormatEXT(vaobj: u32, attribindex: u32, size: i32, type_: u32, relativeoffset: u32) {
+    unsafe {
+        let value = hand::glVertexArrayVertexAttribLFormatEXT(vaobj, attribindex, size, type_, relativeoffset);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayVertexAttribLOffsetEXT(
+    vaobj: u32,
+    buffer: u32,
+    index: u32,
+    size: i32,
+    type_: u32,
+    stride: i32,
+    offset: i64,
+) {
+    unsafe {
+        let value = hand::glVertexArrayVertexAttribLOffsetEXT(vaobj, buffer, index, size, type_, stride, offset);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayVertexAttribOffsetEXT(
+    vaobj: u32,
+    buffer: u32,
+    index: u32,
+    size: i32,
+    type_: u32,
+    normalized: u8,
+    stride: i32,
+    offset: i64,
+) {
+    unsafe {
+        let value = hand::glVertexArrayVertexAttribOffsetEXT(vaobj, buffer, index, size, type_, normalized, stride, offset);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayVertexBindingDivisorEXT(vaobj: u32, bindingindex: u32, divisor: u32) {
+    unsafe {
+        let value = hand::glVertexArrayVertexBindingDivisorEXT(vaobj, bindingindex, divisor);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayVertexBuffer(vaobj: u32, bindingindex: u32, buffer: u32, offset: i64, stride: i32) {
+    unsafe {
+        let value = hand::glVertexArrayVertexBuffer(vaobj, bindingindex, buffer, offset, stride);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayVertexBuffers(
+    vaobj: u32,
+    first: u32,
+    count: i32,
+    buffers: *const u32,
+    offsets: *const i64,
+    strides: *const i32,
+) {
+    unsafe {
+        let value = hand::glVertexArrayVertexBuffers(vaobj, first, count, buffers, offsets, strides);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glVertexArrayVertexOffsetEXT(vaobj: u32, buffer: u32, size: i32, type_: u32, stride: i32, offset: i64) {
+    unsafe {
+        let value = hand::glVertexArrayVertexOffsetEXT(vaobj, buffer, size, type_, stride, offset);
         context().done();
         value
     }

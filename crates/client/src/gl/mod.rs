@@ -7,7 +7,7 @@
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
 
 pub mod arrays;
-mod buffers;
+pub mod buffers;
 mod debug;
 mod errors;
 mod evaluators;
@@ -36,8 +36,9 @@ use std::sync::Arc;
 
 pub use buffers::{fetch_persistent, is_wait};
 pub use errors::ErrorState;
+pub use images::{blocks, image};
 pub use names::Shared;
-pub use objects::sync_name;
+pub use objects::{sync_name, use_name, Class};
 pub use tracked::{values, Tracked};
 
 /// Entry points written by hand, for the look-up table.

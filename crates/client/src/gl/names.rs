@@ -114,7 +114,6 @@ pub struct Shared {
     /// What the shadows of their states have in common.
     pub state: std::sync::Arc<mgn_state::Shared>,
     lists: Mutex<super::lists::Unbalanced>,
-    pub textures: super::images::SharedTextures,
 }
 
 #[derive(Default)]

@@ -43,6 +43,7 @@ pub struct Gl {
     pub glBindFramebufferOES: unsafe extern "C" fn(u32, u32),
     pub glBindImageTexture: unsafe extern "C" fn(u32, u32, i32, u8, i32, u32, u32),
     pub glBindImageTextures: unsafe extern "C" fn(u32, i32, *const u32),
+    pub glBindMultiTextureEXT: unsafe extern "C" fn(u32, u32, u32),
     pub glBindProgramARB: unsafe extern "C" fn(u32, u32),
     pub glBindProgramPipeline: unsafe extern "C" fn(u32),
     pub glBindProgramPipelineEXT: unsafe extern "C" fn(u32),
@@ -73,6 +74,7 @@ pub struct Gl {
     pub glBlendFuncSeparatei: unsafe extern "C" fn(u32, u32, u32, u32, u32),
     pub glBlendFunci: unsafe extern "C" fn(u32, u32, u32),
     pub glBlitFramebuffer: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32),
+    pub glBlitNamedFramebuffer: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, i32, i32, i32, u32, u32),
     pub glBufferData: unsafe extern "C" fn(u32, i64, *const c_void, u32),
     pub glBufferStorage: unsafe extern "C" fn(u32, i64, *const c_void, u32),
     pub glBufferStorageMemEXT: unsafe extern "C" fn(u32, i64, u32, u64),
@@ -81,6 +83,8 @@ pub struct Gl {
     pub glCallLists: unsafe extern "C" fn(i32, u32, *const c_void),
     pub glCheckFramebufferStatus: unsafe extern "C" fn(u32) -> u32,
     pub glCheckFramebufferStatusOES: unsafe extern "C" fn(u32) -> u32,
+    pub glCheckNamedFramebufferStatus: unsafe extern "C" fn(u32, u32) -> u32,
+    pub glCheckNamedFramebufferStatusEXT: unsafe extern "C" fn(u32, u32) -> u32,
     pub glClampColor: unsafe extern "C" fn(u32, u32),
     pub glClear: unsafe extern "C" fn(u32),
     pub glClearAccum: unsafe extern "C" fn(f32, f32, f32, f32),
@@ -98,6 +102,14 @@ pub struct Gl {
     pub glClearDepthf: unsafe extern "C" fn(f32),
     pub glClearDepthx: unsafe extern "C" fn(i32),
     pub glClearIndex: unsafe extern "C" fn(f32),
+    pub glClearNamedBufferData: unsafe extern "C" fn(u32, u32, u32, u32, *const c_void),
+    pub glClearNamedBufferDataEXT: unsafe extern "C" fn(u32, u32, u32, u32, *const c_void),
+    pub glClearNamedBufferSubData: unsafe extern "C" fn(u32, u32, i64, i64, u32, u32, *const c_void),
+    pub glClearNamedBufferSubDataEXT: unsafe extern "C" fn(u32, u32, i64, i64, u32, u32, *const c_void),
+    pub glClearNamedFramebufferfi: unsafe extern "C" fn(u32, u32, i32, f32, i32),
+    pub glClearNamedFramebufferfv: unsafe extern "C" fn(u32, u32, i32, *const f32),
+    pub glClearNamedFramebufferiv: unsafe extern "C" fn(u32, u32, i32, *const i32),
+    pub glClearNamedFramebufferuiv: unsafe extern "C" fn(u32, u32, i32, *const u32),
     pub glClearStencil: unsafe extern "C" fn(i32),
     pub glClearTexImage: unsafe extern "C" fn(u32, i32, u32, u32, *const c_void),
     pub glClearTexSubImage: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void),
@@ -160,6 +172,12 @@ pub struct Gl {
     pub glColorPointerEXT: unsafe extern "C" fn(i32, u32, i32, i32, *const c_void),
     pub glCompileShader: unsafe extern "C" fn(u32),
     pub glCompileShaderIncludeARB: unsafe extern "C" fn(u32, i32, *const *const u8, *const i32),
+    pub glCompressedMultiTexImage1DEXT: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32, *const c_void),
+    pub glCompressedMultiTexImage2DEXT: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32, i32, *const c_void),
+    pub glCompressedMultiTexImage3DEXT: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32, i32, i32, *const c_void),
+    pub glCompressedMultiTexSubImage1DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, u32, i32, *const c_void),
+    pub glCompressedMultiTexSubImage2DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, u32, i32, *const c_void),
+    pub glCompressedMultiTexSubImage3DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, i32, i32, u32, i32, *const c_void),
     pub glCompressedTexImage1D: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, *const c_void),
     pub glCompressedTexImage2D: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, *const c_void),
     pub glCompressedTexImage3D: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void),
@@ -168,9 +186,24 @@ pub struct Gl {
     pub glCompressedTexSubImage2D: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, i32, *const c_void),
     pub glCompressedTexSubImage3D: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, u32, i32, *const c_void),
     pub glCompressedTexSubImage3DOES: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, u32, i32, *const c_void),
+    pub glCompressedTextureImage1DEXT: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32, *const c_void),
+    pub glCompressedTextureImage2DEXT: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32, i32, *const c_void),
+    pub glCompressedTextureImage3DEXT: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32, i32, i32, *const c_void),
+    pub glCompressedTextureSubImage1D: unsafe extern "C" fn(u32, i32, i32, i32, u32, i32, *const c_void),
+    pub glCompressedTextureSubImage1DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, u32, i32, *const c_void),
+    pub glCompressedTextureSubImage2D: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, i32, *const c_void),
+    pub glCompressedTextureSubImage2DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, u32, i32, *const c_void),
+    pub glCompressedTextureSubImage3D: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, u32, i32, *const c_void),
+    pub glCompressedTextureSubImage3DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, i32, i32, u32, i32, *const c_void),
     pub glCopyBufferSubData: unsafe extern "C" fn(u32, u32, i64, i64, i64),
     pub glCopyImageSubData: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, u32, u32, i32, i32, i32, i32, i32, i32, i32),
     pub glCopyImageSubDataNV: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, u32, u32, i32, i32, i32, i32, i32, i32, i32),
+    pub glCopyMultiTexImage1DEXT: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32, i32),
+    pub glCopyMultiTexImage2DEXT: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32, i32, i32),
+    pub glCopyMultiTexSubImage1DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32),
+    pub glCopyMultiTexSubImage2DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, i32, i32),
+    pub glCopyMultiTexSubImage3DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, i32, i32, i32),
+    pub glCopyNamedBufferSubData: unsafe extern "C" fn(u32, u32, i64, i64, i64),
     pub glCopyPixels: unsafe extern "C" fn(i32, i32, i32, i32, u32),
     pub glCopyTexImage1D: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32),
     pub glCopyTexImage2D: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32),
@@ -186,11 +219,20 @@ pub struct Gl {
     pub glCopyTextureSubImage2DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, i32, i32),
     pub glCopyTextureSubImage3D: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32),
     pub glCopyTextureSubImage3DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, i32, i32, i32),
+    pub glCreateBuffers: unsafe extern "C" fn(i32, *mut u32),
+    pub glCreateFramebuffers: unsafe extern "C" fn(i32, *mut u32),
     pub glCreateProgram: unsafe extern "C" fn() -> u32,
+    pub glCreateProgramPipelines: unsafe extern "C" fn(i32, *mut u32),
+    pub glCreateQueries: unsafe extern "C" fn(u32, i32, *mut u32),
+    pub glCreateRenderbuffers: unsafe extern "C" fn(i32, *mut u32),
+    pub glCreateSamplers: unsafe extern "C" fn(i32, *mut u32),
     pub glCreateShader: unsafe extern "C" fn(u32) -> u32,
     pub glCreateShaderProgramEXT: unsafe extern "C" fn(u32, *const u8) -> u32,
     pub glCreateShaderProgramv: unsafe extern "C" fn(u32, i32, *const *const u8) -> u32,
     pub glCreateShaderProgramvEXT: unsafe extern "C" fn(u32, i32, *const *const u8) -> u32,
+    pub glCreateTextures: unsafe extern "C" fn(u32, i32, *mut u32),
+    pub glCreateTransformFeedbacks: unsafe extern "C" fn(i32, *mut u32),
+    pub glCreateVertexArrays: unsafe extern "C" fn(i32, *mut u32),
     pub glCullFace: unsafe extern "C" fn(u32),
     pub glDebugMessageCallback: unsafe extern "C" fn(*mut c_void, *const c_void),
     pub glDebugMessageControl: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, u8),
@@ -231,6 +273,10 @@ pub struct Gl {
     pub glDetachShader: unsafe extern "C" fn(u32, u32),
     pub glDisable: unsafe extern "C" fn(u32),
     pub glDisableClientState: unsafe extern "C" fn(u32),
+    pub glDisableClientStateiEXT: unsafe extern "C" fn(u32, u32),
+    pub glDisableVertexArrayAttrib: unsafe extern "C" fn(u32, u32),
+    pub glDisableVertexArrayAttribEXT: unsafe extern "C" fn(u32, u32),
+    pub glDisableVertexArrayEXT: unsafe extern "C" fn(u32, u32),
     pub glDisableVertexAttribArray: unsafe extern "C" fn(u32),
     pub glDisablei: unsafe extern "C" fn(u32, u32),
     pub glDiscardFramebufferEXT: unsafe extern "C" fn(u32, i32, *const u32),
@@ -273,6 +319,10 @@ pub struct Gl {
     pub glEdgeFlagv: unsafe extern "C" fn(*const u8),
     pub glEnable: unsafe extern "C" fn(u32),
     pub glEnableClientState: unsafe extern "C" fn(u32),
+    pub glEnableClientStateiEXT: unsafe extern "C" fn(u32, u32),
+    pub glEnableVertexArrayAttrib: unsafe extern "C" fn(u32, u32),
+    pub glEnableVertexArrayAttribEXT: unsafe extern "C" fn(u32, u32),
+    pub glEnableVertexArrayEXT: unsafe extern "C" fn(u32, u32),
     pub glEnableVertexAttribArray: unsafe extern "C" fn(u32),
     pub glEnablei: unsafe extern "C" fn(u32, u32),
     pub glEnd: unsafe extern "C" fn(),
@@ -300,6 +350,8 @@ pub struct Gl {
     pub glFinish: unsafe extern "C" fn(),
     pub glFlush: unsafe extern "C" fn(),
     pub glFlushMappedBufferRange: unsafe extern "C" fn(u32, i64, i64),
+    pub glFlushMappedNamedBufferRange: unsafe extern "C" fn(u32, i64, i64),
+    pub glFlushMappedNamedBufferRangeEXT: unsafe extern "C" fn(u32, i64, i64),
     pub glFogCoordPointer: unsafe extern "C" fn(u32, i32, *const c_void),
     pub glFogCoordd: unsafe extern "C" fn(f64),
     pub glFogCoorddv: unsafe extern "C" fn(*const f64),
@@ -352,6 +404,7 @@ pub struct Gl {
     pub glGenVertexArrays: unsafe extern "C" fn(i32, *mut u32),
     pub glGenerateMipmap: unsafe extern "C" fn(u32),
     pub glGenerateMipmapOES: unsafe extern "C" fn(u32),
+    pub glGenerateMultiTexMipmapEXT: unsafe extern "C" fn(u32, u32),
     pub glGenerateTextureMipmap: unsafe extern "C" fn(u32),
     pub glGenerateTextureMipmapEXT: unsafe extern "C" fn(u32, u32),
     pub glGetActiveAtomicCounterBufferiv: unsafe extern "C" fn(u32, u32, u32, *mut i32),
@@ -377,7 +430,11 @@ pub struct Gl {
     pub glGetClipPlanef: unsafe extern "C" fn(u32, *mut f32),
     pub glGetClipPlanefOES: unsafe extern "C" fn(u32, *mut f32),
     pub glGetClipPlanex: unsafe extern "C" fn(u32, *mut i32),
+    pub glGetCompressedMultiTexImageEXT: unsafe extern "C" fn(u32, u32, i32, *mut c_void),
     pub glGetCompressedTexImage: unsafe extern "C" fn(u32, i32, *mut c_void),
+    pub glGetCompressedTextureImage: unsafe extern "C" fn(u32, i32, i32, *mut c_void),
+    pub glGetCompressedTextureImageEXT: unsafe extern "C" fn(u32, u32, i32, *mut c_void),
+    pub glGetCompressedTextureSubImage: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32, *mut c_void),
     pub glGetDebugMessageLog: unsafe extern "C" fn(u32, i32, *mut u32, *mut u32, *mut u32, *mut u32, *mut i32, *mut u8) -> u32,
     pub glGetDoublei_v: unsafe extern "C" fn(u32, u32, *mut f64),
     pub glGetDoublev: unsafe extern "C" fn(u32, *mut f64),
@@ -412,7 +469,32 @@ pub struct Gl {
     pub glGetMaterialfv: unsafe extern "C" fn(u32, u32, *mut f32),
     pub glGetMaterialiv: unsafe extern "C" fn(u32, u32, *mut i32),
     pub glGetMaterialxv: unsafe extern "C" fn(u32, u32, *mut i32),
+    pub glGetMultiTexEnvfvEXT: unsafe extern "C" fn(u32, u32, u32, *mut f32),
+    pub glGetMultiTexEnvivEXT: unsafe extern "C" fn(u32, u32, u32, *mut i32),
+    pub glGetMultiTexGendvEXT: unsafe extern "C" fn(u32, u32, u32, *mut f64),
+    pub glGetMultiTexGenfvEXT: unsafe extern "C" fn(u32, u32, u32, *mut f32),
+    pub glGetMultiTexGenivEXT: unsafe extern "C" fn(u32, u32, u32, *mut i32),
+    pub glGetMultiTexImageEXT: unsafe extern "C" fn(u32, u32, i32, u32, u32, *mut c_void),
+    pub glGetMultiTexLevelParameterfvEXT: unsafe extern "C" fn(u32, u32, i32, u32, *mut f32),
+    pub glGetMultiTexLevelParameterivEXT: unsafe extern "C" fn(u32, u32, i32, u32, *mut i32),
+    pub glGetMultiTexParameterIivEXT: unsafe extern "C" fn(u32, u32, u32, *mut i32),
+    pub glGetMultiTexParameterIuivEXT: unsafe extern "C" fn(u32, u32, u32, *mut u32),
+    pub glGetMultiTexParameterfvEXT: unsafe extern "C" fn(u32, u32, u32, *mut f32),
+    pub glGetMultiTexParameterivEXT: unsafe extern "C" fn(u32, u32, u32, *mut i32),
     pub glGetMultisamplefv: unsafe extern "C" fn(u32, u32, *mut f32),
+    pub glGetNamedBufferParameteri64v: unsafe extern "C" fn(u32, u32, *mut i64),
+    pub glGetNamedBufferParameteriv: unsafe extern "C" fn(u32, u32, *mut i32),
+    pub glGetNamedBufferParameterivEXT: unsafe extern "C" fn(u32, u32, *mut i32),
+    pub glGetNamedBufferPointerv: unsafe extern "C" fn(u32, u32, *mut *mut c_void),
+    pub glGetNamedBufferPointervEXT: unsafe extern "C" fn(u32, u32, *mut *mut c_void),
+    pub glGetNamedBufferSubData: unsafe extern "C" fn(u32, i64, i64, *mut c_void),
+    pub glGetNamedBufferSubDataEXT: unsafe extern "C" fn(u32, i64, i64, *mut c_void),
+    pub glGetNamedFramebufferAttachmentParameteriv: unsafe extern "C" fn(u32, u32, u32, *mut i32),
+    pub glGetNamedFramebufferAttachmentParameterivEXT: unsafe extern "C" fn(u32, u32, u32, *mut i32),
+    pub glGetNamedFramebufferParameteriv: unsafe extern "C" fn(u32, u32, *mut i32),
+    pub glGetNamedFramebufferParameterivEXT: unsafe extern "C" fn(u32, u32, *mut i32),
+    pub glGetNamedRenderbufferParameteriv: unsafe extern "C" fn(u32, u32, *mut i32),
+    pub glGetNamedRenderbufferParameterivEXT: unsafe extern "C" fn(u32, u32, *mut i32),
     pub glGetNamedStringARB: unsafe extern "C" fn(i32, *const u8, i32, *mut i32, *mut u8),
     pub glGetNamedStringivARB: unsafe extern "C" fn(i32, *const u8, u32, *mut i32),
     pub glGetObjectLabel: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut u8),
@@ -423,6 +505,7 @@ pub struct Gl {
     pub glGetPixelMapfv: unsafe extern "C" fn(u32, *mut f32),
     pub glGetPixelMapuiv: unsafe extern "C" fn(u32, *mut u32),
     pub glGetPixelMapusv: unsafe extern "C" fn(u32, *mut u16),
+    pub glGetPointeri_vEXT: unsafe extern "C" fn(u32, u32, *mut *mut c_void),
     pub glGetPointerv: unsafe extern "C" fn(u32, *mut *mut c_void),
     pub glGetPolygonStipple: unsafe extern "C" fn(*mut u8),
     pub glGetProgramBinary: unsafe extern "C" fn(u32, i32, *mut i32, *mut u32, *mut c_void),
@@ -490,6 +573,21 @@ pub struct Gl {
     pub glGetTexParameterfv: unsafe extern "C" fn(u32, u32, *mut f32),
     pub glGetTexParameteriv: unsafe extern "C" fn(u32, u32, *mut i32),
     pub glGetTexParameterxv: unsafe extern "C" fn(u32, u32, *mut i32),
+    pub glGetTextureImage: unsafe extern "C" fn(u32, i32, u32, u32, i32, *mut c_void),
+    pub glGetTextureImageEXT: unsafe extern "C" fn(u32, u32, i32, u32, u32, *mut c_void),
+    pub glGetTextureLevelParameterfv: unsafe extern "C" fn(u32, i32, u32, *mut f32),
+    pub glGetTextureLevelParameterfvEXT: unsafe extern "C" fn(u32, u32, i32, u32, *mut f32),
+    pub glGetTextureLevelParameteriv: unsafe extern "C" fn(u32, i32, u32, *mut i32),
+    pub glGetTextureLevelParameterivEXT: unsafe extern "C" fn(u32, u32, i32, u32, *mut i32),
+    pub glGetTextureParameterIiv: unsafe extern "C" fn(u32, u32, *mut i32),
+    pub glGetTextureParameterIivEXT: unsafe extern "C" fn(u32, u32, u32, *mut i32),
+    pub glGetTextureParameterIuiv: unsafe extern "C" fn(u32, u32, *mut u32),
+    pub glGetTextureParameterIuivEXT: unsafe extern "C" fn(u32, u32, u32, *mut u32),
+    pub glGetTextureParameterfv: unsafe extern "C" fn(u32, u32, *mut f32),
+    pub glGetTextureParameterfvEXT: unsafe extern "C" fn(u32, u32, u32, *mut f32),
+    pub glGetTextureParameteriv: unsafe extern "C" fn(u32, u32, *mut i32),
+    pub glGetTextureParameterivEXT: unsafe extern "C" fn(u32, u32, u32, *mut i32),
+    pub glGetTextureSubImage: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, u32, u32, i32, *mut c_void),
     pub glGetTransformFeedbackVarying: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut u8),
     pub glGetTransformFeedbacki64_v: unsafe extern "C" fn(u32, u32, u32, *mut i64),
     pub glGetTransformFeedbacki_v: unsafe extern "C" fn(u32, u32, u32, *mut i32),
@@ -507,6 +605,13 @@ pub struct Gl {
     pub glGetUniformui64vNV: unsafe extern "C" fn(u32, i32, *mut u64),
     pub glGetUniformuiv: unsafe extern "C" fn(u32, i32, *mut u32),
     pub glGetUnsignedBytevEXT: unsafe extern "C" fn(u32, *mut u8),
+    pub glGetVertexArrayIndexed64iv: unsafe extern "C" fn(u32, u32, u32, *mut i64),
+    pub glGetVertexArrayIndexediv: unsafe extern "C" fn(u32, u32, u32, *mut i32),
+    pub glGetVertexArrayIntegeri_vEXT: unsafe extern "C" fn(u32, u32, u32, *mut i32),
+    pub glGetVertexArrayIntegervEXT: unsafe extern "C" fn(u32, u32, *mut i32),
+    pub glGetVertexArrayPointeri_vEXT: unsafe extern "C" fn(u32, u32, u32, *mut *mut c_void),
+    pub glGetVertexArrayPointervEXT: unsafe extern "C" fn(u32, u32, *mut *mut c_void),
+    pub glGetVertexArrayiv: unsafe extern "C" fn(u32, u32, *mut i32),
     pub glGetVertexAttribIiv: unsafe extern "C" fn(u32, u32, *mut i32),
     pub glGetVertexAttribIuiv: unsafe extern "C" fn(u32, u32, *mut u32),
     pub glGetVertexAttribLdv: unsafe extern "C" fn(u32, u32, *mut f64),
@@ -571,6 +676,8 @@ pub struct Gl {
     pub glInvalidateBufferData: unsafe extern "C" fn(u32),
     pub glInvalidateBufferSubData: unsafe extern "C" fn(u32, i64, i64),
     pub glInvalidateFramebuffer: unsafe extern "C" fn(u32, i32, *const u32),
+    pub glInvalidateNamedFramebufferData: unsafe extern "C" fn(u32, i32, *const u32),
+    pub glInvalidateNamedFramebufferSubData: unsafe extern "C" fn(u32, i32, *const u32, i32, i32, i32, i32),
     pub glInvalidateSubFramebuffer: unsafe extern "C" fn(u32, i32, *const u32, i32, i32, i32, i32),
     pub glInvalidateTexImage: unsafe extern "C" fn(u32, i32),
     pub glInvalidateTexSubImage: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32),
@@ -633,6 +740,10 @@ pub struct Gl {
     pub glMapGrid1f: unsafe extern "C" fn(i32, f32, f32),
     pub glMapGrid2d: unsafe extern "C" fn(i32, f64, f64, i32, f64, f64),
     pub glMapGrid2f: unsafe extern "C" fn(i32, f32, f32, i32, f32, f32),
+    pub glMapNamedBuffer: unsafe extern "C" fn(u32, u32) -> *mut c_void,
+    pub glMapNamedBufferEXT: unsafe extern "C" fn(u32, u32) -> *mut c_void,
+    pub glMapNamedBufferRange: unsafe extern "C" fn(u32, i64, i64, u32) -> *mut c_void,
+    pub glMapNamedBufferRangeEXT: unsafe extern "C" fn(u32, i64, i64, u32) -> *mut c_void,
     pub glMaterialf: unsafe extern "C" fn(u32, u32, f32),
     pub glMaterialfv: unsafe extern "C" fn(u32, u32, *const f32),
     pub glMateriali: unsafe extern "C" fn(u32, u32, i32),
@@ -677,6 +788,7 @@ pub struct Gl {
     pub glMultiDrawElementsIndirectCount: unsafe extern "C" fn(u32, u32, *const c_void, i64, i32, i32),
     pub glMultiModeDrawArraysIBM: unsafe extern "C" fn(*const u32, *const i32, *const i32, i32, i32),
     pub glMultiModeDrawElementsIBM: unsafe extern "C" fn(*const u32, *const i32, u32, *const *const c_void, i32, i32),
+    pub glMultiTexBufferEXT: unsafe extern "C" fn(u32, u32, u32, u32),
     pub glMultiTexCoord1d: unsafe extern "C" fn(u32, f64),
     pub glMultiTexCoord1dv: unsafe extern "C" fn(u32, *const f64),
     pub glMultiTexCoord1f: unsafe extern "C" fn(u32, f32),
@@ -726,6 +838,57 @@ pub struct Gl {
     pub glMultiTexCoordP3uiv: unsafe extern "C" fn(u32, u32, *const u32),
     pub glMultiTexCoordP4ui: unsafe extern "C" fn(u32, u32, u32),
     pub glMultiTexCoordP4uiv: unsafe extern "C" fn(u32, u32, *const u32),
+    pub glMultiTexCoordPointerEXT: unsafe extern "C" fn(u32, i32, u32, i32, *const c_void),
+    pub glMultiTexEnvfEXT: unsafe extern "C" fn(u32, u32, u32, f32),
+    pub glMultiTexEnvfvEXT: unsafe extern "C" fn(u32, u32, u32, *const f32),
+    pub glMultiTexEnviEXT: unsafe extern "C" fn(u32, u32, u32, i32),
+    pub glMultiTexEnvivEXT: unsafe extern "C" fn(u32, u32, u32, *const i32),
+    pub glMultiTexGendEXT: unsafe extern "C" fn(u32, u32, u32, f64),
+    pub glMultiTexGendvEXT: unsafe extern "C" fn(u32, u32, u32, *const f64),
+    pub glMultiTexGenfEXT: unsafe extern "C" fn(u32, u32, u32, f32),
+    pub glMultiTexGenfvEXT: unsafe extern "C" fn(u32, u32, u32, *const f32),
+    pub glMultiTexGeniEXT: unsafe extern "C" fn(u32, u32, u32, i32),
+    pub glMultiTexGenivEXT: unsafe extern "C" fn(u32, u32, u32, *const i32),
+    pub glMultiTexImage1DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, u32, u32, *const c_void),
+    pub glMultiTexImage2DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, u32, u32, *const c_void),
+    pub glMultiTexImage3DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void),
+    pub glMultiTexParameterIivEXT: unsafe extern "C" fn(u32, u32, u32, *const i32),
+    pub glMultiTexParameterIuivEXT: unsafe extern "C" fn(u32, u32, u32, *const u32),
+    pub glMultiTexParameterfEXT: unsafe extern "C" fn(u32, u32, u32, f32),
+    pub glMultiTexParameterfvEXT: unsafe extern "C" fn(u32, u32, u32, *const f32),
+    pub glMultiTexParameteriEXT: unsafe extern "C" fn(u32, u32, u32, i32),
+    pub glMultiTexParameterivEXT: unsafe extern "C" fn(u32, u32, u32, *const i32),
+    pub glMultiTexRenderbufferEXT: unsafe extern "C" fn(u32, u32, u32),
+    pub glMultiTexSubImage1DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, u32, u32, *const c_void),
+    pub glMultiTexSubImage2DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, u32, u32, *const c_void),
+    pub glMultiTexSubImage3DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void),
+    pub glNamedBufferData: unsafe extern "C" fn(u32, i64, *const c_void, u32),
+    pub glNamedBufferDataEXT: unsafe extern "C" fn(u32, i64, *const c_void, u32),
+    pub glNamedBufferStorage: unsafe extern "C" fn(u32, i64, *const c_void, u32),
+    pub glNamedBufferStorageEXT: unsafe extern "C" fn(u32, i64, *const c_void, u32),
+    pub glNamedBufferSubData: unsafe extern "C" fn(u32, i64, i64, *const c_void),
+    pub glNamedBufferSubDataEXT: unsafe extern "C" fn(u32, i64, i64, *const c_void),
+    pub glNamedCopyBufferSubDataEXT: unsafe extern "C" fn(u32, u32, i64, i64, i64),
+    pub glNamedFramebufferDrawBuffer: unsafe extern "C" fn(u32, u32),
+    pub glNamedFramebufferDrawBuffers: unsafe extern "C" fn(u32, i32, *const u32),
+    pub glNamedFramebufferParameteri: unsafe extern "C" fn(u32, u32, i32),
+    pub glNamedFramebufferParameteriEXT: unsafe extern "C" fn(u32, u32, i32),
+    pub glNamedFramebufferReadBuffer: unsafe extern "C" fn(u32, u32),
+    pub glNamedFramebufferRenderbuffer: unsafe extern "C" fn(u32, u32, u32, u32),
+    pub glNamedFramebufferRenderbufferEXT: unsafe extern "C" fn(u32, u32, u32, u32),
+    pub glNamedFramebufferTexture: unsafe extern "C" fn(u32, u32, u32, i32),
+    pub glNamedFramebufferTexture1DEXT: unsafe extern "C" fn(u32, u32, u32, u32, i32),
+    pub glNamedFramebufferTexture2DEXT: unsafe extern "C" fn(u32, u32, u32, u32, i32),
+    pub glNamedFramebufferTexture3DEXT: unsafe extern "C" fn(u32, u32, u32, u32, i32, i32),
+    pub glNamedFramebufferTextureEXT: unsafe extern "C" fn(u32, u32, u32, i32),
+    pub glNamedFramebufferTextureFaceEXT: unsafe extern "C" fn(u32, u32, u32, i32, u32),
+    pub glNamedFramebufferTextureLayer: unsafe extern "C" fn(u32, u32, u32, i32, i32),
+    pub glNamedFramebufferTextureLayerEXT: unsafe extern "C" fn(u32, u32, u32, i32, i32),
+    pub glNamedRenderbufferStorage: unsafe extern "C" fn(u32, u32, i32, i32),
+    pub glNamedRenderbufferStorageEXT: unsafe extern "C" fn(u32, u32, i32, i32),
+    pub glNamedRenderbufferStorageMultisample: unsafe extern "C" fn(u32, i32, u32, i32, i32),
+    pub glNamedRenderbufferStorageMultisampleCoverageEXT: unsafe extern "C" fn(u32, i32, i32, u32, i32, i32),
+    pub glNamedRenderbufferStorageMultisampleEXT: unsafe extern "C" fn(u32, i32, u32, i32, i32),
     pub glNamedStringARB: unsafe extern "C" fn(u32, i32, *const u8, i32, *const u8),
     pub glNewList: unsafe extern "C" fn(u32, u32),
     pub glNormal3b: unsafe extern "C" fn(i8, i8, i8),
@@ -1111,6 +1274,9 @@ pub struct Gl {
     pub glTextureBufferEXT: unsafe extern "C" fn(u32, u32, u32, u32),
     pub glTextureBufferRange: unsafe extern "C" fn(u32, u32, u32, i64, i64),
     pub glTextureBufferRangeEXT: unsafe extern "C" fn(u32, u32, u32, u32, i64, i64),
+    pub glTextureImage1DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, u32, u32, *const c_void),
+    pub glTextureImage2DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, u32, u32, *const c_void),
+    pub glTextureImage3DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void),
     pub glTexturePageCommitmentEXT: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, u8),
     pub glTextureParameterIiv: unsafe extern "C" fn(u32, u32, *const i32),
     pub glTextureParameterIivEXT: unsafe extern "C" fn(u32, u32, u32, *const i32),
@@ -1140,6 +1306,12 @@ pub struct Gl {
     pub glTextureStorageMem2DMultisampleEXT: unsafe extern "C" fn(u32, i32, u32, i32, i32, u8, u32, u64),
     pub glTextureStorageMem3DEXT: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u32, u64),
     pub glTextureStorageMem3DMultisampleEXT: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8, u32, u64),
+    pub glTextureSubImage1D: unsafe extern "C" fn(u32, i32, i32, i32, u32, u32, *const c_void),
+    pub glTextureSubImage1DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, u32, u32, *const c_void),
+    pub glTextureSubImage2D: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, u32, *const c_void),
+    pub glTextureSubImage2DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, u32, u32, *const c_void),
+    pub glTextureSubImage3D: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void),
+    pub glTextureSubImage3DEXT: unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void),
     pub glTextureView: unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32),
     pub glTransformFeedbackBufferBase: unsafe extern "C" fn(u32, u32, u32),
     pub glTransformFeedbackBufferRange: unsafe extern "C" fn(u32, u32, u32, i64, i64),
@@ -1233,6 +1405,8 @@ pub struct Gl {
     pub glUniformSubroutinesuiv: unsafe extern "C" fn(u32, i32, *const u32),
     pub glUnlockArraysEXT: unsafe extern "C" fn(),
     pub glUnmapBuffer: unsafe extern "C" fn(u32) -> u8,
+    pub glUnmapNamedBuffer: unsafe extern "C" fn(u32) -> u8,
+    pub glUnmapNamedBufferEXT: unsafe extern "C" fn(u32) -> u8,
     pub glUseProgram: unsafe extern "C" fn(u32),
     pub glUseProgramStages: unsafe extern "C" fn(u32, u32, u32),
     pub glUseProgramStagesEXT: unsafe extern "C" fn(u32, u32, u32),
@@ -1270,6 +1444,33 @@ pub struct Gl {
     pub glVertex4iv: unsafe extern "C" fn(*const i32),
     pub glVertex4s: unsafe extern "C" fn(i16, i16, i16, i16),
     pub glVertex4sv: unsafe extern "C" fn(*const i16),
+    pub glVertexArrayAttribBinding: unsafe extern "C" fn(u32, u32, u32),
+    pub glVertexArrayAttribFormat: unsafe extern "C" fn(u32, u32, i32, u32, u8, u32),
+    pub glVertexArrayAttribIFormat: unsafe extern "C" fn(u32, u32, i32, u32, u32),
+    pub glVertexArrayAttribLFormat: unsafe extern "C" fn(u32, u32, i32, u32, u32),
+    pub glVertexArrayBindVertexBufferEXT: unsafe extern "C" fn(u32, u32, u32, i64, i32),
+    pub glVertexArrayBindingDivisor: unsafe extern "C" fn(u32, u32, u32),
+    pub glVertexArrayColorOffsetEXT: unsafe extern "C" fn(u32, u32, i32, u32, i32, i64),
+    pub glVertexArrayEdgeFlagOffsetEXT: unsafe extern "C" fn(u32, u32, i32, i64),
+    pub glVertexArrayElementBuffer: unsafe extern "C" fn(u32, u32),
+    pub glVertexArrayFogCoordOffsetEXT: unsafe extern "C" fn(u32, u32, u32, i32, i64),
+    pub glVertexArrayIndexOffsetEXT: unsafe extern "C" fn(u32, u32, u32, i32, i64),
+    pub glVertexArrayMultiTexCoordOffsetEXT: unsafe extern "C" fn(u32, u32, u32, i32, u32, i32, i64),
+    pub glVertexArrayNormalOffsetEXT: unsafe extern "C" fn(u32, u32, u32, i32, i64),
+    pub glVertexArraySecondaryColorOffsetEXT: unsafe extern "C" fn(u32, u32, i32, u32, i32, i64),
+    pub glVertexArrayTexCoordOffsetEXT: unsafe extern "C" fn(u32, u32, i32, u32, i32, i64),
+    pub glVertexArrayVertexAttribBindingEXT: unsafe extern "C" fn(u32, u32, u32),
+    pub glVertexArrayVertexAttribDivisorEXT: unsafe extern "C" fn(u32, u32, u32),
+    pub glVertexArrayVertexAttribFormatEXT: unsafe extern "C" fn(u32, u32, i32, u32, u8, u32),
+    pub glVertexArrayVertexAttribIFormatEXT: unsafe extern "C" fn(u32, u32, i32, u32, u32),
+    pub glVertexArrayVertexAttribIOffsetEXT: unsafe extern "C" fn(u32, u32, u32, i32, u32, i32, i64),
+    pub glVertexArrayVertexAttribLFormatEXT: unsafe extern "C" fn(u32, u32, i32, u32, u32),
+    pub glVertexArrayVertexAttribLOffsetEXT: unsafe extern "C" fn(u32, u32, u32, i32, u32, i32, i64),
+    pub glVertexArrayVertexAttribOffsetEXT: unsafe extern "C" fn(u32, u32, u32, i32, u32, u8, i32, i64),
+    pub glVertexArrayVertexBindingDivisorEXT: unsafe extern "C" fn(u32, u32, u32),
+    pub glVertexArrayVertexBuffer: unsafe extern "C" fn(u32, u32, u32, i64, i32),
+    pub glVertexArrayVertexBuffers: unsafe extern "C" fn(u32, u32, i32, *const u32, *const i64, *const i32),
+    pub glVertexArrayVertexOffsetEXT: unsafe extern "C" fn(u32, u32, i32, u32, i32, i64),
     pub glVertexAttrib1d: unsafe extern "C" fn(u32, f64),
     pub glVertexAttrib1dv: unsafe extern "C" fn(u32, *const f64),
     pub glVertexAttrib1f: unsafe extern "C" fn(u32, f32),
@@ -1496,6 +1697,9 @@ impl Gl {
             glBindImageTextures: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *const u32)>(load("glBindImageTextures"))
             },
+            glBindMultiTextureEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32)>(load("glBindMultiTextureEXT"))
+            },
             glBindProgramARB: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glBindProgramARB")) },
             glBindProgramPipeline: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glBindProgramPipeline")) },
             glBindProgramPipelineEXT: unsafe {
@@ -1562,6 +1766,11 @@ impl Gl {
                     "glBlitFramebuffer",
                 ))
             },
+            glBlitNamedFramebuffer: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, i32, i32, i32, u32, u32)>(load(
+                    "glBlitNamedFramebuffer",
+                ))
+            },
             glBufferData: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i64, *const c_void, u32)>(load("glBufferData"))
             },
@@ -1581,6 +1790,12 @@ impl Gl {
             },
             glCheckFramebufferStatusOES: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32) -> u32>(load("glCheckFramebufferStatusOES"))
+            },
+            glCheckNamedFramebufferStatus: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32) -> u32>(load("glCheckNamedFramebufferStatus"))
+            },
+            glCheckNamedFramebufferStatusEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32) -> u32>(load("glCheckNamedFramebufferStatusEXT"))
             },
             glClampColor: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glClampColor")) },
             glClear: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glClear")) },
@@ -1617,6 +1832,36 @@ impl Gl {
             glClearDepthf: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32)>(load("glClearDepthf")) },
             glClearDepthx: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32)>(load("glClearDepthx")) },
             glClearIndex: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(f32)>(load("glClearIndex")) },
+            glClearNamedBufferData: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, u32, *const c_void)>(load("glClearNamedBufferData"))
+            },
+            glClearNamedBufferDataEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, u32, *const c_void)>(load(
+                    "glClearNamedBufferDataEXT",
+                ))
+            },
+            glClearNamedBufferSubData: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i64, i64, u32, u32, *const c_void)>(load(
+                    "glClearNamedBufferSubData",
+                ))
+            },
+            glClearNamedBufferSubDataEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i64, i64, u32, u32, *const c_void)>(load(
+                    "glClearNamedBufferSubDataEXT",
+                ))
+            },
+            glClearNamedFramebufferfi: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, f32, i32)>(load("glClearNamedFramebufferfi"))
+            },
+            glClearNamedFramebufferfv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, *const f32)>(load("glClearNamedFramebufferfv"))
+            },
+            glClearNamedFramebufferiv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, *const i32)>(load("glClearNamedFramebufferiv"))
+            },
+            glClearNamedFramebufferuiv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, *const u32)>(load("glClearNamedFramebufferuiv"))
+            },
             glClearStencil: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32)>(load("glClearStencil")) },
             glClearTexImage: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, u32, u32, *const c_void)>(load("glClearTexImage"))
@@ -1707,6 +1952,36 @@ impl Gl {
                     "glCompileShaderIncludeARB",
                 ))
             },
+            glCompressedMultiTexImage1DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32, *const c_void)>(load(
+                    "glCompressedMultiTexImage1DEXT",
+                ))
+            },
+            glCompressedMultiTexImage2DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32, i32, *const c_void)>(load(
+                    "glCompressedMultiTexImage2DEXT",
+                ))
+            },
+            glCompressedMultiTexImage3DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32, i32, i32, *const c_void)>(load(
+                    "glCompressedMultiTexImage3DEXT",
+                ))
+            },
+            glCompressedMultiTexSubImage1DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, u32, i32, *const c_void)>(load(
+                    "glCompressedMultiTexSubImage1DEXT",
+                ))
+            },
+            glCompressedMultiTexSubImage2DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, u32, i32, *const c_void)>(load(
+                    "glCompressedMultiTexSubImage2DEXT",
+                ))
+            },
+            glCompressedMultiTexSubImage3DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, i32, i32, u32, i32, *const c_void)>(
+                    load("glCompressedMultiTexSubImage3DEXT"),
+                )
+            },
             glCompressedTexImage1D: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, *const c_void)>(load(
                     "glCompressedTexImage1D",
@@ -1747,6 +2022,51 @@ impl Gl {
                     load("glCompressedTexSubImage3DOES"),
                 )
             },
+            glCompressedTextureImage1DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32, *const c_void)>(load(
+                    "glCompressedTextureImage1DEXT",
+                ))
+            },
+            glCompressedTextureImage2DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32, i32, *const c_void)>(load(
+                    "glCompressedTextureImage2DEXT",
+                ))
+            },
+            glCompressedTextureImage3DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32, i32, i32, *const c_void)>(load(
+                    "glCompressedTextureImage3DEXT",
+                ))
+            },
+            glCompressedTextureSubImage1D: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, i32, u32, i32, *const c_void)>(load(
+                    "glCompressedTextureSubImage1D",
+                ))
+            },
+            glCompressedTextureSubImage1DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, u32, i32, *const c_void)>(load(
+                    "glCompressedTextureSubImage1DEXT",
+                ))
+            },
+            glCompressedTextureSubImage2D: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, i32, *const c_void)>(load(
+                    "glCompressedTextureSubImage2D",
+                ))
+            },
+            glCompressedTextureSubImage2DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, u32, i32, *const c_void)>(load(
+                    "glCompressedTextureSubImage2DEXT",
+                ))
+            },
+            glCompressedTextureSubImage3D: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, u32, i32, *const c_void)>(
+                    load("glCompressedTextureSubImage3D"),
+                )
+            },
+            glCompressedTextureSubImage3DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, i32, i32, u32, i32, *const c_void)>(
+                    load("glCompressedTextureSubImage3DEXT"),
+                )
+            },
             glCopyBufferSubData: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i64, i64, i64)>(load("glCopyBufferSubData"))
             },
@@ -1761,6 +2081,34 @@ impl Gl {
                     *const (),
                     unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, u32, u32, i32, i32, i32, i32, i32, i32, i32),
                 >(load("glCopyImageSubDataNV"))
+            },
+            glCopyMultiTexImage1DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32, i32)>(load(
+                    "glCopyMultiTexImage1DEXT",
+                ))
+            },
+            glCopyMultiTexImage2DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32, i32, i32)>(load(
+                    "glCopyMultiTexImage2DEXT",
+                ))
+            },
+            glCopyMultiTexSubImage1DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32)>(load(
+                    "glCopyMultiTexSubImage1DEXT",
+                ))
+            },
+            glCopyMultiTexSubImage2DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, i32, i32)>(load(
+                    "glCopyMultiTexSubImage2DEXT",
+                ))
+            },
+            glCopyMultiTexSubImage3DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, i32, i32, i32)>(load(
+                    "glCopyMultiTexSubImage3DEXT",
+                ))
+            },
+            glCopyNamedBufferSubData: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i64, i64, i64)>(load("glCopyNamedBufferSubData"))
             },
             glCopyPixels: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, i32, i32, i32, u32)>(load("glCopyPixels")) },
             glCopyTexImage1D: unsafe {
@@ -1823,7 +2171,21 @@ impl Gl {
                     "glCopyTextureSubImage3DEXT",
                 ))
             },
+            glCreateBuffers: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *mut u32)>(load("glCreateBuffers")) },
+            glCreateFramebuffers: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *mut u32)>(load("glCreateFramebuffers"))
+            },
             glCreateProgram: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn() -> u32>(load("glCreateProgram")) },
+            glCreateProgramPipelines: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *mut u32)>(load("glCreateProgramPipelines"))
+            },
+            glCreateQueries: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *mut u32)>(load("glCreateQueries"))
+            },
+            glCreateRenderbuffers: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *mut u32)>(load("glCreateRenderbuffers"))
+            },
+            glCreateSamplers: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *mut u32)>(load("glCreateSamplers")) },
             glCreateShader: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32) -> u32>(load("glCreateShader")) },
             glCreateShaderProgramEXT: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const u8) -> u32>(load("glCreateShaderProgramEXT"))
@@ -1835,6 +2197,15 @@ impl Gl {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *const *const u8) -> u32>(load(
                     "glCreateShaderProgramvEXT",
                 ))
+            },
+            glCreateTextures: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *mut u32)>(load("glCreateTextures"))
+            },
+            glCreateTransformFeedbacks: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *mut u32)>(load("glCreateTransformFeedbacks"))
+            },
+            glCreateVertexArrays: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *mut u32)>(load("glCreateVertexArrays"))
             },
             glCullFace: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glCullFace")) },
             glDebugMessageCallback: unsafe {
@@ -1920,6 +2291,18 @@ impl Gl {
             glDetachShader: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glDetachShader")) },
             glDisable: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glDisable")) },
             glDisableClientState: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glDisableClientState")) },
+            glDisableClientStateiEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glDisableClientStateiEXT"))
+            },
+            glDisableVertexArrayAttrib: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glDisableVertexArrayAttrib"))
+            },
+            glDisableVertexArrayAttribEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glDisableVertexArrayAttribEXT"))
+            },
+            glDisableVertexArrayEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glDisableVertexArrayEXT"))
+            },
             glDisableVertexAttribArray: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glDisableVertexAttribArray"))
             },
@@ -2026,6 +2409,18 @@ impl Gl {
             glEdgeFlagv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const u8)>(load("glEdgeFlagv")) },
             glEnable: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glEnable")) },
             glEnableClientState: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glEnableClientState")) },
+            glEnableClientStateiEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glEnableClientStateiEXT"))
+            },
+            glEnableVertexArrayAttrib: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glEnableVertexArrayAttrib"))
+            },
+            glEnableVertexArrayAttribEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glEnableVertexArrayAttribEXT"))
+            },
+            glEnableVertexArrayEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glEnableVertexArrayEXT"))
+            },
             glEnableVertexAttribArray: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glEnableVertexAttribArray"))
             },
@@ -2058,6 +2453,12 @@ impl Gl {
             glFlush: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn()>(load("glFlush")) },
             glFlushMappedBufferRange: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i64, i64)>(load("glFlushMappedBufferRange"))
+            },
+            glFlushMappedNamedBufferRange: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i64, i64)>(load("glFlushMappedNamedBufferRange"))
+            },
+            glFlushMappedNamedBufferRangeEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i64, i64)>(load("glFlushMappedNamedBufferRangeEXT"))
             },
             glFogCoordPointer: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *const c_void)>(load("glFogCoordPointer"))
@@ -2163,6 +2564,9 @@ impl Gl {
             glGenVertexArrays: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *mut u32)>(load("glGenVertexArrays")) },
             glGenerateMipmap: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glGenerateMipmap")) },
             glGenerateMipmapOES: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glGenerateMipmapOES")) },
+            glGenerateMultiTexMipmapEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glGenerateMultiTexMipmapEXT"))
+            },
             glGenerateTextureMipmap: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glGenerateTextureMipmap"))
             },
@@ -2240,8 +2644,22 @@ impl Gl {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *mut f32)>(load("glGetClipPlanefOES"))
             },
             glGetClipPlanex: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *mut i32)>(load("glGetClipPlanex")) },
+            glGetCompressedMultiTexImageEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, *mut c_void)>(load("glGetCompressedMultiTexImageEXT"))
+            },
             glGetCompressedTexImage: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *mut c_void)>(load("glGetCompressedTexImage"))
+            },
+            glGetCompressedTextureImage: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, *mut c_void)>(load("glGetCompressedTextureImage"))
+            },
+            glGetCompressedTextureImageEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, *mut c_void)>(load("glGetCompressedTextureImageEXT"))
+            },
+            glGetCompressedTextureSubImage: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32, *mut c_void)>(load(
+                    "glGetCompressedTextureSubImage",
+                ))
             },
             glGetDebugMessageLog: unsafe {
                 core::mem::transmute::<
@@ -2320,8 +2738,91 @@ impl Gl {
             glGetMaterialxv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetMaterialxv"))
             },
+            glGetMultiTexEnvfvEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut f32)>(load("glGetMultiTexEnvfvEXT"))
+            },
+            glGetMultiTexEnvivEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut i32)>(load("glGetMultiTexEnvivEXT"))
+            },
+            glGetMultiTexGendvEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut f64)>(load("glGetMultiTexGendvEXT"))
+            },
+            glGetMultiTexGenfvEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut f32)>(load("glGetMultiTexGenfvEXT"))
+            },
+            glGetMultiTexGenivEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut i32)>(load("glGetMultiTexGenivEXT"))
+            },
+            glGetMultiTexImageEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, u32, *mut c_void)>(load("glGetMultiTexImageEXT"))
+            },
+            glGetMultiTexLevelParameterfvEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, *mut f32)>(load(
+                    "glGetMultiTexLevelParameterfvEXT",
+                ))
+            },
+            glGetMultiTexLevelParameterivEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, *mut i32)>(load(
+                    "glGetMultiTexLevelParameterivEXT",
+                ))
+            },
+            glGetMultiTexParameterIivEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut i32)>(load("glGetMultiTexParameterIivEXT"))
+            },
+            glGetMultiTexParameterIuivEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut u32)>(load("glGetMultiTexParameterIuivEXT"))
+            },
+            glGetMultiTexParameterfvEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut f32)>(load("glGetMultiTexParameterfvEXT"))
+            },
+            glGetMultiTexParameterivEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut i32)>(load("glGetMultiTexParameterivEXT"))
+            },
             glGetMultisamplefv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut f32)>(load("glGetMultisamplefv"))
+            },
+            glGetNamedBufferParameteri64v: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i64)>(load("glGetNamedBufferParameteri64v"))
+            },
+            glGetNamedBufferParameteriv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetNamedBufferParameteriv"))
+            },
+            glGetNamedBufferParameterivEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetNamedBufferParameterivEXT"))
+            },
+            glGetNamedBufferPointerv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut *mut c_void)>(load("glGetNamedBufferPointerv"))
+            },
+            glGetNamedBufferPointervEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut *mut c_void)>(load("glGetNamedBufferPointervEXT"))
+            },
+            glGetNamedBufferSubData: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i64, i64, *mut c_void)>(load("glGetNamedBufferSubData"))
+            },
+            glGetNamedBufferSubDataEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i64, i64, *mut c_void)>(load("glGetNamedBufferSubDataEXT"))
+            },
+            glGetNamedFramebufferAttachmentParameteriv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut i32)>(load(
+                    "glGetNamedFramebufferAttachmentParameteriv",
+                ))
+            },
+            glGetNamedFramebufferAttachmentParameterivEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut i32)>(load(
+                    "glGetNamedFramebufferAttachmentParameterivEXT",
+                ))
+            },
+            glGetNamedFramebufferParameteriv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetNamedFramebufferParameteriv"))
+            },
+            glGetNamedFramebufferParameterivEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetNamedFramebufferParameterivEXT"))
+            },
+            glGetNamedRenderbufferParameteriv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetNamedRenderbufferParameteriv"))
+            },
+            glGetNamedRenderbufferParameterivEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetNamedRenderbufferParameterivEXT"))
             },
             glGetNamedStringARB: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(i32, *const u8, i32, *mut i32, *mut u8)>(load("glGetNamedStringARB"))
@@ -2347,6 +2848,9 @@ impl Gl {
             glGetPixelMapfv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *mut f32)>(load("glGetPixelMapfv")) },
             glGetPixelMapuiv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *mut u32)>(load("glGetPixelMapuiv")) },
             glGetPixelMapusv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *mut u16)>(load("glGetPixelMapusv")) },
+            glGetPointeri_vEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut *mut c_void)>(load("glGetPointeri_vEXT"))
+            },
             glGetPointerv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *mut *mut c_void)>(load("glGetPointerv")) },
             glGetPolygonStipple: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*mut u8)>(load("glGetPolygonStipple")) },
             glGetProgramBinary: unsafe {
@@ -2532,6 +3036,57 @@ impl Gl {
             glGetTexParameterxv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetTexParameterxv"))
             },
+            glGetTextureImage: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, u32, u32, i32, *mut c_void)>(load("glGetTextureImage"))
+            },
+            glGetTextureImageEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, u32, *mut c_void)>(load("glGetTextureImageEXT"))
+            },
+            glGetTextureLevelParameterfv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, u32, *mut f32)>(load("glGetTextureLevelParameterfv"))
+            },
+            glGetTextureLevelParameterfvEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, *mut f32)>(load(
+                    "glGetTextureLevelParameterfvEXT",
+                ))
+            },
+            glGetTextureLevelParameteriv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, u32, *mut i32)>(load("glGetTextureLevelParameteriv"))
+            },
+            glGetTextureLevelParameterivEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, *mut i32)>(load(
+                    "glGetTextureLevelParameterivEXT",
+                ))
+            },
+            glGetTextureParameterIiv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetTextureParameterIiv"))
+            },
+            glGetTextureParameterIivEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut i32)>(load("glGetTextureParameterIivEXT"))
+            },
+            glGetTextureParameterIuiv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut u32)>(load("glGetTextureParameterIuiv"))
+            },
+            glGetTextureParameterIuivEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut u32)>(load("glGetTextureParameterIuivEXT"))
+            },
+            glGetTextureParameterfv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut f32)>(load("glGetTextureParameterfv"))
+            },
+            glGetTextureParameterfvEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut f32)>(load("glGetTextureParameterfvEXT"))
+            },
+            glGetTextureParameteriv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetTextureParameteriv"))
+            },
+            glGetTextureParameterivEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut i32)>(load("glGetTextureParameterivEXT"))
+            },
+            glGetTextureSubImage: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, u32, u32, i32, *mut c_void)>(
+                    load("glGetTextureSubImage"),
+                )
+            },
             glGetTransformFeedbackVarying: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut u8)>(load(
                     "glGetTransformFeedbackVarying",
@@ -2578,6 +3133,29 @@ impl Gl {
             },
             glGetUnsignedBytevEXT: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *mut u8)>(load("glGetUnsignedBytevEXT"))
+            },
+            glGetVertexArrayIndexed64iv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut i64)>(load("glGetVertexArrayIndexed64iv"))
+            },
+            glGetVertexArrayIndexediv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut i32)>(load("glGetVertexArrayIndexediv"))
+            },
+            glGetVertexArrayIntegeri_vEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut i32)>(load("glGetVertexArrayIntegeri_vEXT"))
+            },
+            glGetVertexArrayIntegervEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetVertexArrayIntegervEXT"))
+            },
+            glGetVertexArrayPointeri_vEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut *mut c_void)>(load(
+                    "glGetVertexArrayPointeri_vEXT",
+                ))
+            },
+            glGetVertexArrayPointervEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut *mut c_void)>(load("glGetVertexArrayPointervEXT"))
+            },
+            glGetVertexArrayiv: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetVertexArrayiv"))
             },
             glGetVertexAttribIiv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetVertexAttribIiv"))
@@ -2741,6 +3319,14 @@ impl Gl {
             glInvalidateFramebuffer: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *const u32)>(load("glInvalidateFramebuffer"))
             },
+            glInvalidateNamedFramebufferData: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *const u32)>(load("glInvalidateNamedFramebufferData"))
+            },
+            glInvalidateNamedFramebufferSubData: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *const u32, i32, i32, i32, i32)>(load(
+                    "glInvalidateNamedFramebufferSubData",
+                ))
+            },
             glInvalidateSubFramebuffer: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *const u32, i32, i32, i32, i32)>(load(
                     "glInvalidateSubFramebuffer",
@@ -2842,6 +3428,18 @@ impl Gl {
             },
             glMapGrid2f: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(i32, f32, f32, i32, f32, f32)>(load("glMapGrid2f"))
+            },
+            glMapNamedBuffer: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32) -> *mut c_void>(load("glMapNamedBuffer"))
+            },
+            glMapNamedBufferEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32) -> *mut c_void>(load("glMapNamedBufferEXT"))
+            },
+            glMapNamedBufferRange: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i64, i64, u32) -> *mut c_void>(load("glMapNamedBufferRange"))
+            },
+            glMapNamedBufferRangeEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i64, i64, u32) -> *mut c_void>(load("glMapNamedBufferRangeEXT"))
             },
             glMaterialf: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, f32)>(load("glMaterialf")) },
             glMaterialfv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *const f32)>(load("glMaterialfv")) },
@@ -2952,6 +3550,9 @@ impl Gl {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(*const u32, *const i32, u32, *const *const c_void, i32, i32)>(load(
                     "glMultiModeDrawElementsIBM",
                 ))
+            },
+            glMultiTexBufferEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, u32)>(load("glMultiTexBufferEXT"))
             },
             glMultiTexCoord1d: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, f64)>(load("glMultiTexCoord1d")) },
             glMultiTexCoord1dv: unsafe {
@@ -3081,6 +3682,181 @@ impl Gl {
             },
             glMultiTexCoordP4uiv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *const u32)>(load("glMultiTexCoordP4uiv"))
+            },
+            glMultiTexCoordPointerEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, u32, i32, *const c_void)>(load(
+                    "glMultiTexCoordPointerEXT",
+                ))
+            },
+            glMultiTexEnvfEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, f32)>(load("glMultiTexEnvfEXT"))
+            },
+            glMultiTexEnvfvEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *const f32)>(load("glMultiTexEnvfvEXT"))
+            },
+            glMultiTexEnviEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32)>(load("glMultiTexEnviEXT"))
+            },
+            glMultiTexEnvivEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *const i32)>(load("glMultiTexEnvivEXT"))
+            },
+            glMultiTexGendEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, f64)>(load("glMultiTexGendEXT"))
+            },
+            glMultiTexGendvEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *const f64)>(load("glMultiTexGendvEXT"))
+            },
+            glMultiTexGenfEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, f32)>(load("glMultiTexGenfEXT"))
+            },
+            glMultiTexGenfvEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *const f32)>(load("glMultiTexGenfvEXT"))
+            },
+            glMultiTexGeniEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32)>(load("glMultiTexGeniEXT"))
+            },
+            glMultiTexGenivEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *const i32)>(load("glMultiTexGenivEXT"))
+            },
+            glMultiTexImage1DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, u32, u32, *const c_void)>(load(
+                    "glMultiTexImage1DEXT",
+                ))
+            },
+            glMultiTexImage2DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, u32, u32, *const c_void)>(load(
+                    "glMultiTexImage2DEXT",
+                ))
+            },
+            glMultiTexImage3DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void)>(
+                    load("glMultiTexImage3DEXT"),
+                )
+            },
+            glMultiTexParameterIivEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *const i32)>(load("glMultiTexParameterIivEXT"))
+            },
+            glMultiTexParameterIuivEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *const u32)>(load("glMultiTexParameterIuivEXT"))
+            },
+            glMultiTexParameterfEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, f32)>(load("glMultiTexParameterfEXT"))
+            },
+            glMultiTexParameterfvEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *const f32)>(load("glMultiTexParameterfvEXT"))
+            },
+            glMultiTexParameteriEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32)>(load("glMultiTexParameteriEXT"))
+            },
+            glMultiTexParameterivEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *const i32)>(load("glMultiTexParameterivEXT"))
+            },
+            glMultiTexRenderbufferEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32)>(load("glMultiTexRenderbufferEXT"))
+            },
+            glMultiTexSubImage1DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, u32, u32, *const c_void)>(load(
+                    "glMultiTexSubImage1DEXT",
+                ))
+            },
+            glMultiTexSubImage2DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, u32, u32, *const c_void)>(load(
+                    "glMultiTexSubImage2DEXT",
+                ))
+            },
+            glMultiTexSubImage3DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void)>(
+                    load("glMultiTexSubImage3DEXT"),
+                )
+            },
+            glNamedBufferData: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i64, *const c_void, u32)>(load("glNamedBufferData"))
+            },
+            glNamedBufferDataEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i64, *const c_void, u32)>(load("glNamedBufferDataEXT"))
+            },
+            glNamedBufferStorage: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i64, *const c_void, u32)>(load("glNamedBufferStorage"))
+            },
+            glNamedBufferStorageEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i64, *const c_void, u32)>(load("glNamedBufferStorageEXT"))
+            },
+            glNamedBufferSubData: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i64, i64, *const c_void)>(load("glNamedBufferSubData"))
+            },
+            glNamedBufferSubDataEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i64, i64, *const c_void)>(load("glNamedBufferSubDataEXT"))
+            },
+            glNamedCopyBufferSubDataEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i64, i64, i64)>(load("glNamedCopyBufferSubDataEXT"))
+            },
+            glNamedFramebufferDrawBuffer: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glNamedFramebufferDrawBuffer"))
+            },
+            glNamedFramebufferDrawBuffers: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *const u32)>(load("glNamedFramebufferDrawBuffers"))
+            },
+            glNamedFramebufferParameteri: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32)>(load("glNamedFramebufferParameteri"))
+            },
+            glNamedFramebufferParameteriEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32)>(load("glNamedFramebufferParameteriEXT"))
+            },
+            glNamedFramebufferReadBuffer: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glNamedFramebufferReadBuffer"))
+            },
+            glNamedFramebufferRenderbuffer: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, u32)>(load("glNamedFramebufferRenderbuffer"))
+            },
+            glNamedFramebufferRenderbufferEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, u32)>(load("glNamedFramebufferRenderbufferEXT"))
+            },
+            glNamedFramebufferTexture: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32)>(load("glNamedFramebufferTexture"))
+            },
+            glNamedFramebufferTexture1DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, u32, i32)>(load("glNamedFramebufferTexture1DEXT"))
+            },
+            glNamedFramebufferTexture2DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, u32, i32)>(load("glNamedFramebufferTexture2DEXT"))
+            },
+            glNamedFramebufferTexture3DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, u32, i32, i32)>(load(
+                    "glNamedFramebufferTexture3DEXT",
+                ))
+            },
+            glNamedFramebufferTextureEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32)>(load("glNamedFramebufferTextureEXT"))
+            },
+            glNamedFramebufferTextureFaceEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32, u32)>(load("glNamedFramebufferTextureFaceEXT"))
+            },
+            glNamedFramebufferTextureLayer: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32, i32)>(load("glNamedFramebufferTextureLayer"))
+            },
+            glNamedFramebufferTextureLayerEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32, i32)>(load("glNamedFramebufferTextureLayerEXT"))
+            },
+            glNamedRenderbufferStorage: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32)>(load("glNamedRenderbufferStorage"))
+            },
+            glNamedRenderbufferStorageEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32)>(load("glNamedRenderbufferStorageEXT"))
+            },
+            glNamedRenderbufferStorageMultisample: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, u32, i32, i32)>(load(
+                    "glNamedRenderbufferStorageMultisample",
+                ))
+            },
+            glNamedRenderbufferStorageMultisampleCoverageEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, u32, i32, i32)>(load(
+                    "glNamedRenderbufferStorageMultisampleCoverageEXT",
+                ))
+            },
+            glNamedRenderbufferStorageMultisampleEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, u32, i32, i32)>(load(
+                    "glNamedRenderbufferStorageMultisampleEXT",
+                ))
             },
             glNamedStringARB: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, *const u8, i32, *const u8)>(load("glNamedStringARB"))
@@ -3921,6 +4697,21 @@ impl Gl {
             glTextureBufferRangeEXT: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, u32, i64, i64)>(load("glTextureBufferRangeEXT"))
             },
+            glTextureImage1DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, u32, u32, *const c_void)>(load(
+                    "glTextureImage1DEXT",
+                ))
+            },
+            glTextureImage2DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, u32, u32, *const c_void)>(load(
+                    "glTextureImage2DEXT",
+                ))
+            },
+            glTextureImage3DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void)>(
+                    load("glTextureImage3DEXT"),
+                )
+            },
             glTexturePageCommitmentEXT: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, u8)>(load(
                     "glTexturePageCommitmentEXT",
@@ -4021,6 +4812,36 @@ impl Gl {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8, u32, u64)>(load(
                     "glTextureStorageMem3DMultisampleEXT",
                 ))
+            },
+            glTextureSubImage1D: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, i32, u32, u32, *const c_void)>(load(
+                    "glTextureSubImage1D",
+                ))
+            },
+            glTextureSubImage1DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, u32, u32, *const c_void)>(load(
+                    "glTextureSubImage1DEXT",
+                ))
+            },
+            glTextureSubImage2D: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, u32, *const c_void)>(load(
+                    "glTextureSubImage2D",
+                ))
+            },
+            glTextureSubImage2DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, u32, u32, *const c_void)>(load(
+                    "glTextureSubImage2DEXT",
+                ))
+            },
+            glTextureSubImage3D: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void)>(
+                    load("glTextureSubImage3D"),
+                )
+            },
+            glTextureSubImage3DEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void)>(
+                    load("glTextureSubImage3DEXT"),
+                )
             },
             glTextureView: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32)>(load("glTextureView"))
@@ -4213,6 +5034,10 @@ impl Gl {
             },
             glUnlockArraysEXT: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn()>(load("glUnlockArraysEXT")) },
             glUnmapBuffer: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32) -> u8>(load("glUnmapBuffer")) },
+            glUnmapNamedBuffer: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32) -> u8>(load("glUnmapNamedBuffer")) },
+            glUnmapNamedBufferEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32) -> u8>(load("glUnmapNamedBufferEXT"))
+            },
             glUseProgram: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32)>(load("glUseProgram")) },
             glUseProgramStages: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32)>(load("glUseProgramStages"))
@@ -4260,6 +5085,107 @@ impl Gl {
             glVertex4iv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const i32)>(load("glVertex4iv")) },
             glVertex4s: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(i16, i16, i16, i16)>(load("glVertex4s")) },
             glVertex4sv: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(*const i16)>(load("glVertex4sv")) },
+            glVertexArrayAttribBinding: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32)>(load("glVertexArrayAttribBinding"))
+            },
+            glVertexArrayAttribFormat: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, u8, u32)>(load("glVertexArrayAttribFormat"))
+            },
+            glVertexArrayAttribIFormat: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, u32)>(load("glVertexArrayAttribIFormat"))
+            },
+            glVertexArrayAttribLFormat: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, u32)>(load("glVertexArrayAttribLFormat"))
+            },
+            glVertexArrayBindVertexBufferEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i64, i32)>(load("glVertexArrayBindVertexBufferEXT"))
+            },
+            glVertexArrayBindingDivisor: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32)>(load("glVertexArrayBindingDivisor"))
+            },
+            glVertexArrayColorOffsetEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, i32, i64)>(load("glVertexArrayColorOffsetEXT"))
+            },
+            glVertexArrayEdgeFlagOffsetEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i64)>(load("glVertexArrayEdgeFlagOffsetEXT"))
+            },
+            glVertexArrayElementBuffer: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32)>(load("glVertexArrayElementBuffer"))
+            },
+            glVertexArrayFogCoordOffsetEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32, i64)>(load("glVertexArrayFogCoordOffsetEXT"))
+            },
+            glVertexArrayIndexOffsetEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32, i64)>(load("glVertexArrayIndexOffsetEXT"))
+            },
+            glVertexArrayMultiTexCoordOffsetEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32, u32, i32, i64)>(load(
+                    "glVertexArrayMultiTexCoordOffsetEXT",
+                ))
+            },
+            glVertexArrayNormalOffsetEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32, i64)>(load("glVertexArrayNormalOffsetEXT"))
+            },
+            glVertexArraySecondaryColorOffsetEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, i32, i64)>(load(
+                    "glVertexArraySecondaryColorOffsetEXT",
+                ))
+            },
+            glVertexArrayTexCoordOffsetEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, i32, i64)>(load(
+                    "glVertexArrayTexCoordOffsetEXT",
+                ))
+            },
+            glVertexArrayVertexAttribBindingEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32)>(load("glVertexArrayVertexAttribBindingEXT"))
+            },
+            glVertexArrayVertexAttribDivisorEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32)>(load("glVertexArrayVertexAttribDivisorEXT"))
+            },
+            glVertexArrayVertexAttribFormatEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, u8, u32)>(load(
+                    "glVertexArrayVertexAttribFormatEXT",
+                ))
+            },
+            glVertexArrayVertexAttribIFormatEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, u32)>(load(
+                    "glVertexArrayVertexAttribIFormatEXT",
+                ))
+            },
+            glVertexArrayVertexAttribIOffsetEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32, u32, i32, i64)>(load(
+                    "glVertexArrayVertexAttribIOffsetEXT",
+                ))
+            },
+            glVertexArrayVertexAttribLFormatEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, u32)>(load(
+                    "glVertexArrayVertexAttribLFormatEXT",
+                ))
+            },
+            glVertexArrayVertexAttribLOffsetEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32, u32, i32, i64)>(load(
+                    "glVertexArrayVertexAttribLOffsetEXT",
+                ))
+            },
+            glVertexArrayVertexAttribOffsetEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32, u32, u8, i32, i64)>(load(
+                    "glVertexArrayVertexAttribOffsetEXT",
+                ))
+            },
+            glVertexArrayVertexBindingDivisorEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32)>(load("glVertexArrayVertexBindingDivisorEXT"))
+            },
+            glVertexArrayVertexBuffer: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i64, i32)>(load("glVertexArrayVertexBuffer"))
+            },
+            glVertexArrayVertexBuffers: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, *const u32, *const i64, *const i32)>(load(
+                    "glVertexArrayVertexBuffers",
+                ))
+            },
+            glVertexArrayVertexOffsetEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, u32, i32, i64)>(load("glVertexArrayVertexOffsetEXT"))
+            },
             glVertexAttrib1d: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u32, f64)>(load("glVertexAttrib1d")) },
             glVertexAttrib1dv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *const f64)>(load("glVertexAttrib1dv"))

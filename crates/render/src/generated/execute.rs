@@ -153,7 +153,7 @@ impl Commands for Renderer {
     }
     fn gl_active_program_ext(&mut self, program: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glActiveProgramEXT)(program) };
         Ok(())
     }
@@ -166,8 +166,8 @@ impl Commands for Renderer {
     }
     fn gl_active_shader_program_ext(&mut self, pipeline: u32, program: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let pipeline = self.name(Class::Pipeline, pipeline);
-        let program = self.name(Class::Program, program);
+        let pipeline = self.object(Class::Pipeline, pipeline);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glActiveShaderProgramEXT)(pipeline, program) };
         Ok(())
     }
@@ -418,6 +418,12 @@ impl Commands for Renderer {
         unsafe { (self.gl.glBindImageTextures)(first, count, textures.as_ref().map_or(core::ptr::null(), |v| v.as_ptr())) };
         Ok(())
     }
+    fn gl_bind_multi_texture_ext(&mut self, texunit: u32, target: u32, texture: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.name(Class::Texture, texture);
+        unsafe { (self.gl.glBindMultiTextureEXT)(texunit, target, texture) };
+        Ok(())
+    }
     fn gl_bind_program_arb(&mut self, target: u32, program: u32) -> Result<(), Fault> {
         self.needs_context()?;
         let program = self.name(Class::Assembly, program);
@@ -600,6 +606,42 @@ impl Commands for Renderer {
         unsafe { (self.gl.glBlitFramebuffer)(src_x0, src_y0, src_x1, src_y1, dst_x0, dst_y0, dst_x1, dst_y1, mask, filter) };
         Ok(())
     }
+    fn gl_blit_named_framebuffer(
+        &mut self,
+        read_framebuffer: u32,
+        draw_framebuffer: u32,
+        src_x0: i32,
+        src_y0: i32,
+        src_x1: i32,
+        src_y1: i32,
+        dst_x0: i32,
+        dst_y0: i32,
+        dst_x1: i32,
+        dst_y1: i32,
+        mask: u32,
+        filter: u32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let read_framebuffer = self.object(Class::Framebuffer, read_framebuffer);
+        let draw_framebuffer = self.object(Class::Framebuffer, draw_framebuffer);
+        unsafe {
+            (self.gl.glBlitNamedFramebuffer)(
+                read_framebuffer,
+                draw_framebuffer,
+                src_x0,
+                src_y0,
+                src_x1,
+                src_y1,
+                dst_x0,
+                dst_y0,
+                dst_x1,
+                dst_y1,
+                mask,
+                filter,
+            )
+        };
+        Ok(())
+    }
     fn gl_buffer_data(&mut self, target: u32, size: i64, data: Data<'_>, usage: u32) -> Result<(), Fault> {
         self.hand_gl_buffer_data(target, size, data, usage)
     }
@@ -631,6 +673,20 @@ impl Commands for Renderer {
     fn gl_check_framebuffer_status_oes(&mut self, target: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let value = unsafe { (self.gl.glCheckFramebufferStatusOES)(target) };
+        reply.value(value);
+        Ok(())
+    }
+    fn gl_check_named_framebuffer_status(&mut self, framebuffer: u32, target: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        let framebuffer = self.object(Class::Framebuffer, framebuffer);
+        let value = unsafe { (self.gl.glCheckNamedFramebufferStatus)(framebuffer, target) };
+        reply.value(value);
+        Ok(())
+    }
+    fn gl_check_named_framebuffer_status_ext(&mut self, framebuffer: u32, target: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        let framebuffer = self.name(Class::Framebuffer, framebuffer);
+        let value = unsafe { (self.gl.glCheckNamedFramebufferStatusEXT)(framebuffer, target) };
         reply.value(value);
         Ok(())
     }
@@ -716,6 +772,34 @@ impl Commands for Renderer {
         unsafe { (self.gl.glClearIndex)(c) };
         Ok(())
     }
+    fn gl_clear_named_framebufferfi(
+        &mut self,
+        framebuffer: u32,
+        buffer: u32,
+        drawbuffer: i32,
+        depth: f32,
+        stencil: i32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let framebuffer = self.object(Class::Framebuffer, framebuffer);
+        unsafe { (self.gl.glClearNamedFramebufferfi)(framebuffer, buffer, drawbuffer, depth, stencil) };
+        Ok(())
+    }
+    fn gl_clear_named_framebufferfv(&mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
+        self.hand_gl_clear_named_framebufferfv(framebuffer, buffer, drawbuffer, value)
+    }
+    fn gl_clear_named_framebufferiv(&mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
+        self.hand_gl_clear_named_framebufferiv(framebuffer, buffer, drawbuffer, value)
+    }
+    fn gl_clear_named_framebufferuiv(
+        &mut self,
+        framebuffer: u32,
+        buffer: u32,
+        drawbuffer: i32,
+        value: Slice<'_, u32>,
+    ) -> Result<(), Fault> {
+        self.hand_gl_clear_named_framebufferuiv(framebuffer, buffer, drawbuffer, value)
+    }
     fn gl_clear_stencil(&mut self, s: i32) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glClearStencil)(s) };
@@ -742,11 +826,6 @@ impl Commands for Renderer {
     }
     fn gl_client_active_texture(&mut self, texture: u32) -> Result<(), Fault> {
         self.hand_gl_client_active_texture(texture)
-    }
-    fn gl_client_attrib_default_ext(&mut self, mask: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glClientAttribDefaultEXT)(mask) };
-        Ok(())
     }
     fn gl_client_wait_sync(&mut self, sync: u32, flags: u32, timeout: u64, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_gl_client_wait_sync(sync, flags, timeout, reply)
@@ -1062,6 +1141,154 @@ impl Commands for Renderer {
     fn gl_compile_shader_include_arb(&mut self, shader: u32, count: i32, paths: Slice<'_, u8>) -> Result<(), Fault> {
         self.hand_gl_compile_shader_include_arb(shader, count, paths)
     }
+    fn gl_compressed_multi_tex_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe { (self.gl.glCompressedMultiTexImage1DEXT)(texunit, target, level, internalformat, width, border, image_size, bits.cast()) };
+        Ok(())
+    }
+    fn gl_compressed_multi_tex_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe {
+            (self.gl.glCompressedMultiTexImage2DEXT)(texunit, target, level, internalformat, width, height, border, image_size, bits.cast())
+        };
+        Ok(())
+    }
+    fn gl_compressed_multi_tex_image3dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe {
+            (self.gl.glCompressedMultiTexImage3DEXT)(
+                texunit,
+                target,
+                level,
+                internalformat,
+                width,
+                height,
+                depth,
+                border,
+                image_size,
+                bits.cast(),
+            )
+        };
+        Ok(())
+    }
+    fn gl_compressed_multi_tex_sub_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe { (self.gl.glCompressedMultiTexSubImage1DEXT)(texunit, target, level, xoffset, width, format, image_size, bits.cast()) };
+        Ok(())
+    }
+    fn gl_compressed_multi_tex_sub_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe {
+            (self.gl.glCompressedMultiTexSubImage2DEXT)(
+                texunit,
+                target,
+                level,
+                xoffset,
+                yoffset,
+                width,
+                height,
+                format,
+                image_size,
+                bits.cast(),
+            )
+        };
+        Ok(())
+    }
+    fn gl_compressed_multi_tex_sub_image3dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe {
+            (self.gl.glCompressedMultiTexSubImage3DEXT)(
+                texunit,
+                target,
+                level,
+                xoffset,
+                yoffset,
+                zoffset,
+                width,
+                height,
+                depth,
+                format,
+                image_size,
+                bits.cast(),
+            )
+        };
+        Ok(())
+    }
     fn gl_compressed_tex_image1d(
         &mut self,
         target: u32,
@@ -1072,7 +1299,10 @@ impl Commands for Renderer {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
-        self.hand_gl_compressed_tex_image1d(target, level, internalformat, width, border, image_size, data)
+        self.needs_context()?;
+        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe { (self.gl.glCompressedTexImage1D)(target, level, internalformat, width, border, image_size, data.cast()) };
+        Ok(())
     }
     fn gl_compressed_tex_image2d(
         &mut self,
@@ -1085,7 +1315,10 @@ impl Commands for Renderer {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
-        self.hand_gl_compressed_tex_image2d(target, level, internalformat, width, height, border, image_size, data)
+        self.needs_context()?;
+        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe { (self.gl.glCompressedTexImage2D)(target, level, internalformat, width, height, border, image_size, data.cast()) };
+        Ok(())
     }
     fn gl_compressed_tex_image3d(
         &mut self,
@@ -1099,7 +1332,10 @@ impl Commands for Renderer {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
-        self.hand_gl_compressed_tex_image3d(target, level, internalformat, width, height, depth, border, image_size, data)
+        self.needs_context()?;
+        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe { (self.gl.glCompressedTexImage3D)(target, level, internalformat, width, height, depth, border, image_size, data.cast()) };
+        Ok(())
     }
     fn gl_compressed_tex_image3does(
         &mut self,
@@ -1113,7 +1349,12 @@ impl Commands for Renderer {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
-        self.hand_gl_compressed_tex_image3does(target, level, internalformat, width, height, depth, border, image_size, data)
+        self.needs_context()?;
+        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe {
+            (self.gl.glCompressedTexImage3DOES)(target, level, internalformat, width, height, depth, border, image_size, data.cast())
+        };
+        Ok(())
     }
     fn gl_compressed_tex_sub_image1d(
         &mut self,
@@ -1125,7 +1366,10 @@ impl Commands for Renderer {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
-        self.hand_gl_compressed_tex_sub_image1d(target, level, xoffset, width, format, image_size, data)
+        self.needs_context()?;
+        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe { (self.gl.glCompressedTexSubImage1D)(target, level, xoffset, width, format, image_size, data.cast()) };
+        Ok(())
     }
     fn gl_compressed_tex_sub_image2d(
         &mut self,
@@ -1139,7 +1383,10 @@ impl Commands for Renderer {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
-        self.hand_gl_compressed_tex_sub_image2d(target, level, xoffset, yoffset, width, height, format, image_size, data)
+        self.needs_context()?;
+        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe { (self.gl.glCompressedTexSubImage2D)(target, level, xoffset, yoffset, width, height, format, image_size, data.cast()) };
+        Ok(())
     }
     fn gl_compressed_tex_sub_image3d(
         &mut self,
@@ -1155,7 +1402,24 @@ impl Commands for Renderer {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
-        self.hand_gl_compressed_tex_sub_image3d(target, level, xoffset, yoffset, zoffset, width, height, depth, format, image_size, data)
+        self.needs_context()?;
+        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe {
+            (self.gl.glCompressedTexSubImage3D)(
+                target,
+                level,
+                xoffset,
+                yoffset,
+                zoffset,
+                width,
+                height,
+                depth,
+                format,
+                image_size,
+                data.cast(),
+            )
+        };
+        Ok(())
     }
     fn gl_compressed_tex_sub_image3does(
         &mut self,
@@ -1171,7 +1435,248 @@ impl Commands for Renderer {
         image_size: i32,
         data: Data<'_>,
     ) -> Result<(), Fault> {
-        self.hand_gl_compressed_tex_sub_image3does(target, level, xoffset, yoffset, zoffset, width, height, depth, format, image_size, data)
+        self.needs_context()?;
+        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe {
+            (self.gl.glCompressedTexSubImage3DOES)(
+                target,
+                level,
+                xoffset,
+                yoffset,
+                zoffset,
+                width,
+                height,
+                depth,
+                format,
+                image_size,
+                data.cast(),
+            )
+        };
+        Ok(())
+    }
+    fn gl_compressed_texture_image1dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.name(Class::Texture, texture);
+        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe { (self.gl.glCompressedTextureImage1DEXT)(texture, target, level, internalformat, width, border, image_size, bits.cast()) };
+        Ok(())
+    }
+    fn gl_compressed_texture_image2dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.name(Class::Texture, texture);
+        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe {
+            (self.gl.glCompressedTextureImage2DEXT)(texture, target, level, internalformat, width, height, border, image_size, bits.cast())
+        };
+        Ok(())
+    }
+    fn gl_compressed_texture_image3dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.name(Class::Texture, texture);
+        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe {
+            (self.gl.glCompressedTextureImage3DEXT)(
+                texture,
+                target,
+                level,
+                internalformat,
+                width,
+                height,
+                depth,
+                border,
+                image_size,
+                bits.cast(),
+            )
+        };
+        Ok(())
+    }
+    fn gl_compressed_texture_sub_image1d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        image_size: i32,
+        data: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.object(Class::Texture, texture);
+        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe { (self.gl.glCompressedTextureSubImage1D)(texture, level, xoffset, width, format, image_size, data.cast()) };
+        Ok(())
+    }
+    fn gl_compressed_texture_sub_image1dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.name(Class::Texture, texture);
+        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe { (self.gl.glCompressedTextureSubImage1DEXT)(texture, target, level, xoffset, width, format, image_size, bits.cast()) };
+        Ok(())
+    }
+    fn gl_compressed_texture_sub_image2d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        image_size: i32,
+        data: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.object(Class::Texture, texture);
+        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe {
+            (self.gl.glCompressedTextureSubImage2D)(texture, level, xoffset, yoffset, width, height, format, image_size, data.cast())
+        };
+        Ok(())
+    }
+    fn gl_compressed_texture_sub_image2dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.name(Class::Texture, texture);
+        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe {
+            (self.gl.glCompressedTextureSubImage2DEXT)(
+                texture,
+                target,
+                level,
+                xoffset,
+                yoffset,
+                width,
+                height,
+                format,
+                image_size,
+                bits.cast(),
+            )
+        };
+        Ok(())
+    }
+    fn gl_compressed_texture_sub_image3d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        image_size: i32,
+        data: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.object(Class::Texture, texture);
+        let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe {
+            (self.gl.glCompressedTextureSubImage3D)(
+                texture,
+                level,
+                xoffset,
+                yoffset,
+                zoffset,
+                width,
+                height,
+                depth,
+                format,
+                image_size,
+                data.cast(),
+            )
+        };
+        Ok(())
+    }
+    fn gl_compressed_texture_sub_image3dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.name(Class::Texture, texture);
+        let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        unsafe {
+            (self.gl.glCompressedTextureSubImage3DEXT)(
+                texture,
+                target,
+                level,
+                xoffset,
+                yoffset,
+                zoffset,
+                width,
+                height,
+                depth,
+                format,
+                image_size,
+                bits.cast(),
+            )
+        };
+        Ok(())
     }
     fn gl_copy_buffer_sub_data(
         &mut self,
@@ -1230,6 +1735,84 @@ impl Commands for Renderer {
             src_name, src_target, src_level, src_x, src_y, src_z, dst_name, dst_target, dst_level, dst_x, dst_y, dst_z, width, height,
             depth,
         )
+    }
+    fn gl_copy_multi_tex_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        x: i32,
+        y: i32,
+        width: i32,
+        border: i32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glCopyMultiTexImage1DEXT)(texunit, target, level, internalformat, x, y, width, border) };
+        Ok(())
+    }
+    fn gl_copy_multi_tex_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+        border: i32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glCopyMultiTexImage2DEXT)(texunit, target, level, internalformat, x, y, width, height, border) };
+        Ok(())
+    }
+    fn gl_copy_multi_tex_sub_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        x: i32,
+        y: i32,
+        width: i32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glCopyMultiTexSubImage1DEXT)(texunit, target, level, xoffset, x, y, width) };
+        Ok(())
+    }
+    fn gl_copy_multi_tex_sub_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glCopyMultiTexSubImage2DEXT)(texunit, target, level, xoffset, yoffset, x, y, width, height) };
+        Ok(())
+    }
+    fn gl_copy_multi_tex_sub_image3dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glCopyMultiTexSubImage3DEXT)(texunit, target, level, xoffset, yoffset, zoffset, x, y, width, height) };
+        Ok(())
     }
     fn gl_copy_pixels(&mut self, x: i32, y: i32, width: i32, height: i32, type_: u32) -> Result<(), Fault> {
         self.needs_context()?;
@@ -1439,8 +2022,26 @@ impl Commands for Renderer {
         unsafe { (self.gl.glCopyTextureSubImage3DEXT)(texture, target, level, xoffset, yoffset, zoffset, x, y, width, height) };
         Ok(())
     }
+    fn gl_create_buffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.hand_gl_create_buffers(names)
+    }
+    fn gl_create_framebuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.hand_gl_create_framebuffers(names)
+    }
     fn gl_create_program(&mut self, name: u32) -> Result<(), Fault> {
         self.hand_gl_create_program(name)
+    }
+    fn gl_create_program_pipelines(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.hand_gl_create_program_pipelines(names)
+    }
+    fn gl_create_queries(&mut self, target: u32, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.hand_gl_create_queries(target, names)
+    }
+    fn gl_create_renderbuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.hand_gl_create_renderbuffers(names)
+    }
+    fn gl_create_samplers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.hand_gl_create_samplers(names)
     }
     fn gl_create_shader(&mut self, kind: u32, name: u32) -> Result<(), Fault> {
         self.hand_gl_create_shader(kind, name)
@@ -1450,6 +2051,15 @@ impl Commands for Renderer {
     }
     fn gl_create_shader_programv(&mut self, kind: u32, count: i32, name: u32, source: Slice<'_, u8>) -> Result<(), Fault> {
         self.hand_gl_create_shader_programv(kind, count, name, source)
+    }
+    fn gl_create_textures(&mut self, target: u32, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.hand_gl_create_textures(target, names)
+    }
+    fn gl_create_transform_feedbacks(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.hand_gl_create_transform_feedbacks(names)
+    }
+    fn gl_create_vertex_arrays(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.hand_gl_create_vertex_arrays(names)
     }
     fn gl_cull_face(&mut self, mode: u32) -> Result<(), Fault> {
         self.needs_context()?;
@@ -2010,17 +2620,10 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_framebuffer_draw_buffer_ext(&mut self, framebuffer: u32, mode: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        let framebuffer = self.name(Class::Framebuffer, framebuffer);
-        unsafe { (self.gl.glFramebufferDrawBufferEXT)(framebuffer, mode) };
-        Ok(())
+        self.hand_gl_framebuffer_draw_buffer_ext(framebuffer, mode)
     }
     fn gl_framebuffer_draw_buffers_ext(&mut self, framebuffer: u32, n: i32, bufs: Slice<'_, u32>) -> Result<(), Fault> {
-        self.needs_context()?;
-        let framebuffer = self.name(Class::Framebuffer, framebuffer);
-        let bufs = bufs.copied();
-        unsafe { (self.gl.glFramebufferDrawBuffersEXT)(framebuffer, n, bufs.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
-        Ok(())
+        self.hand_gl_framebuffer_draw_buffers_ext(framebuffer, n, bufs)
     }
     fn gl_framebuffer_fetch_barrier_ext(&mut self) -> Result<(), Fault> {
         self.needs_context()?;
@@ -2038,10 +2641,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_framebuffer_read_buffer_ext(&mut self, framebuffer: u32, mode: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        let framebuffer = self.name(Class::Framebuffer, framebuffer);
-        unsafe { (self.gl.glFramebufferReadBufferEXT)(framebuffer, mode) };
-        Ok(())
+        self.hand_gl_framebuffer_read_buffer_ext(framebuffer, mode)
     }
     fn gl_framebuffer_renderbuffer(
         &mut self,
@@ -2218,6 +2818,11 @@ impl Commands for Renderer {
     fn gl_generate_mipmap_oes(&mut self, target: u32) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glGenerateMipmapOES)(target) };
+        Ok(())
+    }
+    fn gl_generate_multi_tex_mipmap_ext(&mut self, texunit: u32, target: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glGenerateMultiTexMipmapEXT)(texunit, target) };
         Ok(())
     }
     fn gl_generate_texture_mipmap(&mut self, texture: u32) -> Result<(), Fault> {
@@ -2586,20 +3191,64 @@ impl Commands for Renderer {
         reply.array(&equation, if failed { 0 } else { equation_count });
         Ok(())
     }
+    fn gl_get_compressed_multi_tex_image_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_gl_get_compressed_multi_tex_image_ext(texunit, target, level, offset, extent_count, reply)
+    }
     fn gl_get_compressed_tex_image(&mut self, target: u32, level: i32, extent_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_gl_get_compressed_tex_image(target, level, extent_count, reply)
+    }
+    fn gl_get_compressed_texture_image(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_gl_get_compressed_texture_image(texture, target, level, offset, extent_count, reply)
+    }
+    fn gl_get_compressed_texture_image_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_gl_get_compressed_texture_image_ext(texture, target, level, offset, extent_count, reply)
+    }
+    fn gl_get_compressed_texture_sub_image(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        x: i32,
+        y: i32,
+        z: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_gl_get_compressed_texture_sub_image(texture, target, level, x, y, z, width, height, depth, offset, extent_count, reply)
     }
     fn gl_get_debug_message_log(&mut self, count: u32, size: i32, texts: u8, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_gl_get_debug_message_log(count, size, texts, messages_count, reply)
     }
     fn gl_get_doublei_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut data = crate::renderer::out::<f64>(data_count, 0)?;
-        self.error();
-        unsafe { (self.gl.glGetDoublei_v)(target, index, data.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&data, if failed { 0 } else { data_count });
-        Ok(())
+        self.hand_gl_get_doublei_v(target, index, data_count, reply)
     }
     fn gl_get_doublev(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_gl_get_doublev(pname, data_count, reply)
@@ -2617,13 +3266,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_get_floati_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut data = crate::renderer::out::<f32>(data_count, 0)?;
-        self.error();
-        unsafe { (self.gl.glGetFloati_v)(target, index, data.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&data, if failed { 0 } else { data_count });
-        Ok(())
+        self.hand_gl_get_floati_v(target, index, data_count, reply)
     }
     fn gl_get_floatv(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_gl_get_floatv(pname, data_count, reply)
@@ -2671,13 +3314,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_get_framebuffer_parameteriv(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
-        self.error();
-        unsafe { (self.gl.glGetFramebufferParameteriv)(target, pname, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
+        self.hand_gl_get_framebuffer_parameteriv(target, pname, params_count, reply)
     }
     fn gl_get_framebuffer_parameteriv_ext(
         &mut self,
@@ -2686,14 +3323,7 @@ impl Commands for Renderer {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let framebuffer = self.name(Class::Framebuffer, framebuffer);
-        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
-        self.error();
-        unsafe { (self.gl.glGetFramebufferParameterivEXT)(framebuffer, pname, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
+        self.hand_gl_get_framebuffer_parameteriv_ext(framebuffer, pname, params_count, reply)
     }
     fn gl_get_framebuffer_parameteriv_mesa(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
@@ -2857,6 +3487,185 @@ impl Commands for Renderer {
         reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
+    fn gl_get_multi_tex_envfv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let mut params = crate::renderer::out::<f32>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetMultiTexEnvfvEXT)(texunit, target, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
+    fn gl_get_multi_tex_enviv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetMultiTexEnvivEXT)(texunit, target, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
+    fn gl_get_multi_tex_gendv_ext(
+        &mut self,
+        texunit: u32,
+        coord: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let mut params = crate::renderer::out::<f64>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetMultiTexGendvEXT)(texunit, coord, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
+    fn gl_get_multi_tex_genfv_ext(
+        &mut self,
+        texunit: u32,
+        coord: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let mut params = crate::renderer::out::<f32>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetMultiTexGenfvEXT)(texunit, coord, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
+    fn gl_get_multi_tex_geniv_ext(
+        &mut self,
+        texunit: u32,
+        coord: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetMultiTexGenivEXT)(texunit, coord, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
+    fn gl_get_multi_tex_image_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        format: u32,
+        type_: u32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_gl_get_multi_tex_image_ext(texunit, target, level, format, type_, offset, extent_count, reply)
+    }
+    fn gl_get_multi_tex_level_parameterfv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_gl_get_multi_tex_level_parameterfv_ext(texunit, target, level, pname, params_count, reply)
+    }
+    fn gl_get_multi_tex_level_parameteriv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_gl_get_multi_tex_level_parameteriv_ext(texunit, target, level, pname, params_count, reply)
+    }
+    fn gl_get_multi_tex_parameter_iiv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetMultiTexParameterIivEXT)(texunit, target, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
+    fn gl_get_multi_tex_parameter_iuiv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let mut params = crate::renderer::out::<u32>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetMultiTexParameterIuivEXT)(texunit, target, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
+    fn gl_get_multi_tex_parameterfv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let mut params = crate::renderer::out::<f32>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetMultiTexParameterfvEXT)(texunit, target, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
+    fn gl_get_multi_tex_parameteriv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetMultiTexParameterivEXT)(texunit, target, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
     fn gl_get_multisamplefv(&mut self, pname: u32, index: u32, val_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
         let mut val = crate::renderer::out::<f32>(val_count, 2)?;
@@ -2864,6 +3673,76 @@ impl Commands for Renderer {
         unsafe { (self.gl.glGetMultisamplefv)(pname, index, val.as_mut_ptr().cast()) };
         let failed = self.failed();
         reply.array(&val, if failed { 0 } else { val_count });
+        Ok(())
+    }
+    fn gl_get_named_framebuffer_attachment_parameteriv(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_gl_get_named_framebuffer_attachment_parameteriv(framebuffer, attachment, pname, params_count, reply)
+    }
+    fn gl_get_named_framebuffer_attachment_parameteriv_ext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_gl_get_named_framebuffer_attachment_parameteriv_ext(framebuffer, attachment, pname, params_count, reply)
+    }
+    fn gl_get_named_framebuffer_parameteriv(
+        &mut self,
+        framebuffer: u32,
+        pname: u32,
+        param_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_gl_get_named_framebuffer_parameteriv(framebuffer, pname, param_count, reply)
+    }
+    fn gl_get_named_framebuffer_parameteriv_ext(
+        &mut self,
+        framebuffer: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_gl_get_named_framebuffer_parameteriv_ext(framebuffer, pname, params_count, reply)
+    }
+    fn gl_get_named_renderbuffer_parameteriv(
+        &mut self,
+        renderbuffer: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let renderbuffer = self.object(Class::Renderbuffer, renderbuffer);
+        let mut params = crate::renderer::out::<i32>(params_count, 1)?;
+        self.error();
+        unsafe { (self.gl.glGetNamedRenderbufferParameteriv)(renderbuffer, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
+    fn gl_get_named_renderbuffer_parameteriv_ext(
+        &mut self,
+        renderbuffer: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let renderbuffer = self.name(Class::Renderbuffer, renderbuffer);
+        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetNamedRenderbufferParameterivEXT)(renderbuffer, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
     fn gl_get_named_string_arb(
@@ -3070,7 +3949,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let pipeline = self.name(Class::Pipeline, pipeline);
+        let pipeline = self.object(Class::Pipeline, pipeline);
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
         length[0] = -1;
         let mut info_log = crate::renderer::out::<u8>(info_log_count, lens::times(buf_size as i64, 1))?;
@@ -3086,7 +3965,7 @@ impl Commands for Renderer {
     }
     fn gl_get_program_pipelineiv_ext(&mut self, pipeline: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let pipeline = self.name(Class::Pipeline, pipeline);
+        let pipeline = self.object(Class::Pipeline, pipeline);
         let mut params = crate::renderer::out::<i32>(params_count, 1)?;
         self.error();
         unsafe { (self.gl.glGetProgramPipelineivEXT)(pipeline, pname, params.as_mut_ptr().cast()) };
@@ -3144,7 +4023,7 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let name = name.to_c_string()?;
         let value = unsafe { (self.gl.glGetProgramResourceLocationIndexEXT)(program, program_interface, name.as_ptr().cast()) };
         reply.value(value);
@@ -3323,7 +4202,7 @@ impl Commands for Renderer {
     }
     fn gl_get_query_objectuiv_ext(&mut self, id: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let id = self.name(Class::Query, id);
+        let id = self.object(Class::Query, id);
         let mut params = crate::renderer::out::<u32>(params_count, 0)?;
         self.error();
         unsafe { (self.gl.glGetQueryObjectuivEXT)(id, pname, params.as_mut_ptr().cast()) };
@@ -3614,13 +4493,7 @@ impl Commands for Renderer {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut params = crate::renderer::out::<f32>(params_count, 0)?;
-        self.error();
-        unsafe { (self.gl.glGetTexLevelParameterfv)(target, level, pname, params.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&params, if failed { 0 } else { params_count });
-        Ok(())
+        self.hand_gl_get_tex_level_parameterfv(target, level, pname, params_count, reply)
     }
     fn gl_get_tex_level_parameteriv(
         &mut self,
@@ -3677,6 +4550,216 @@ impl Commands for Renderer {
         reply.array(&params, if failed { 0 } else { params_count });
         Ok(())
     }
+    fn gl_get_texture_image(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        format: u32,
+        type_: u32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_gl_get_texture_image(texture, target, level, format, type_, offset, extent_count, reply)
+    }
+    fn gl_get_texture_image_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        format: u32,
+        type_: u32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_gl_get_texture_image_ext(texture, target, level, format, type_, offset, extent_count, reply)
+    }
+    fn gl_get_texture_level_parameterfv(
+        &mut self,
+        texture: u32,
+        level: i32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_gl_get_texture_level_parameterfv(texture, level, pname, params_count, reply)
+    }
+    fn gl_get_texture_level_parameterfv_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_gl_get_texture_level_parameterfv_ext(texture, target, level, pname, params_count, reply)
+    }
+    fn gl_get_texture_level_parameteriv(
+        &mut self,
+        texture: u32,
+        level: i32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_gl_get_texture_level_parameteriv(texture, level, pname, params_count, reply)
+    }
+    fn gl_get_texture_level_parameteriv_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_gl_get_texture_level_parameteriv_ext(texture, target, level, pname, params_count, reply)
+    }
+    fn gl_get_texture_parameter_iiv(&mut self, texture: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.object(Class::Texture, texture);
+        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetTextureParameterIiv)(texture, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
+    fn gl_get_texture_parameter_iiv_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.name(Class::Texture, texture);
+        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetTextureParameterIivEXT)(texture, target, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
+    fn gl_get_texture_parameter_iuiv(&mut self, texture: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.object(Class::Texture, texture);
+        let mut params = crate::renderer::out::<u32>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetTextureParameterIuiv)(texture, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
+    fn gl_get_texture_parameter_iuiv_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.name(Class::Texture, texture);
+        let mut params = crate::renderer::out::<u32>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetTextureParameterIuivEXT)(texture, target, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
+    fn gl_get_texture_parameterfv(&mut self, texture: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.object(Class::Texture, texture);
+        let mut params = crate::renderer::out::<f32>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetTextureParameterfv)(texture, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
+    fn gl_get_texture_parameterfv_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.name(Class::Texture, texture);
+        let mut params = crate::renderer::out::<f32>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetTextureParameterfvEXT)(texture, target, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
+    fn gl_get_texture_parameteriv(&mut self, texture: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.object(Class::Texture, texture);
+        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetTextureParameteriv)(texture, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
+    fn gl_get_texture_parameteriv_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.name(Class::Texture, texture);
+        let mut params = crate::renderer::out::<i32>(params_count, 0)?;
+        self.error();
+        unsafe { (self.gl.glGetTextureParameterivEXT)(texture, target, pname, params.as_mut_ptr().cast()) };
+        let failed = self.failed();
+        reply.array(&params, if failed { 0 } else { params_count });
+        Ok(())
+    }
+    fn gl_get_texture_sub_image(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        x: i32,
+        y: i32,
+        z: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        type_: u32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_gl_get_texture_sub_image(
+            texture,
+            target,
+            level,
+            x,
+            y,
+            z,
+            width,
+            height,
+            depth,
+            format,
+            type_,
+            offset,
+            extent_count,
+            reply,
+        )
+    }
     fn gl_get_transform_feedback_varying(
         &mut self,
         program: u32,
@@ -3732,14 +4815,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_get_transform_feedbacki_v(&mut self, xfb: u32, pname: u32, index: u32, param_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.needs_context()?;
-        let xfb = self.object(Class::TransformFeedback, xfb);
-        let mut param = crate::renderer::out::<i32>(param_count, 1)?;
-        self.error();
-        unsafe { (self.gl.glGetTransformFeedbacki_v)(xfb, pname, index, param.as_mut_ptr().cast()) };
-        let failed = self.failed();
-        reply.array(&param, if failed { 0 } else { param_count });
-        Ok(())
+        self.hand_gl_get_transform_feedbacki_v(xfb, pname, index, param_count, reply)
     }
     fn gl_get_transform_feedbackiv(&mut self, xfb: u32, pname: u32, param_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
@@ -4203,6 +5279,50 @@ impl Commands for Renderer {
         };
         Ok(())
     }
+    fn gl_invalidate_named_framebuffer_data(
+        &mut self,
+        framebuffer: u32,
+        num_attachments: i32,
+        attachments: Slice<'_, u32>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let framebuffer = self.object(Class::Framebuffer, framebuffer);
+        let attachments = attachments.copied();
+        unsafe {
+            (self.gl.glInvalidateNamedFramebufferData)(
+                framebuffer,
+                num_attachments,
+                attachments.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast(),
+            )
+        };
+        Ok(())
+    }
+    fn gl_invalidate_named_framebuffer_sub_data(
+        &mut self,
+        framebuffer: u32,
+        num_attachments: i32,
+        attachments: Slice<'_, u32>,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let framebuffer = self.object(Class::Framebuffer, framebuffer);
+        let attachments = attachments.copied();
+        unsafe {
+            (self.gl.glInvalidateNamedFramebufferSubData)(
+                framebuffer,
+                num_attachments,
+                attachments.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast(),
+                x,
+                y,
+                width,
+                height,
+            )
+        };
+        Ok(())
+    }
     fn gl_invalidate_sub_framebuffer(
         &mut self,
         target: u32,
@@ -4309,7 +5429,7 @@ impl Commands for Renderer {
     }
     fn gl_is_program_pipeline_ext(&mut self, pipeline: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let pipeline = self.name(Class::Pipeline, pipeline);
+        let pipeline = self.object(Class::Pipeline, pipeline);
         let value = unsafe { (self.gl.glIsProgramPipelineEXT)(pipeline) };
         reply.value(value);
         Ok(())
@@ -4323,7 +5443,7 @@ impl Commands for Renderer {
     }
     fn gl_is_query_ext(&mut self, id: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let id = self.name(Class::Query, id);
+        let id = self.object(Class::Query, id);
         let value = unsafe { (self.gl.glIsQueryEXT)(id) };
         reply.value(value);
         Ok(())
@@ -4372,7 +5492,7 @@ impl Commands for Renderer {
     }
     fn gl_is_texture_ext(&mut self, texture: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
-        let texture = self.name(Class::Texture, texture);
+        let texture = self.object(Class::Texture, texture);
         let value = unsafe { (self.gl.glIsTextureEXT)(texture) };
         reply.value(value);
         Ok(())
@@ -4828,6 +5948,12 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.hand_gl_multi_draw_elements_indirect_count(mode, type_, indirect, drawcount, maxdrawcount, stride)
     }
+    fn gl_multi_tex_buffer_ext(&mut self, texunit: u32, target: u32, internalformat: u32, buffer: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        let buffer = self.object(Class::Buffer, buffer);
+        unsafe { (self.gl.glMultiTexBufferEXT)(texunit, target, internalformat, buffer) };
+        Ok(())
+    }
     fn gl_multi_tex_coord1d(&mut self, target: u32, s: f64) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glMultiTexCoord1d)(target, s) };
@@ -5047,6 +6173,450 @@ impl Commands for Renderer {
         self.needs_context()?;
         let coords = coords.copied();
         unsafe { (self.gl.glMultiTexCoordP4uiv)(texture, type_, coords.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
+    }
+    fn gl_multi_tex_envf_ext(&mut self, texunit: u32, target: u32, pname: u32, param: f32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glMultiTexEnvfEXT)(texunit, target, pname, param) };
+        Ok(())
+    }
+    fn gl_multi_tex_envfv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glMultiTexEnvfvEXT)(texunit, target, pname, params.as_ptr().cast()) };
+        Ok(())
+    }
+    fn gl_multi_tex_envi_ext(&mut self, texunit: u32, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glMultiTexEnviEXT)(texunit, target, pname, param) };
+        Ok(())
+    }
+    fn gl_multi_tex_enviv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let params = params.copied();
+        unsafe { (self.gl.glMultiTexEnvivEXT)(texunit, target, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
+    }
+    fn gl_multi_tex_gend_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: f64) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glMultiTexGendEXT)(texunit, coord, pname, param) };
+        Ok(())
+    }
+    fn gl_multi_tex_gendv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: Slice<'_, f64>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let params = params.copied();
+        unsafe { (self.gl.glMultiTexGendvEXT)(texunit, coord, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
+    }
+    fn gl_multi_tex_genf_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: f32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glMultiTexGenfEXT)(texunit, coord, pname, param) };
+        Ok(())
+    }
+    fn gl_multi_tex_genfv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glMultiTexGenfvEXT)(texunit, coord, pname, params.as_ptr().cast()) };
+        Ok(())
+    }
+    fn gl_multi_tex_geni_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glMultiTexGeniEXT)(texunit, coord, pname, param) };
+        Ok(())
+    }
+    fn gl_multi_tex_geniv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let params = params.copied();
+        unsafe { (self.gl.glMultiTexGenivEXT)(texunit, coord, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        Ok(())
+    }
+    fn gl_multi_tex_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, 1, 1, format, type_))?;
+        unsafe { (self.gl.glMultiTexImage1DEXT)(texunit, target, level, internalformat, width, border, format, type_, pixels.cast()) };
+        Ok(())
+    }
+    fn gl_multi_tex_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        height: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, 1, format, type_))?;
+        unsafe {
+            (self.gl.glMultiTexImage2DEXT)(texunit, target, level, internalformat, width, height, border, format, type_, pixels.cast())
+        };
+        Ok(())
+    }
+    fn gl_multi_tex_image3dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
+        unsafe {
+            (self.gl.glMultiTexImage3DEXT)(
+                texunit,
+                target,
+                level,
+                internalformat,
+                width,
+                height,
+                depth,
+                border,
+                format,
+                type_,
+                pixels.cast(),
+            )
+        };
+        Ok(())
+    }
+    fn gl_multi_tex_parameter_iiv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let params = params.copied();
+        unsafe {
+            (self.gl.glMultiTexParameterIivEXT)(texunit, target, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
+        };
+        Ok(())
+    }
+    fn gl_multi_tex_parameter_iuiv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, u32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let params = params.copied();
+        unsafe {
+            (self.gl.glMultiTexParameterIuivEXT)(texunit, target, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
+        };
+        Ok(())
+    }
+    fn gl_multi_tex_parameterf_ext(&mut self, texunit: u32, target: u32, pname: u32, param: f32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glMultiTexParameterfEXT)(texunit, target, pname, param) };
+        Ok(())
+    }
+    fn gl_multi_tex_parameterfv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glMultiTexParameterfvEXT)(texunit, target, pname, params.as_ptr().cast()) };
+        Ok(())
+    }
+    fn gl_multi_tex_parameteri_ext(&mut self, texunit: u32, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        unsafe { (self.gl.glMultiTexParameteriEXT)(texunit, target, pname, param) };
+        Ok(())
+    }
+    fn gl_multi_tex_parameteriv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.needs_context()?;
+        let params = params.copied();
+        unsafe {
+            (self.gl.glMultiTexParameterivEXT)(texunit, target, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
+        };
+        Ok(())
+    }
+    fn gl_multi_tex_renderbuffer_ext(&mut self, texunit: u32, target: u32, renderbuffer: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        let renderbuffer = self.object(Class::Renderbuffer, renderbuffer);
+        unsafe { (self.gl.glMultiTexRenderbufferEXT)(texunit, target, renderbuffer) };
+        Ok(())
+    }
+    fn gl_multi_tex_sub_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, 1, 1, format, type_))?;
+        unsafe { (self.gl.glMultiTexSubImage1DEXT)(texunit, target, level, xoffset, width, format, type_, pixels.cast()) };
+        Ok(())
+    }
+    fn gl_multi_tex_sub_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, 1, format, type_))?;
+        unsafe { (self.gl.glMultiTexSubImage2DEXT)(texunit, target, level, xoffset, yoffset, width, height, format, type_, pixels.cast()) };
+        Ok(())
+    }
+    fn gl_multi_tex_sub_image3dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
+        unsafe {
+            (self.gl.glMultiTexSubImage3DEXT)(
+                texunit,
+                target,
+                level,
+                xoffset,
+                yoffset,
+                zoffset,
+                width,
+                height,
+                depth,
+                format,
+                type_,
+                pixels.cast(),
+            )
+        };
+        Ok(())
+    }
+    fn gl_named_framebuffer_draw_buffer(&mut self, framebuffer: u32, buf: u32) -> Result<(), Fault> {
+        self.hand_gl_named_framebuffer_draw_buffer(framebuffer, buf)
+    }
+    fn gl_named_framebuffer_draw_buffers(&mut self, framebuffer: u32, n: i32, bufs: Slice<'_, u32>) -> Result<(), Fault> {
+        self.hand_gl_named_framebuffer_draw_buffers(framebuffer, n, bufs)
+    }
+    fn gl_named_framebuffer_parameteri(&mut self, framebuffer: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        let framebuffer = self.object(Class::Framebuffer, framebuffer);
+        unsafe { (self.gl.glNamedFramebufferParameteri)(framebuffer, pname, param) };
+        Ok(())
+    }
+    fn gl_named_framebuffer_parameteri_ext(&mut self, framebuffer: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        let framebuffer = self.name(Class::Framebuffer, framebuffer);
+        unsafe { (self.gl.glNamedFramebufferParameteriEXT)(framebuffer, pname, param) };
+        Ok(())
+    }
+    fn gl_named_framebuffer_read_buffer(&mut self, framebuffer: u32, src: u32) -> Result<(), Fault> {
+        self.hand_gl_named_framebuffer_read_buffer(framebuffer, src)
+    }
+    fn gl_named_framebuffer_renderbuffer(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        renderbuffertarget: u32,
+        renderbuffer: u32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let framebuffer = self.object(Class::Framebuffer, framebuffer);
+        let renderbuffer = self.object(Class::Renderbuffer, renderbuffer);
+        unsafe { (self.gl.glNamedFramebufferRenderbuffer)(framebuffer, attachment, renderbuffertarget, renderbuffer) };
+        Ok(())
+    }
+    fn gl_named_framebuffer_renderbuffer_ext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        renderbuffertarget: u32,
+        renderbuffer: u32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let framebuffer = self.name(Class::Framebuffer, framebuffer);
+        let renderbuffer = self.name(Class::Renderbuffer, renderbuffer);
+        unsafe { (self.gl.glNamedFramebufferRenderbufferEXT)(framebuffer, attachment, renderbuffertarget, renderbuffer) };
+        Ok(())
+    }
+    fn gl_named_framebuffer_texture(&mut self, framebuffer: u32, attachment: u32, texture: u32, level: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        let framebuffer = self.object(Class::Framebuffer, framebuffer);
+        let texture = self.object(Class::Texture, texture);
+        unsafe { (self.gl.glNamedFramebufferTexture)(framebuffer, attachment, texture, level) };
+        Ok(())
+    }
+    fn gl_named_framebuffer_texture1dext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        textarget: u32,
+        texture: u32,
+        level: i32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let framebuffer = self.name(Class::Framebuffer, framebuffer);
+        let texture = self.name(Class::Texture, texture);
+        unsafe { (self.gl.glNamedFramebufferTexture1DEXT)(framebuffer, attachment, textarget, texture, level) };
+        Ok(())
+    }
+    fn gl_named_framebuffer_texture2dext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        textarget: u32,
+        texture: u32,
+        level: i32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let framebuffer = self.name(Class::Framebuffer, framebuffer);
+        let texture = self.name(Class::Texture, texture);
+        unsafe { (self.gl.glNamedFramebufferTexture2DEXT)(framebuffer, attachment, textarget, texture, level) };
+        Ok(())
+    }
+    fn gl_named_framebuffer_texture3dext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        textarget: u32,
+        texture: u32,
+        level: i32,
+        zoffset: i32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let framebuffer = self.name(Class::Framebuffer, framebuffer);
+        let texture = self.name(Class::Texture, texture);
+        unsafe { (self.gl.glNamedFramebufferTexture3DEXT)(framebuffer, attachment, textarget, texture, level, zoffset) };
+        Ok(())
+    }
+    fn gl_named_framebuffer_texture_ext(&mut self, framebuffer: u32, attachment: u32, texture: u32, level: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        let framebuffer = self.name(Class::Framebuffer, framebuffer);
+        let texture = self.name(Class::Texture, texture);
+        unsafe { (self.gl.glNamedFramebufferTextureEXT)(framebuffer, attachment, texture, level) };
+        Ok(())
+    }
+    fn gl_named_framebuffer_texture_face_ext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        texture: u32,
+        level: i32,
+        face: u32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let framebuffer = self.name(Class::Framebuffer, framebuffer);
+        let texture = self.name(Class::Texture, texture);
+        unsafe { (self.gl.glNamedFramebufferTextureFaceEXT)(framebuffer, attachment, texture, level, face) };
+        Ok(())
+    }
+    fn gl_named_framebuffer_texture_layer(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        texture: u32,
+        level: i32,
+        layer: i32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let framebuffer = self.object(Class::Framebuffer, framebuffer);
+        let texture = self.object(Class::Texture, texture);
+        unsafe { (self.gl.glNamedFramebufferTextureLayer)(framebuffer, attachment, texture, level, layer) };
+        Ok(())
+    }
+    fn gl_named_framebuffer_texture_layer_ext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        texture: u32,
+        level: i32,
+        layer: i32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let framebuffer = self.name(Class::Framebuffer, framebuffer);
+        let texture = self.name(Class::Texture, texture);
+        unsafe { (self.gl.glNamedFramebufferTextureLayerEXT)(framebuffer, attachment, texture, level, layer) };
+        Ok(())
+    }
+    fn gl_named_renderbuffer_storage(&mut self, renderbuffer: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        let renderbuffer = self.object(Class::Renderbuffer, renderbuffer);
+        unsafe { (self.gl.glNamedRenderbufferStorage)(renderbuffer, internalformat, width, height) };
+        Ok(())
+    }
+    fn gl_named_renderbuffer_storage_ext(&mut self, renderbuffer: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
+        self.needs_context()?;
+        let renderbuffer = self.name(Class::Renderbuffer, renderbuffer);
+        unsafe { (self.gl.glNamedRenderbufferStorageEXT)(renderbuffer, internalformat, width, height) };
+        Ok(())
+    }
+    fn gl_named_renderbuffer_storage_multisample(
+        &mut self,
+        renderbuffer: u32,
+        samples: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let renderbuffer = self.object(Class::Renderbuffer, renderbuffer);
+        unsafe { (self.gl.glNamedRenderbufferStorageMultisample)(renderbuffer, samples, internalformat, width, height) };
+        Ok(())
+    }
+    fn gl_named_renderbuffer_storage_multisample_coverage_ext(
+        &mut self,
+        renderbuffer: u32,
+        coverage_samples: i32,
+        color_samples: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let renderbuffer = self.name(Class::Renderbuffer, renderbuffer);
+        unsafe {
+            (self.gl.glNamedRenderbufferStorageMultisampleCoverageEXT)(
+                renderbuffer,
+                coverage_samples,
+                color_samples,
+                internalformat,
+                width,
+                height,
+            )
+        };
+        Ok(())
+    }
+    fn gl_named_renderbuffer_storage_multisample_ext(
+        &mut self,
+        renderbuffer: u32,
+        samples: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let renderbuffer = self.name(Class::Renderbuffer, renderbuffer);
+        unsafe { (self.gl.glNamedRenderbufferStorageMultisampleEXT)(renderbuffer, samples, internalformat, width, height) };
         Ok(())
     }
     fn gl_named_string_arb(&mut self, type_: u32, name: Slice<'_, u8>, string: Slice<'_, u8>) -> Result<(), Fault> {
@@ -5396,7 +6966,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform1d_ext(&mut self, program: u32, location: i32, x: f64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform1dEXT)(program, location, x) };
         Ok(())
     }
@@ -5409,7 +6979,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform1dv_ext(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform1dvEXT)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5524,7 +7094,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform2d_ext(&mut self, program: u32, location: i32, x: f64, y: f64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform2dEXT)(program, location, x, y) };
         Ok(())
     }
@@ -5537,7 +7107,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform2dv_ext(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform2dvEXT)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5652,7 +7222,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform3d_ext(&mut self, program: u32, location: i32, x: f64, y: f64, z: f64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform3dEXT)(program, location, x, y, z) };
         Ok(())
     }
@@ -5665,7 +7235,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform3dv_ext(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform3dvEXT)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5780,7 +7350,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform4d_ext(&mut self, program: u32, location: i32, x: f64, y: f64, z: f64, w: f64) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform4dEXT)(program, location, x, y, z, w) };
         Ok(())
     }
@@ -5793,7 +7363,7 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform4dv_ext(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniform4dvEXT)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -5931,7 +7501,7 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniformMatrix2dvEXT)(
@@ -5988,7 +7558,7 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniformMatrix2x3dvEXT)(
@@ -6045,7 +7615,7 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniformMatrix2x4dvEXT)(
@@ -6102,7 +7672,7 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniformMatrix3dvEXT)(
@@ -6159,7 +7729,7 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniformMatrix3x2dvEXT)(
@@ -6216,7 +7786,7 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniformMatrix3x4dvEXT)(
@@ -6273,7 +7843,7 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniformMatrix4dvEXT)(
@@ -6330,7 +7900,7 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniformMatrix4x2dvEXT)(
@@ -6387,7 +7957,7 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
             (self.gl.glProgramUniformMatrix4x3dvEXT)(
@@ -6421,11 +7991,6 @@ impl Commands for Renderer {
     fn gl_push_attrib(&mut self, mask: u32) -> Result<(), Fault> {
         self.needs_context()?;
         unsafe { (self.gl.glPushAttrib)(mask) };
-        Ok(())
-    }
-    fn gl_push_client_attrib_default_ext(&mut self, mask: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glPushClientAttribDefaultEXT)(mask) };
         Ok(())
     }
     fn gl_push_debug_group(&mut self, source: u32, id: u32, length: i32, text: Slice<'_, u8>) -> Result<(), Fault> {
@@ -7362,7 +8927,10 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        self.hand_gl_tex_image1d(target, level, internalformat, width, border, format, type_, pixels)
+        self.needs_context()?;
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, 1, 1, format, type_))?;
+        unsafe { (self.gl.glTexImage1D)(target, level, internalformat, width, border, format, type_, pixels.cast()) };
+        Ok(())
     }
     fn gl_tex_image2d(
         &mut self,
@@ -7376,7 +8944,10 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        self.hand_gl_tex_image2d(target, level, internalformat, width, height, border, format, type_, pixels)
+        self.needs_context()?;
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, 1, format, type_))?;
+        unsafe { (self.gl.glTexImage2D)(target, level, internalformat, width, height, border, format, type_, pixels.cast()) };
+        Ok(())
     }
     fn gl_tex_image2d_multisample(
         &mut self,
@@ -7404,7 +8975,10 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        self.hand_gl_tex_image3d(target, level, internalformat, width, height, depth, border, format, type_, pixels)
+        self.needs_context()?;
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
+        unsafe { (self.gl.glTexImage3D)(target, level, internalformat, width, height, depth, border, format, type_, pixels.cast()) };
+        Ok(())
     }
     fn gl_tex_image3dext(
         &mut self,
@@ -7419,7 +8993,10 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        self.hand_gl_tex_image3dext(target, level, internalformat, width, height, depth, border, format, type_, pixels)
+        self.needs_context()?;
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
+        unsafe { (self.gl.glTexImage3DEXT)(target, level, internalformat, width, height, depth, border, format, type_, pixels.cast()) };
+        Ok(())
     }
     fn gl_tex_image3d_multisample(
         &mut self,
@@ -7448,7 +9025,10 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        self.hand_gl_tex_image3does(target, level, internalformat, width, height, depth, border, format, type_, pixels)
+        self.needs_context()?;
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
+        unsafe { (self.gl.glTexImage3DOES)(target, level, internalformat, width, height, depth, border, format, type_, pixels.cast()) };
+        Ok(())
     }
     fn gl_tex_parameter_iiv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
@@ -7650,7 +9230,10 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        self.hand_gl_tex_sub_image1d(target, level, xoffset, width, format, type_, pixels)
+        self.needs_context()?;
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, 1, 1, format, type_))?;
+        unsafe { (self.gl.glTexSubImage1D)(target, level, xoffset, width, format, type_, pixels.cast()) };
+        Ok(())
     }
     fn gl_tex_sub_image2d(
         &mut self,
@@ -7664,7 +9247,10 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        self.hand_gl_tex_sub_image2d(target, level, xoffset, yoffset, width, height, format, type_, pixels)
+        self.needs_context()?;
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, 1, format, type_))?;
+        unsafe { (self.gl.glTexSubImage2D)(target, level, xoffset, yoffset, width, height, format, type_, pixels.cast()) };
+        Ok(())
     }
     fn gl_tex_sub_image3d(
         &mut self,
@@ -7680,7 +9266,10 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        self.hand_gl_tex_sub_image3d(target, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels)
+        self.needs_context()?;
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
+        unsafe { (self.gl.glTexSubImage3D)(target, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels.cast()) };
+        Ok(())
     }
     fn gl_tex_sub_image3does(
         &mut self,
@@ -7696,7 +9285,12 @@ impl Commands for Renderer {
         type_: u32,
         pixels: Data<'_>,
     ) -> Result<(), Fault> {
-        self.hand_gl_tex_sub_image3does(target, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels)
+        self.needs_context()?;
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
+        unsafe {
+            (self.gl.glTexSubImage3DOES)(target, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels.cast())
+        };
+        Ok(())
     }
     fn gl_texture_barrier(&mut self) -> Result<(), Fault> {
         self.needs_context()?;
@@ -7742,6 +9336,79 @@ impl Commands for Renderer {
         let texture = self.name(Class::Texture, texture);
         let buffer = self.name(Class::Buffer, buffer);
         unsafe { (self.gl.glTextureBufferRangeEXT)(texture, target, internalformat, buffer, offset, size) };
+        Ok(())
+    }
+    fn gl_texture_image1dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.name(Class::Texture, texture);
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, 1, 1, format, type_))?;
+        unsafe { (self.gl.glTextureImage1DEXT)(texture, target, level, internalformat, width, border, format, type_, pixels.cast()) };
+        Ok(())
+    }
+    fn gl_texture_image2dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        height: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.name(Class::Texture, texture);
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, 1, format, type_))?;
+        unsafe {
+            (self.gl.glTextureImage2DEXT)(texture, target, level, internalformat, width, height, border, format, type_, pixels.cast())
+        };
+        Ok(())
+    }
+    fn gl_texture_image3dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.name(Class::Texture, texture);
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
+        unsafe {
+            (self.gl.glTextureImage3DEXT)(
+                texture,
+                target,
+                level,
+                internalformat,
+                width,
+                height,
+                depth,
+                border,
+                format,
+                type_,
+                pixels.cast(),
+            )
+        };
         Ok(())
     }
     fn gl_texture_page_commitment_ext(
@@ -8074,6 +9741,134 @@ impl Commands for Renderer {
                 fixed_sample_locations,
                 memory,
                 offset,
+            )
+        };
+        Ok(())
+    }
+    fn gl_texture_sub_image1d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.object(Class::Texture, texture);
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, 1, 1, format, type_))?;
+        unsafe { (self.gl.glTextureSubImage1D)(texture, level, xoffset, width, format, type_, pixels.cast()) };
+        Ok(())
+    }
+    fn gl_texture_sub_image1dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.name(Class::Texture, texture);
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, 1, 1, format, type_))?;
+        unsafe { (self.gl.glTextureSubImage1DEXT)(texture, target, level, xoffset, width, format, type_, pixels.cast()) };
+        Ok(())
+    }
+    fn gl_texture_sub_image2d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.object(Class::Texture, texture);
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, 1, format, type_))?;
+        unsafe { (self.gl.glTextureSubImage2D)(texture, level, xoffset, yoffset, width, height, format, type_, pixels.cast()) };
+        Ok(())
+    }
+    fn gl_texture_sub_image2dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.name(Class::Texture, texture);
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, 1, format, type_))?;
+        unsafe { (self.gl.glTextureSubImage2DEXT)(texture, target, level, xoffset, yoffset, width, height, format, type_, pixels.cast()) };
+        Ok(())
+    }
+    fn gl_texture_sub_image3d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.object(Class::Texture, texture);
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
+        unsafe {
+            (self.gl.glTextureSubImage3D)(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels.cast())
+        };
+        Ok(())
+    }
+    fn gl_texture_sub_image3dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.name(Class::Texture, texture);
+        let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
+        unsafe {
+            (self.gl.glTextureSubImage3DEXT)(
+                texture,
+                target,
+                level,
+                xoffset,
+                yoffset,
+                zoffset,
+                width,
+                height,
+                depth,
+                format,
+                type_,
+                pixels.cast(),
             )
         };
         Ok(())
@@ -8616,14 +10411,14 @@ impl Commands for Renderer {
     }
     fn gl_use_program_stages_ext(&mut self, pipeline: u32, stages: u32, program: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let pipeline = self.name(Class::Pipeline, pipeline);
-        let program = self.name(Class::Program, program);
+        let pipeline = self.object(Class::Pipeline, pipeline);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glUseProgramStagesEXT)(pipeline, stages, program) };
         Ok(())
     }
     fn gl_use_shader_program_ext(&mut self, type_: u32, program: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let program = self.name(Class::Program, program);
+        let program = self.object(Class::Program, program);
         unsafe { (self.gl.glUseShaderProgramEXT)(type_, program) };
         Ok(())
     }
@@ -8641,7 +10436,7 @@ impl Commands for Renderer {
     }
     fn gl_validate_program_pipeline_ext(&mut self, pipeline: u32) -> Result<(), Fault> {
         self.needs_context()?;
-        let pipeline = self.name(Class::Pipeline, pipeline);
+        let pipeline = self.object(Class::Pipeline, pipeline);
         unsafe { (self.gl.glValidateProgramPipelineEXT)(pipeline) };
         Ok(())
     }

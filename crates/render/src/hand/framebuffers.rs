@@ -1,5 +1,6 @@
 //! Framebuffer objects, and which buffers of the default framebuffer are drawn to and read.
 
+use crate::generated::driver::Gl;
 use crate::names::Class;
 use crate::renderer::Renderer;
 use crate::surface::{is_both, is_front};
@@ -161,29 +162,161 @@ impl Renderer {
         params_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
+        let get = self.gl.glGetFramebufferAttachmentParameteriv;
+        self.attachment_parameter(pname, params_count, reply, |pname, to| {
+            // SAFETY: one integer is written.
+            unsafe { get(target, attachment, pname, to) };
+        })
+    }
+
+    pub(crate) fn hand_gl_get_named_framebuffer_attachment_parameteriv(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        let framebuffer = self.object(Class::Framebuffer, framebuffer);
+        let get = self.gl.glGetNamedFramebufferAttachmentParameteriv;
+        self.attachment_parameter(pname, params_count, reply, |pname, to| {
+            // SAFETY: one integer is written.
+            unsafe { get(framebuffer, attachment, pname, to) };
+        })
+    }
+
+    pub(crate) fn hand_gl_get_named_framebuffer_attachment_parameteriv_ext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        let framebuffer = self.name(Class::Framebuffer, framebuffer);
+        let get = self.gl.glGetNamedFramebufferAttachmentParameterivEXT;
+        self.attachment_parameter(pname, params_count, reply, |pname, to| {
+            // SAFETY: one integer is written.
+            unsafe { get(framebuffer, attachment, pname, to) };
+        })
+    }
+
+    pub(crate) fn hand_gl_get_framebuffer_parameteriv(
+        &mut self,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        let cx = self.cx()?;
+        let is_default = match target {
+            GL_READ_FRAMEBUFFER => cx.read_framebuffer == 0,
+            _ => cx.draw_framebuffer == 0,
+        };
+        let get = self.gl.glGetFramebufferParameteriv;
+        self.framebuffer_parameter(is_default, pname, params_count, reply, |to| {
+            // SAFETY: one integer is written.
+            unsafe { get(target, pname, to) };
+        })
+    }
+
+    pub(crate) fn hand_gl_get_named_framebuffer_parameteriv(
+        &mut self,
+        framebuffer: u32,
+        pname: u32,
+        param_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        let driver = self.object(Class::Framebuffer, framebuffer);
+        let get = self.gl.glGetNamedFramebufferParameteriv;
+        self.framebuffer_parameter(framebuffer == 0, pname, param_count, reply, |to| {
+            // SAFETY: one integer is written.
+            unsafe { get(driver, pname, to) };
+        })
+    }
+
+    pub(crate) fn hand_gl_get_named_framebuffer_parameteriv_ext(
+        &mut self,
+        framebuffer: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        let driver = self.name(Class::Framebuffer, framebuffer);
+        let get = self.gl.glGetNamedFramebufferParameterivEXT;
+        self.framebuffer_parameter(framebuffer == 0, pname, params_count, reply, |to| {
+            // SAFETY: one integer is written.
+            unsafe { get(driver, pname, to) };
+        })
+    }
+
+    pub(crate) fn hand_gl_get_framebuffer_parameteriv_ext(
+        &mut self,
+        framebuffer: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        let driver = self.name(Class::Framebuffer, framebuffer);
+        let get = self.gl.glGetFramebufferParameterivEXT;
+        self.framebuffer_parameter(framebuffer == 0, pname, params_count, reply, |to| {
+            // SAFETY: one integer is written.
+            unsafe { get(driver, pname, to) };
+        })
+    }
+
+    /// Answers with a parameter of a framebuffer, the default one's as a window's. `get` writes one integer, and there is room for more.
+    fn framebuffer_parameter(
+        &mut self,
+        is_default: bool,
+        pname: u32,
+        count: u32,
+        reply: &mut Reply,
+        get: impl Fn(*mut i32),
+    ) -> Result<(), Fault> {
         self.needs_context()?;
-        let get = |r: &Renderer, pname| {
+        self.error();
+        let mut values = [0; 4];
+        get(values.as_mut_ptr());
+        let failed = self.failed();
+        if is_default {
+            let cx = self.cx()?;
+            match pname {
+                GL_DOUBLEBUFFER => values[0] = i32::from(cx.is_double()),
+                GL_DRAW_BUFFER if cx.was_current => values[0] = cx.draw_buffer as i32,
+                GL_READ_BUFFER if cx.was_current => values[0] = cx.read_buffer as i32,
+                _ => {}
+            }
+        }
+        reply.array(&values[..1], if failed { 0 } else { count });
+        Ok(())
+    }
+
+    /// Answers with a parameter of an attachment. `get` writes one integer, and there is room for more.
+    fn attachment_parameter(
+        &mut self,
+        pname: u32,
+        count: u32,
+        reply: &mut Reply,
+        get: impl Fn(u32, *mut i32),
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let get = |pname| {
             let mut values = [0i32; 4];
-            // SAFETY: one integer is written; there is room for more.
-            unsafe {
-                (r.gl.glGetFramebufferAttachmentParameteriv)(
-                    target,
-                    attachment,
-                    pname,
-                    values.as_mut_ptr(),
-                )
-            };
+            get(pname, values.as_mut_ptr());
             values[0]
         };
-        let mut value = get(self, pname);
+        self.error();
+        let mut value = get(pname);
+        let failed = self.failed();
         if pname == GL_FRAMEBUFFER_ATTACHMENT_OBJECT_NAME && value != 0 {
-            let class = match get(self, GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE) as u32 {
+            let class = match get(GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE) as u32 {
                 GL_TEXTURE => Class::Texture,
                 _ => Class::Renderbuffer,
             };
             value = self.names.table(class).client(value as u32).unwrap_or(0) as i32;
         }
-        reply.array(&[value], params_count);
+        reply.array(&[value], if failed { 0 } else { count });
         Ok(())
     }
 
@@ -201,42 +334,19 @@ impl Renderer {
         Ok(())
     }
 
-    pub(crate) fn hand_gl_clear_bufferfv(
-        &mut self,
-        buffer: u32,
-        drawbuffer: i32,
-        value: Slice<'_, f32>,
-    ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let value = four(value);
-        // SAFETY: at most four values are read.
-        unsafe { (self.gl.glClearBufferfv)(buffer, drawbuffer, value.as_ptr()) };
-        Ok(())
-    }
-
-    pub(crate) fn hand_gl_clear_bufferiv(
-        &mut self,
-        buffer: u32,
-        drawbuffer: i32,
-        value: Slice<'_, i32>,
-    ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let value = four(value);
-        // SAFETY: at most four values are read.
-        unsafe { (self.gl.glClearBufferiv)(buffer, drawbuffer, value.as_ptr()) };
-        Ok(())
-    }
-
-    pub(crate) fn hand_gl_clear_bufferuiv(
-        &mut self,
-        buffer: u32,
-        drawbuffer: i32,
-        value: Slice<'_, u32>,
-    ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let value = four(value);
-        // SAFETY: at most four values are read.
-        unsafe { (self.gl.glClearBufferuiv)(buffer, drawbuffer, value.as_ptr()) };
+    /// Clears one buffer. Mesa's pbuffers have none that these commands would take for `GL_BACK`, but one that they take for its left half.
+    fn clear_buffer(&mut self, is_default: bool, clear: impl FnOnce(&Gl)) -> Result<(), Fault> {
+        let cx = self.cx()?;
+        let back = is_default && cx.draw_buffer == GL_BACK && cx.api.is_desktop();
+        // SAFETY: the context is current. No display list takes up commands by name.
+        let draw_to = |buffer| unsafe { (self.gl.glNamedFramebufferDrawBuffer)(0, buffer) };
+        if back {
+            draw_to(GL_BACK_LEFT);
+        }
+        clear(&self.gl);
+        if back {
+            draw_to(GL_BACK);
+        }
         Ok(())
     }
 
@@ -251,6 +361,92 @@ impl Renderer {
         }
         error == GL_NO_ERROR
     }
+}
+
+/// The buffers of a framebuffer by name. Those of the default framebuffer are chosen here, too.
+macro_rules! named_buffers {
+    ($($find:ident: $draw:ident $gl_draw:ident, $draw_many:ident $gl_draw_many:ident, $read:ident $gl_read:ident;)*) => {
+        impl Renderer {
+            $(pub(crate) fn $draw(&mut self, framebuffer: u32, buffer: u32) -> Result<(), Fault> {
+                self.needs_context()?;
+                let driver = self.$find(Class::Framebuffer, framebuffer);
+                // SAFETY: the context is current.
+                let done = self.without_error(|r| unsafe { (r.gl.$gl_draw)(driver, buffer) });
+                if done && framebuffer == 0 {
+                    self.draw_to(buffer)?;
+                }
+                Ok(())
+            }
+
+            pub(crate) fn $draw_many(&mut self, framebuffer: u32, n: i32, buffers: Slice<'_, u32>) -> Result<(), Fault> {
+                self.needs_context()?;
+                let driver = self.$find(Class::Framebuffer, framebuffer);
+                let buffers = buffers.to_vec();
+                if usize::try_from(n).is_ok_and(|n| n > buffers.len()) {
+                    return Err(Fault::ShortArray);
+                }
+                // SAFETY: the array holds `n` buffers.
+                let done = self.without_error(|r| unsafe { (r.gl.$gl_draw_many)(driver, n, buffers.as_ptr()) });
+                if done && framebuffer == 0 {
+                    self.draw_to(buffers.first().copied().unwrap_or(GL_NONE))?;
+                }
+                Ok(())
+            }
+
+            pub(crate) fn $read(&mut self, framebuffer: u32, buffer: u32) -> Result<(), Fault> {
+                self.needs_context()?;
+                let driver = self.$find(Class::Framebuffer, framebuffer);
+                // SAFETY: the context is current.
+                let done = self.without_error(|r| unsafe { (r.gl.$gl_read)(driver, buffer) });
+                if done && framebuffer == 0 {
+                    self.cx()?.read_buffer = buffer;
+                    self.need_fronts()?;
+                    self.bind()?;
+                }
+                Ok(())
+            })*
+        }
+    };
+}
+
+named_buffers! {
+    object: hand_gl_named_framebuffer_draw_buffer glNamedFramebufferDrawBuffer,
+        hand_gl_named_framebuffer_draw_buffers glNamedFramebufferDrawBuffers,
+        hand_gl_named_framebuffer_read_buffer glNamedFramebufferReadBuffer;
+    name: hand_gl_framebuffer_draw_buffer_ext glFramebufferDrawBufferEXT,
+        hand_gl_framebuffer_draw_buffers_ext glFramebufferDrawBuffersEXT,
+        hand_gl_framebuffer_read_buffer_ext glFramebufferReadBufferEXT;
+}
+
+/// Clears of one buffer, of the bound framebuffer or of one by name.
+macro_rules! clears {
+    ($($hand:ident $gl:ident, $hand_named:ident $gl_named:ident: $ty:ty;)*) => {
+        impl Renderer {
+            $(pub(crate) fn $hand(&mut self, buffer: u32, drawbuffer: i32, value: Slice<'_, $ty>) -> Result<(), Fault> {
+                self.needs_context()?;
+                let value = four(value);
+                let is_default = self.cx()?.draw_framebuffer == 0;
+                // SAFETY: at most four values are read.
+                self.clear_buffer(is_default, |gl| unsafe { (gl.$gl)(buffer, drawbuffer, value.as_ptr()) })
+            }
+
+            pub(crate) fn $hand_named(
+                &mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, value: Slice<'_, $ty>,
+            ) -> Result<(), Fault> {
+                self.needs_context()?;
+                let driver = self.object(Class::Framebuffer, framebuffer);
+                let value = four(value);
+                // SAFETY: at most four values are read.
+                self.clear_buffer(framebuffer == 0, |gl| unsafe { (gl.$gl_named)(driver, buffer, drawbuffer, value.as_ptr()) })
+            })*
+        }
+    };
+}
+
+clears! {
+    hand_gl_clear_bufferfv glClearBufferfv, hand_gl_clear_named_framebufferfv glClearNamedFramebufferfv: f32;
+    hand_gl_clear_bufferiv glClearBufferiv, hand_gl_clear_named_framebufferiv glClearNamedFramebufferiv: i32;
+    hand_gl_clear_bufferuiv glClearBufferuiv, hand_gl_clear_named_framebufferuiv glClearNamedFramebufferuiv: u32;
 }
 
 /// The values, with zeros for those that are missing.

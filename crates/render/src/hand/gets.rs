@@ -240,9 +240,7 @@ fn remembered(cx: &Context, pname: u32) -> Option<i64> {
         GL_VERTEX_ARRAY_BINDING => cx.vertex_array.into(),
         GL_DEBUG_LOGGED_MESSAGES if cx.has_debug => cx.debug.logged().0 as i64,
         GL_DEBUG_NEXT_LOGGED_MESSAGE_LENGTH if cx.has_debug => cx.debug.logged().1 as i64,
-        GL_DOUBLEBUFFER if default_draw => {
-            cx.draw.as_ref().is_some_and(|s| !s.borrow().single).into()
-        }
+        GL_DOUBLEBUFFER if default_draw => cx.is_double().into(),
         GL_ACCUM_RED_BITS | GL_ACCUM_GREEN_BITS | GL_ACCUM_BLUE_BITS | GL_ACCUM_ALPHA_BITS
             if default_draw && cx.api == Api::Compat =>
         {

@@ -1,4 +1,4 @@
-//! Images on their way to the driver: textures, bitmaps, pixels, compressed data.
+//! Images on their way to the driver that are no textures'.
 
 use crate::names::Class;
 use crate::renderer::Renderer;
@@ -95,74 +95,4 @@ impl Renderer {
         }
         Ok(())
     }
-
-    /// Prepares the driver for compressed data of `size` bytes. The data is one run of blocks whatever the pixel store says, unless it comes from a buffer.
-    fn compressed(&mut self, data: Data<'_>, size: i32) -> Result<*const u8, Fault> {
-        self.needs_context()?;
-        self.image(data, Some(usize::try_from(size).unwrap_or(0)))
-    }
-}
-
-/// Commands that take an image as their last argument; `$d` are its width, height and depth.
-macro_rules! images {
-    ($($hand:ident = $gl:ident($($arg:ident: $ty:ty),*) [$w:expr, $h:expr, $d:expr];)*) => {
-        impl Renderer {
-            $(#[allow(clippy::too_many_arguments)]
-            pub(crate) fn $hand(&mut self, $($arg: $ty,)* format: u32, type_: u32, pixels: Data<'_>) -> Result<(), Fault> {
-                self.needs_context()?;
-                let pixels = self.image(pixels, tight_image_bytes($w, $h, $d, format, type_))?;
-                // SAFETY: `pixels` is null, an offset into the bound buffer, or holds the image.
-                unsafe { (self.gl.$gl)($($arg,)* format, type_, pixels.cast()) };
-                Ok(())
-            })*
-        }
-    };
-}
-
-images! {
-    hand_gl_tex_image1d = glTexImage1D(target: u32, level: i32, internal: i32, width: i32, border: i32) [width, 1, 1];
-    hand_gl_tex_image2d = glTexImage2D(target: u32, level: i32, internal: i32, width: i32, height: i32, border: i32) [width, height, 1];
-    hand_gl_tex_image3d = glTexImage3D
-        (target: u32, level: i32, internal: i32, width: i32, height: i32, depth: i32, border: i32) [width, height, depth];
-    hand_gl_tex_image3dext = glTexImage3DEXT
-        (target: u32, level: i32, internal: u32, width: i32, height: i32, depth: i32, border: i32) [width, height, depth];
-    hand_gl_tex_image3does = glTexImage3DOES
-        (target: u32, level: i32, internal: u32, width: i32, height: i32, depth: i32, border: i32) [width, height, depth];
-    hand_gl_tex_sub_image1d = glTexSubImage1D(target: u32, level: i32, x: i32, width: i32) [width, 1, 1];
-    hand_gl_tex_sub_image2d = glTexSubImage2D(target: u32, level: i32, x: i32, y: i32, width: i32, height: i32) [width, height, 1];
-    hand_gl_tex_sub_image3d = glTexSubImage3D
-        (target: u32, level: i32, x: i32, y: i32, z: i32, width: i32, height: i32, depth: i32) [width, height, depth];
-    hand_gl_tex_sub_image3does = glTexSubImage3DOES
-        (target: u32, level: i32, x: i32, y: i32, z: i32, width: i32, height: i32, depth: i32) [width, height, depth];
-}
-
-/// Commands that take compressed data: all arguments, then its size and the data.
-macro_rules! compressed {
-    ($($hand:ident = $gl:ident($($arg:ident: $ty:ty),*);)*) => {
-        impl Renderer {
-            $(#[allow(clippy::too_many_arguments)]
-            pub(crate) fn $hand(&mut self, $($arg: $ty,)* size: i32, data: Data<'_>) -> Result<(), Fault> {
-                let data = self.compressed(data, size)?;
-                // SAFETY: `data` is null, an offset into the bound buffer, or holds `size` bytes.
-                unsafe { (self.gl.$gl)($($arg,)* size, data.cast()) };
-                Ok(())
-            })*
-        }
-    };
-}
-
-compressed! {
-    hand_gl_compressed_tex_image1d = glCompressedTexImage1D(target: u32, level: i32, format: u32, width: i32, border: i32);
-    hand_gl_compressed_tex_image2d = glCompressedTexImage2D(target: u32, level: i32, format: u32, width: i32, height: i32, border: i32);
-    hand_gl_compressed_tex_image3d = glCompressedTexImage3D
-        (target: u32, level: i32, format: u32, width: i32, height: i32, depth: i32, border: i32);
-    hand_gl_compressed_tex_image3does = glCompressedTexImage3DOES
-        (target: u32, level: i32, format: u32, width: i32, height: i32, depth: i32, border: i32);
-    hand_gl_compressed_tex_sub_image1d = glCompressedTexSubImage1D(target: u32, level: i32, x: i32, width: i32, format: u32);
-    hand_gl_compressed_tex_sub_image2d = glCompressedTexSubImage2D
-        (target: u32, level: i32, x: i32, y: i32, width: i32, height: i32, format: u32);
-    hand_gl_compressed_tex_sub_image3d = glCompressedTexSubImage3D
-        (target: u32, level: i32, x: i32, y: i32, z: i32, width: i32, height: i32, depth: i32, format: u32);
-    hand_gl_compressed_tex_sub_image3does = glCompressedTexSubImage3DOES
-        (target: u32, level: i32, x: i32, y: i32, z: i32, width: i32, height: i32, depth: i32, format: u32);
 }

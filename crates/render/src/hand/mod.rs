@@ -10,6 +10,7 @@ mod egl_images;
 mod framebuffers;
 mod gets;
 mod images;
+mod levels;
 mod lists;
 mod name_gets;
 mod named_strings;

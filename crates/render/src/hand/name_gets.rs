@@ -13,7 +13,19 @@ fn class(pname: u32) -> Option<Class> {
         | GL_UNIFORM_BUFFER_BINDING
         | GL_VERTEX_BINDING_BUFFER
         | GL_TEXTURE_BUFFER_DATA_STORE_BINDING => Class::Buffer,
-        GL_IMAGE_BINDING_NAME => Class::Texture,
+        GL_IMAGE_BINDING_NAME
+        | GL_TEXTURE_BINDING_1D
+        | GL_TEXTURE_BINDING_1D_ARRAY
+        | GL_TEXTURE_BINDING_2D
+        | GL_TEXTURE_BINDING_2D_ARRAY
+        | GL_TEXTURE_BINDING_2D_MULTISAMPLE
+        | GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY
+        | GL_TEXTURE_BINDING_3D
+        | GL_TEXTURE_BINDING_BUFFER
+        | GL_TEXTURE_BINDING_CUBE_MAP
+        | GL_TEXTURE_BINDING_CUBE_MAP_ARRAY
+        | GL_TEXTURE_BINDING_RECTANGLE => Class::Texture,
+        GL_SAMPLER_BINDING => Class::Sampler,
         GL_CURRENT_QUERY => Class::Query,
         GL_PROGRAM_BINDING_ARB => Class::Assembly,
         GL_ACTIVE_PROGRAM
@@ -47,13 +59,13 @@ impl Renderer {
     }
 }
 
-/// Queries of integers; in brackets the pname among the arguments, and the pipeline if there is one.
+/// Queries; in brackets the pname among the arguments, and the object that they name if there is one.
 macro_rules! queries {
-    ($($hand:ident = $gl:ident<$ty:ty>($($arg:ident: $argty:ty),*) [$pname:ident $(, $pipeline:ident)?];)*) => {
+    ($($hand:ident = $gl:ident<$ty:ty>($($arg:ident: $argty:ty),*) [$pname:ident $(, $object:ident: $find:ident $class:ident)?];)*) => {
         impl Renderer {
             $(pub(crate) fn $hand(&mut self, $($arg: $argty,)* count: u32, reply: &mut Reply) -> Result<(), Fault> {
                 self.needs_context()?;
-                $(let $pipeline = self.name(Class::Pipeline, $pipeline);)?
+                $(let $object = self.$find(Class::$class, $object);)?
                 let mut values = out::<$ty>(count, 0)?;
                 self.error();
                 // SAFETY: there is room for more values than any query writes.
@@ -70,9 +82,21 @@ macro_rules! queries {
 queries! {
     hand_gl_get_integeri_v = glGetIntegeri_v<i32>(target: u32, index: u32) [target];
     hand_gl_get_integer64i_v = glGetInteger64i_v<i64>(target: u32, index: u32) [target];
+    hand_gl_get_floati_v = glGetFloati_v<f32>(target: u32, index: u32) [target];
+    hand_gl_get_doublei_v = glGetDoublei_v<f64>(target: u32, index: u32) [target];
     hand_gl_get_queryiv = glGetQueryiv<i32>(target: u32, pname: u32) [pname];
     hand_gl_get_query_indexediv = glGetQueryIndexediv<i32>(target: u32, index: u32, pname: u32) [pname];
     hand_gl_get_tex_level_parameteriv = glGetTexLevelParameteriv<i32>(target: u32, level: i32, pname: u32) [pname];
     hand_gl_get_programiv_arb = glGetProgramivARB<i32>(target: u32, pname: u32) [pname];
-    hand_gl_get_program_pipelineiv = glGetProgramPipelineiv<i32>(pipeline: u32, pname: u32) [pname, pipeline];
+    hand_gl_get_program_pipelineiv = glGetProgramPipelineiv<i32>(pipeline: u32, pname: u32) [pname, pipeline: object Pipeline];
+    hand_gl_get_tex_level_parameterfv = glGetTexLevelParameterfv<f32>(target: u32, level: i32, pname: u32) [pname];
+    hand_gl_get_texture_level_parameteriv = glGetTextureLevelParameteriv<i32>(texture: u32, level: i32, pname: u32) [pname, texture: object Texture];
+    hand_gl_get_texture_level_parameterfv = glGetTextureLevelParameterfv<f32>(texture: u32, level: i32, pname: u32) [pname, texture: object Texture];
+    hand_gl_get_texture_level_parameteriv_ext = glGetTextureLevelParameterivEXT<i32>
+        (texture: u32, target: u32, level: i32, pname: u32) [pname, texture: name Texture];
+    hand_gl_get_texture_level_parameterfv_ext = glGetTextureLevelParameterfvEXT<f32>
+        (texture: u32, target: u32, level: i32, pname: u32) [pname, texture: name Texture];
+    hand_gl_get_multi_tex_level_parameteriv_ext = glGetMultiTexLevelParameterivEXT<i32>(texunit: u32, target: u32, level: i32, pname: u32) [pname];
+    hand_gl_get_multi_tex_level_parameterfv_ext = glGetMultiTexLevelParameterfvEXT<f32>(texunit: u32, target: u32, level: i32, pname: u32) [pname];
+    hand_gl_get_transform_feedbacki_v = glGetTransformFeedbacki_v<i32>(xfb: u32, pname: u32, index: u32) [pname, xfb: object TransformFeedback];
 }

@@ -30,14 +30,33 @@ impl Renderer {
     }
 
     fn generate_as(&mut self, class: Class, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.make_as(class, names, |r, drivers| r.generate(class, drivers))
+    }
+
+    /// Has the driver make as many names as the client chose, and maps them.
+    fn make_as(
+        &mut self,
+        class: Class,
+        names: Slice<'_, u32>,
+        make: impl FnOnce(&Renderer, &mut [u32]),
+    ) -> Result<(), Fault> {
         self.needs_context()?;
-        self.generate_each(class, &names.to_vec())
+        self.make_each(class, &names.to_vec(), make)
     }
 
     /// Has the driver generate a name for each of the client's.
     pub(super) fn generate_each(&mut self, class: Class, names: &[u32]) -> Result<(), Fault> {
+        self.make_each(class, names, |r, drivers| r.generate(class, drivers))
+    }
+
+    fn make_each(
+        &mut self,
+        class: Class,
+        names: &[u32],
+        make: impl FnOnce(&Renderer, &mut [u32]),
+    ) -> Result<(), Fault> {
         let mut drivers = vec![0; names.len()];
-        self.generate(class, &mut drivers);
+        make(self, &mut drivers);
         for (&name, driver) in names.iter().zip(drivers) {
             // A name that is in use already, because a program used it before it generated it, keeps its object.
             if name == 0 || driver == 0 || self.names.table(class).get(name).is_some() {
@@ -48,6 +67,28 @@ impl Renderer {
             }
         }
         Ok(())
+    }
+
+    pub(crate) fn hand_gl_create_textures(
+        &mut self,
+        target: u32,
+        names: Slice<'_, u32>,
+    ) -> Result<(), Fault> {
+        self.make_as(Class::Texture, names, |r, to| {
+            // SAFETY: the slice has room for the names.
+            unsafe { (r.gl.glCreateTextures)(target, to.len() as i32, to.as_mut_ptr()) };
+        })
+    }
+
+    pub(crate) fn hand_gl_create_queries(
+        &mut self,
+        target: u32,
+        names: Slice<'_, u32>,
+    ) -> Result<(), Fault> {
+        self.make_as(Class::Query, names, |r, to| {
+            // SAFETY: the slice has room for the names.
+            unsafe { (r.gl.glCreateQueries)(target, to.len() as i32, to.as_mut_ptr()) };
+        })
     }
 
     fn delete(&mut self, class: Class, names: Slice<'_, u32>) -> Result<(), Fault> {
@@ -239,6 +280,29 @@ names! {
     Pipeline: hand_gl_gen_program_pipelines, hand_gl_delete_program_pipelines;
     TransformFeedback: hand_gl_gen_transform_feedbacks, hand_gl_delete_transform_feedbacks;
     Assembly: hand_gl_gen_programs_arb, hand_gl_delete_programs_arb;
+}
+
+macro_rules! created {
+    ($($class:ident: $hand:ident = $gl:ident;)*) => {
+        impl Renderer {
+            $(pub(crate) fn $hand(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+                self.make_as(Class::$class, names, |r, to| {
+                    // SAFETY: the slice has room for the names.
+                    unsafe { (r.gl.$gl)(to.len() as i32, to.as_mut_ptr()) };
+                })
+            })*
+        }
+    };
+}
+
+created! {
+    Buffer: hand_gl_create_buffers = glCreateBuffers;
+    Renderbuffer: hand_gl_create_renderbuffers = glCreateRenderbuffers;
+    Sampler: hand_gl_create_samplers = glCreateSamplers;
+    Framebuffer: hand_gl_create_framebuffers = glCreateFramebuffers;
+    VertexArray: hand_gl_create_vertex_arrays = glCreateVertexArrays;
+    Pipeline: hand_gl_create_program_pipelines = glCreateProgramPipelines;
+    TransformFeedback: hand_gl_create_transform_feedbacks = glCreateTransformFeedbacks;
 }
 
 /// Older forms, which the registry does not know to be the same.

@@ -20,7 +20,6 @@ impl Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.answer_image(
-            None,
             tight_image_bytes(width, height, 1, format, type_),
             reply,
             |r, to| {
@@ -69,75 +68,6 @@ impl Renderer {
             // SAFETY: the address is an offset into the bound pack buffer, within which the driver keeps.
             unsafe { (r.gl.glReadPixels)(x, y, width, height, format, type_, to) };
         })
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    pub(crate) fn hand_gl_get_tex_image(
-        &mut self,
-        target: u32,
-        level: i32,
-        format: u32,
-        type_: u32,
-        _extent_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.level_answer_image(
-            target,
-            level,
-            reply,
-            |_, [w, h, d]| Ok(tight_image_bytes(w, h, d, format, type_)),
-            |r, to| {
-                // SAFETY: there is room for the tight image, and the driver packs tightly.
-                unsafe { (r.gl.glGetTexImage)(target, level, format, type_, to) };
-            },
-        )
-    }
-
-    pub(crate) fn hand_mgn_get_tex_image_to(
-        &mut self,
-        target: u32,
-        level: i32,
-        format: u32,
-        type_: u32,
-        offset: u64,
-    ) -> Result<(), Fault> {
-        let to = self.pack_target(offset)?;
-        // SAFETY: the address is an offset into the bound pack buffer, within which the driver keeps.
-        unsafe { (self.gl.glGetTexImage)(target, level, format, type_, to) };
-        Ok(())
-    }
-
-    pub(crate) fn hand_gl_get_compressed_tex_image(
-        &mut self,
-        target: u32,
-        level: i32,
-        _extent_count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        let size = |r: &Renderer, [width, _, _]: [i32; 3]| {
-            if width == 0 {
-                // No image, which asking for its size would call one that is not compressed.
-                return Err(GL_INVALID_VALUE);
-            }
-            let bytes = r.level_parameter(target, level, GL_TEXTURE_COMPRESSED_IMAGE_SIZE);
-            Ok(usize::try_from(bytes).ok())
-        };
-        self.level_answer_image(target, level, reply, size, |r, to| {
-            // SAFETY: there is room for the image, whose size the driver has told.
-            unsafe { (r.gl.glGetCompressedTexImage)(target, level, to) };
-        })
-    }
-
-    pub(crate) fn hand_mgn_get_compressed_tex_image_to(
-        &mut self,
-        target: u32,
-        level: i32,
-        offset: u64,
-    ) -> Result<(), Fault> {
-        let to = self.pack_target(offset)?;
-        // SAFETY: the address is an offset into the bound pack buffer, within which the driver keeps.
-        unsafe { (self.gl.glGetCompressedTexImage)(target, level, to) };
-        Ok(())
     }
 
     pub(crate) fn hand_mgn_get_polygon_stipple_to(&mut self, offset: u64) -> Result<(), Fault> {
@@ -207,43 +137,9 @@ impl Renderer {
         Ok(())
     }
 
-    /// Fetches a level of the bound texture: its extent, then its image.
-    fn level_answer_image(
-        &mut self,
-        target: u32,
-        level: i32,
-        reply: &mut Reply,
-        size: impl FnOnce(&Renderer, [i32; 3]) -> Result<Option<usize>, u32>,
-        fetch: impl FnOnce(&mut Renderer, *mut c_void),
-    ) -> Result<(), Fault> {
-        self.needs_context()?;
-        self.error();
-        let (extent, bytes) = self.unheard(|r| {
-            let extent = [GL_TEXTURE_WIDTH, GL_TEXTURE_HEIGHT, GL_TEXTURE_DEPTH]
-                .map(|p| r.level_parameter(target, level, p));
-            (extent, size(r, extent))
-        });
-        // SAFETY: no arguments. Asking about a bad target, level or kind of image is an error, as fetching it is.
-        let error = unsafe { (self.gl.glGetError)() };
-        let bytes = match bytes {
-            Ok(bytes) if error == GL_NO_ERROR => bytes,
-            bytes => {
-                let asking = Some(error).filter(|e| *e != GL_NO_ERROR);
-                self.set_error(asking.or(bytes.err()).unwrap_or(GL_INVALID_OPERATION));
-                nothing(reply, true);
-                return Ok(());
-            }
-        };
-        self.answer_image(Some(extent), bytes, reply, |r, to| {
-            fetch(r, to);
-            Ok(())
-        })
-    }
-
-    /// Answers with the extent, if there is one to tell, and an image of `bytes` bytes; with nothing after an error or if nobody knows the size.
+    /// Answers with an image of `bytes` bytes; with nothing after an error or if nobody knows the size.
     fn answer_image(
         &mut self,
-        extent: Option<[i32; 3]>,
         bytes: Option<usize>,
         reply: &mut Reply,
         fetch: impl FnOnce(&mut Renderer, *mut c_void) -> Result<(), Fault>,
@@ -267,9 +163,6 @@ impl Renderer {
             None => refusal,
             Some(bytes) => {
                 self.pack(true);
-                if let Some(extent) = extent {
-                    reply.array(&extent, 3);
-                }
                 let to = reply.room(bytes).as_mut_ptr();
                 fetch(self, to.cast())?;
                 // SAFETY: no arguments.
@@ -278,13 +171,13 @@ impl Renderer {
         };
         if problem != GL_NO_ERROR {
             self.keep_error(problem);
-            nothing(reply, extent.is_some());
+            nothing(reply, false);
         }
         Ok(())
     }
 
     /// Prepares the driver for writing to the bound pack buffer, and gives the offset as the pointer that C declares.
-    fn pack_target(&mut self, offset: u64) -> Result<*mut c_void, Fault> {
+    pub(super) fn pack_target(&mut self, offset: u64) -> Result<*mut c_void, Fault> {
         self.needs_context()?;
         if !self.pixel_buffer(GL_PIXEL_PACK_BUFFER_BINDING) {
             return Err(Fault::refused("an image for a buffer while none is bound"));
@@ -323,13 +216,6 @@ impl Renderer {
         Ok(())
     }
 
-    fn level_parameter(&self, target: u32, level: i32, pname: u32) -> i32 {
-        let mut values = [0; 4];
-        // SAFETY: one integer is written; there is room for more.
-        unsafe { (self.gl.glGetTexLevelParameteriv)(target, level, pname, values.as_mut_ptr()) };
-        values[0]
-    }
-
     /// Runs `read` so that depth and stencil come from where they are drawn: they belong to the surface, whatever its read buffer.
     fn with_depth_in_place(
         &mut self,
@@ -359,7 +245,7 @@ impl Renderer {
 }
 
 /// The answer after an error: an empty array, two if the first would be an extent.
-fn nothing(reply: &mut Reply, extent: bool) {
+pub(super) fn nothing(reply: &mut Reply, extent: bool) {
     reply.clear();
     if extent {
         reply.room(0);

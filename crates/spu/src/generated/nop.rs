@@ -394,6 +394,10 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_bind_multi_texture_ext(&mut self, texunit: u32, target: u32, texture: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_bind_program_arb(&mut self, target: u32, program: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -542,6 +546,24 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_blit_named_framebuffer(
+        &mut self,
+        read_framebuffer: u32,
+        draw_framebuffer: u32,
+        src_x0: i32,
+        src_y0: i32,
+        src_x1: i32,
+        src_y1: i32,
+        dst_x0: i32,
+        dst_y0: i32,
+        dst_x1: i32,
+        dst_y1: i32,
+        mask: u32,
+        filter: u32,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_buffer_data(&mut self, target: u32, size: i64, data: Data<'_>, usage: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -572,6 +594,16 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_check_framebuffer_status_oes(&mut self, target: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_check_named_framebuffer_status(&mut self, framebuffer: u32, target: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_check_named_framebuffer_status_ext(&mut self, framebuffer: u32, target: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
         Ok(())
@@ -653,6 +685,35 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_clear_named_framebufferfi(
+        &mut self,
+        framebuffer: u32,
+        buffer: u32,
+        drawbuffer: i32,
+        depth: f32,
+        stencil: i32,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_clear_named_framebufferfv(&mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_clear_named_framebufferiv(&mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_clear_named_framebufferuiv(
+        &mut self,
+        framebuffer: u32,
+        buffer: u32,
+        drawbuffer: i32,
+        value: Slice<'_, u32>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_clear_stencil(&mut self, s: i32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -679,10 +740,6 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_client_active_texture(&mut self, texture: u32) -> Result<(), Fault> {
-        self.commands += 1;
-        Ok(())
-    }
-    fn gl_client_attrib_default_ext(&mut self, mask: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -935,6 +992,99 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_compressed_multi_tex_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_compressed_multi_tex_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_compressed_multi_tex_image3dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_compressed_multi_tex_sub_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_compressed_multi_tex_sub_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_compressed_multi_tex_sub_image3dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_compressed_tex_image1d(
         &mut self,
         target: u32,
@@ -1054,6 +1204,144 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_compressed_texture_image1dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_compressed_texture_image2dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_compressed_texture_image3dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_compressed_texture_sub_image1d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        image_size: i32,
+        data: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_compressed_texture_sub_image1dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_compressed_texture_sub_image2d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        image_size: i32,
+        data: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_compressed_texture_sub_image2dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_compressed_texture_sub_image3d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        image_size: i32,
+        data: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_compressed_texture_sub_image3dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_copy_buffer_sub_data(
         &mut self,
         read_target: u32,
@@ -1103,6 +1391,79 @@ impl Commands for Nop {
         width: i32,
         height: i32,
         depth: i32,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_copy_multi_tex_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        x: i32,
+        y: i32,
+        width: i32,
+        border: i32,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_copy_multi_tex_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+        border: i32,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_copy_multi_tex_sub_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        x: i32,
+        y: i32,
+        width: i32,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_copy_multi_tex_sub_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_copy_multi_tex_sub_image3dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
     ) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -1292,7 +1653,31 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_create_buffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_create_framebuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_create_program(&mut self, name: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_create_program_pipelines(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_create_queries(&mut self, target: u32, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_create_renderbuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_create_samplers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -1306,6 +1691,18 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_create_shader_programv(&mut self, kind: u32, count: i32, name: u32, source: Slice<'_, u8>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_create_textures(&mut self, target: u32, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_create_transform_feedbacks(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_create_vertex_arrays(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -2019,6 +2416,10 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_generate_multi_tex_mipmap_ext(&mut self, texunit: u32, target: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_generate_texture_mipmap(&mut self, texture: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -2228,7 +2629,65 @@ impl Commands for Nop {
         reply.empty();
         Ok(())
     }
+    fn gl_get_compressed_multi_tex_image_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
     fn gl_get_compressed_tex_image(&mut self, target: u32, level: i32, extent_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_compressed_texture_image(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_compressed_texture_image_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_compressed_texture_sub_image(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        x: i32,
+        y: i32,
+        z: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
         Ok(())
@@ -2441,7 +2900,224 @@ impl Commands for Nop {
         reply.empty();
         Ok(())
     }
+    fn gl_get_multi_tex_envfv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_multi_tex_enviv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_multi_tex_gendv_ext(
+        &mut self,
+        texunit: u32,
+        coord: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_multi_tex_genfv_ext(
+        &mut self,
+        texunit: u32,
+        coord: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_multi_tex_geniv_ext(
+        &mut self,
+        texunit: u32,
+        coord: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_multi_tex_image_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        format: u32,
+        type_: u32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_multi_tex_level_parameterfv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_multi_tex_level_parameteriv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_multi_tex_parameter_iiv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_multi_tex_parameter_iuiv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_multi_tex_parameterfv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_multi_tex_parameteriv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
     fn gl_get_multisamplefv(&mut self, pname: u32, index: u32, val_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_named_framebuffer_attachment_parameteriv(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_named_framebuffer_attachment_parameteriv_ext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_named_framebuffer_parameteriv(
+        &mut self,
+        framebuffer: u32,
+        pname: u32,
+        param_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_named_framebuffer_parameteriv_ext(
+        &mut self,
+        framebuffer: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_named_renderbuffer_parameteriv(
+        &mut self,
+        renderbuffer: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_named_renderbuffer_parameteriv_ext(
+        &mut self,
+        renderbuffer: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
         Ok(())
@@ -2986,6 +3662,175 @@ impl Commands for Nop {
         reply.empty();
         Ok(())
     }
+    fn gl_get_texture_image(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        format: u32,
+        type_: u32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_texture_image_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        format: u32,
+        type_: u32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_texture_level_parameterfv(
+        &mut self,
+        texture: u32,
+        level: i32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_texture_level_parameterfv_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_texture_level_parameteriv(
+        &mut self,
+        texture: u32,
+        level: i32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_texture_level_parameteriv_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_texture_parameter_iiv(&mut self, texture: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_texture_parameter_iiv_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_texture_parameter_iuiv(&mut self, texture: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_texture_parameter_iuiv_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_texture_parameterfv(&mut self, texture: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_texture_parameterfv_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_texture_parameteriv(&mut self, texture: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_texture_parameteriv_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_texture_sub_image(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        x: i32,
+        y: i32,
+        z: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        type_: u32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
     fn gl_get_transform_feedback_varying(
         &mut self,
         program: u32,
@@ -3375,6 +4220,28 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_invalidate_framebuffer(&mut self, target: u32, num_attachments: i32, attachments: Slice<'_, u32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_invalidate_named_framebuffer_data(
+        &mut self,
+        framebuffer: u32,
+        num_attachments: i32,
+        attachments: Slice<'_, u32>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_invalidate_named_framebuffer_sub_data(
+        &mut self,
+        framebuffer: u32,
+        num_attachments: i32,
+        attachments: Slice<'_, u32>,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+    ) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -3882,6 +4749,10 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_multi_tex_buffer_ext(&mut self, texunit: u32, target: u32, internalformat: u32, buffer: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_multi_tex_coord1d(&mut self, target: u32, s: f64) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -4043,6 +4914,327 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_multi_tex_coord_p4uiv(&mut self, texture: u32, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_envf_ext(&mut self, texunit: u32, target: u32, pname: u32, param: f32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_envfv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_envi_ext(&mut self, texunit: u32, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_enviv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_gend_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: f64) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_gendv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: Slice<'_, f64>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_genf_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: f32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_genfv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_geni_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_geniv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        height: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_image3dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_parameter_iiv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_parameter_iuiv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, u32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_parameterf_ext(&mut self, texunit: u32, target: u32, pname: u32, param: f32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_parameterfv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_parameteri_ext(&mut self, texunit: u32, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_parameteriv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_renderbuffer_ext(&mut self, texunit: u32, target: u32, renderbuffer: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_sub_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_sub_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_multi_tex_sub_image3dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_framebuffer_draw_buffer(&mut self, framebuffer: u32, buf: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_framebuffer_draw_buffers(&mut self, framebuffer: u32, n: i32, bufs: Slice<'_, u32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_framebuffer_parameteri(&mut self, framebuffer: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_framebuffer_parameteri_ext(&mut self, framebuffer: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_framebuffer_read_buffer(&mut self, framebuffer: u32, src: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_framebuffer_renderbuffer(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        renderbuffertarget: u32,
+        renderbuffer: u32,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_framebuffer_renderbuffer_ext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        renderbuffertarget: u32,
+        renderbuffer: u32,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_framebuffer_texture(&mut self, framebuffer: u32, attachment: u32, texture: u32, level: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_framebuffer_texture1dext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        textarget: u32,
+        texture: u32,
+        level: i32,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_framebuffer_texture2dext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        textarget: u32,
+        texture: u32,
+        level: i32,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_framebuffer_texture3dext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        textarget: u32,
+        texture: u32,
+        level: i32,
+        zoffset: i32,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_framebuffer_texture_ext(&mut self, framebuffer: u32, attachment: u32, texture: u32, level: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_framebuffer_texture_face_ext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        texture: u32,
+        level: i32,
+        face: u32,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_framebuffer_texture_layer(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        texture: u32,
+        level: i32,
+        layer: i32,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_framebuffer_texture_layer_ext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        texture: u32,
+        level: i32,
+        layer: i32,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_renderbuffer_storage(&mut self, renderbuffer: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_renderbuffer_storage_ext(&mut self, renderbuffer: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_renderbuffer_storage_multisample(
+        &mut self,
+        renderbuffer: u32,
+        samples: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_renderbuffer_storage_multisample_coverage_ext(
+        &mut self,
+        renderbuffer: u32,
+        coverage_samples: i32,
+        color_samples: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_renderbuffer_storage_multisample_ext(
+        &mut self,
+        renderbuffer: u32,
+        samples: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+    ) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -4934,10 +6126,6 @@ impl Commands for Nop {
         Ok(())
     }
     fn gl_push_attrib(&mut self, mask: u32) -> Result<(), Fault> {
-        self.commands += 1;
-        Ok(())
-    }
-    fn gl_push_client_attrib_default_ext(&mut self, mask: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }
@@ -5965,6 +7153,54 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_texture_image1dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_texture_image2dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        height: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_texture_image3dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_texture_page_commitment_ext(
         &mut self,
         texture: u32,
@@ -6197,6 +7433,99 @@ impl Commands for Nop {
         fixed_sample_locations: u8,
         memory: u32,
         offset: u64,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_texture_sub_image1d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_texture_sub_image1dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_texture_sub_image2d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_texture_sub_image2dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_texture_sub_image3d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_texture_sub_image3dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
     ) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())

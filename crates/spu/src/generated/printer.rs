@@ -548,6 +548,10 @@ impl<W: Write> Commands for Print<W> {
         self.line("glBindImageTextures", &[Show::from(first as i64), Show::from(count as i64), Show::Array(textures.len())]);
         self.next.gl_bind_image_textures(first, count, textures)
     }
+    fn gl_bind_multi_texture_ext(&mut self, texunit: u32, target: u32, texture: u32) -> Result<(), Fault> {
+        self.line("glBindMultiTextureEXT", &[Show::Enum(texunit), Show::Enum(target), Show::from(i64::from(texture))]);
+        self.next.gl_bind_multi_texture_ext(texunit, target, texture)
+    }
     fn gl_bind_program_arb(&mut self, target: u32, program: u32) -> Result<(), Fault> {
         self.line("glBindProgramARB", &[Show::Enum(target), Show::from(i64::from(program))]);
         self.next.gl_bind_program_arb(target, program)
@@ -739,6 +743,53 @@ impl<W: Write> Commands for Print<W> {
         );
         self.next.gl_blit_framebuffer(src_x0, src_y0, src_x1, src_y1, dst_x0, dst_y0, dst_x1, dst_y1, mask, filter)
     }
+    fn gl_blit_named_framebuffer(
+        &mut self,
+        read_framebuffer: u32,
+        draw_framebuffer: u32,
+        src_x0: i32,
+        src_y0: i32,
+        src_x1: i32,
+        src_y1: i32,
+        dst_x0: i32,
+        dst_y0: i32,
+        dst_x1: i32,
+        dst_y1: i32,
+        mask: u32,
+        filter: u32,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glBlitNamedFramebuffer",
+            &[
+                Show::from(i64::from(read_framebuffer)),
+                Show::from(i64::from(draw_framebuffer)),
+                Show::from(src_x0 as i64),
+                Show::from(src_y0 as i64),
+                Show::from(src_x1 as i64),
+                Show::from(src_y1 as i64),
+                Show::from(dst_x0 as i64),
+                Show::from(dst_y0 as i64),
+                Show::from(dst_x1 as i64),
+                Show::from(dst_y1 as i64),
+                Show::from(mask as i64),
+                Show::Enum(filter),
+            ],
+        );
+        self.next.gl_blit_named_framebuffer(
+            read_framebuffer,
+            draw_framebuffer,
+            src_x0,
+            src_y0,
+            src_x1,
+            src_y1,
+            dst_x0,
+            dst_y0,
+            dst_x1,
+            dst_y1,
+            mask,
+            filter,
+        )
+    }
     fn gl_buffer_data(&mut self, target: u32, size: i64, data: Data<'_>, usage: u32) -> Result<(), Fault> {
         self.line("glBufferData", &[Show::Enum(target), Show::from(size as i64), Show::Data(data), Show::Enum(usage)]);
         self.next.gl_buffer_data(target, size, data, usage)
@@ -773,6 +824,14 @@ impl<W: Write> Commands for Print<W> {
     fn gl_check_framebuffer_status_oes(&mut self, target: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glCheckFramebufferStatusOES", &[Show::Enum(target)]);
         self.next.gl_check_framebuffer_status_oes(target, reply)
+    }
+    fn gl_check_named_framebuffer_status(&mut self, framebuffer: u32, target: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glCheckNamedFramebufferStatus", &[Show::from(i64::from(framebuffer)), Show::Enum(target)]);
+        self.next.gl_check_named_framebuffer_status(framebuffer, target, reply)
+    }
+    fn gl_check_named_framebuffer_status_ext(&mut self, framebuffer: u32, target: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glCheckNamedFramebufferStatusEXT", &[Show::from(i64::from(framebuffer)), Show::Enum(target)]);
+        self.next.gl_check_named_framebuffer_status_ext(framebuffer, target, reply)
     }
     fn gl_clamp_color(&mut self, target: u32, clamp: u32) -> Result<(), Fault> {
         self.line("glClampColor", &[Show::Enum(target), Show::Enum(clamp)]);
@@ -874,6 +933,53 @@ impl<W: Write> Commands for Print<W> {
         self.line("glClearIndex", &[Show::from(c as f64)]);
         self.next.gl_clear_index(c)
     }
+    fn gl_clear_named_framebufferfi(
+        &mut self,
+        framebuffer: u32,
+        buffer: u32,
+        drawbuffer: i32,
+        depth: f32,
+        stencil: i32,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glClearNamedFramebufferfi",
+            &[
+                Show::from(i64::from(framebuffer)),
+                Show::Enum(buffer),
+                Show::from(drawbuffer as i64),
+                Show::from(depth as f64),
+                Show::from(stencil as i64),
+            ],
+        );
+        self.next.gl_clear_named_framebufferfi(framebuffer, buffer, drawbuffer, depth, stencil)
+    }
+    fn gl_clear_named_framebufferfv(&mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
+        self.line(
+            "glClearNamedFramebufferfv",
+            &[Show::from(i64::from(framebuffer)), Show::Enum(buffer), Show::from(drawbuffer as i64), Show::Array(value.len())],
+        );
+        self.next.gl_clear_named_framebufferfv(framebuffer, buffer, drawbuffer, value)
+    }
+    fn gl_clear_named_framebufferiv(&mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
+        self.line(
+            "glClearNamedFramebufferiv",
+            &[Show::from(i64::from(framebuffer)), Show::Enum(buffer), Show::from(drawbuffer as i64), Show::Array(value.len())],
+        );
+        self.next.gl_clear_named_framebufferiv(framebuffer, buffer, drawbuffer, value)
+    }
+    fn gl_clear_named_framebufferuiv(
+        &mut self,
+        framebuffer: u32,
+        buffer: u32,
+        drawbuffer: i32,
+        value: Slice<'_, u32>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glClearNamedFramebufferuiv",
+            &[Show::from(i64::from(framebuffer)), Show::Enum(buffer), Show::from(drawbuffer as i64), Show::Array(value.len())],
+        );
+        self.next.gl_clear_named_framebufferuiv(framebuffer, buffer, drawbuffer, value)
+    }
     fn gl_clear_stencil(&mut self, s: i32) -> Result<(), Fault> {
         self.line("glClearStencil", &[Show::from(s as i64)]);
         self.next.gl_clear_stencil(s)
@@ -920,10 +1026,6 @@ impl<W: Write> Commands for Print<W> {
     fn gl_client_active_texture(&mut self, texture: u32) -> Result<(), Fault> {
         self.line("glClientActiveTexture", &[Show::Enum(texture)]);
         self.next.gl_client_active_texture(texture)
-    }
-    fn gl_client_attrib_default_ext(&mut self, mask: u32) -> Result<(), Fault> {
-        self.line("glClientAttribDefaultEXT", &[Show::from(mask as i64)]);
-        self.next.gl_client_attrib_default_ext(mask)
     }
     fn gl_client_wait_sync(&mut self, sync: u32, flags: u32, timeout: u64, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glClientWaitSync", &[Show::from(i64::from(sync)), Show::from(flags as i64), Show::from(timeout as i64)]);
@@ -1223,6 +1325,182 @@ impl<W: Write> Commands for Print<W> {
         self.line("glCompileShaderIncludeARB", &[Show::from(i64::from(shader)), Show::from(count as i64), Show::Array(paths.len())]);
         self.next.gl_compile_shader_include_arb(shader, count, paths)
     }
+    fn gl_compressed_multi_tex_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glCompressedMultiTexImage1DEXT",
+            &[
+                Show::Enum(texunit),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::Enum(internalformat),
+                Show::from(width as i64),
+                Show::from(border as i64),
+                Show::from(image_size as i64),
+                Show::Data(bits),
+            ],
+        );
+        self.next.gl_compressed_multi_tex_image1dext(texunit, target, level, internalformat, width, border, image_size, bits)
+    }
+    fn gl_compressed_multi_tex_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glCompressedMultiTexImage2DEXT",
+            &[
+                Show::Enum(texunit),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::Enum(internalformat),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::from(border as i64),
+                Show::from(image_size as i64),
+                Show::Data(bits),
+            ],
+        );
+        self.next.gl_compressed_multi_tex_image2dext(texunit, target, level, internalformat, width, height, border, image_size, bits)
+    }
+    fn gl_compressed_multi_tex_image3dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glCompressedMultiTexImage3DEXT",
+            &[
+                Show::Enum(texunit),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::Enum(internalformat),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::from(depth as i64),
+                Show::from(border as i64),
+                Show::from(image_size as i64),
+                Show::Data(bits),
+            ],
+        );
+        self.next.gl_compressed_multi_tex_image3dext(texunit, target, level, internalformat, width, height, depth, border, image_size, bits)
+    }
+    fn gl_compressed_multi_tex_sub_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glCompressedMultiTexSubImage1DEXT",
+            &[
+                Show::Enum(texunit),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::from(xoffset as i64),
+                Show::from(width as i64),
+                Show::Enum(format),
+                Show::from(image_size as i64),
+                Show::Data(bits),
+            ],
+        );
+        self.next.gl_compressed_multi_tex_sub_image1dext(texunit, target, level, xoffset, width, format, image_size, bits)
+    }
+    fn gl_compressed_multi_tex_sub_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glCompressedMultiTexSubImage2DEXT",
+            &[
+                Show::Enum(texunit),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::from(xoffset as i64),
+                Show::from(yoffset as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::Enum(format),
+                Show::from(image_size as i64),
+                Show::Data(bits),
+            ],
+        );
+        self.next.gl_compressed_multi_tex_sub_image2dext(texunit, target, level, xoffset, yoffset, width, height, format, image_size, bits)
+    }
+    fn gl_compressed_multi_tex_sub_image3dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glCompressedMultiTexSubImage3DEXT",
+            &[
+                Show::Enum(texunit),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::from(xoffset as i64),
+                Show::from(yoffset as i64),
+                Show::from(zoffset as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::from(depth as i64),
+                Show::Enum(format),
+                Show::from(image_size as i64),
+                Show::Data(bits),
+            ],
+        );
+        self.next.gl_compressed_multi_tex_sub_image3dext(
+            texunit, target, level, xoffset, yoffset, zoffset, width, height, depth, format, image_size, bits,
+        )
+    }
     fn gl_compressed_tex_image1d(
         &mut self,
         target: u32,
@@ -1445,6 +1723,267 @@ impl<W: Write> Commands for Print<W> {
         );
         self.next.gl_compressed_tex_sub_image3does(target, level, xoffset, yoffset, zoffset, width, height, depth, format, image_size, data)
     }
+    fn gl_compressed_texture_image1dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glCompressedTextureImage1DEXT",
+            &[
+                Show::from(i64::from(texture)),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::Enum(internalformat),
+                Show::from(width as i64),
+                Show::from(border as i64),
+                Show::from(image_size as i64),
+                Show::Data(bits),
+            ],
+        );
+        self.next.gl_compressed_texture_image1dext(texture, target, level, internalformat, width, border, image_size, bits)
+    }
+    fn gl_compressed_texture_image2dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glCompressedTextureImage2DEXT",
+            &[
+                Show::from(i64::from(texture)),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::Enum(internalformat),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::from(border as i64),
+                Show::from(image_size as i64),
+                Show::Data(bits),
+            ],
+        );
+        self.next.gl_compressed_texture_image2dext(texture, target, level, internalformat, width, height, border, image_size, bits)
+    }
+    fn gl_compressed_texture_image3dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glCompressedTextureImage3DEXT",
+            &[
+                Show::from(i64::from(texture)),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::Enum(internalformat),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::from(depth as i64),
+                Show::from(border as i64),
+                Show::from(image_size as i64),
+                Show::Data(bits),
+            ],
+        );
+        self.next.gl_compressed_texture_image3dext(texture, target, level, internalformat, width, height, depth, border, image_size, bits)
+    }
+    fn gl_compressed_texture_sub_image1d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        image_size: i32,
+        data: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glCompressedTextureSubImage1D",
+            &[
+                Show::from(i64::from(texture)),
+                Show::from(level as i64),
+                Show::from(xoffset as i64),
+                Show::from(width as i64),
+                Show::Enum(format),
+                Show::from(image_size as i64),
+                Show::Data(data),
+            ],
+        );
+        self.next.gl_compressed_texture_sub_image1d(texture, level, xoffset, width, format, image_size, data)
+    }
+    fn gl_compressed_texture_sub_image1dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glCompressedTextureSubImage1DEXT",
+            &[
+                Show::from(i64::from(texture)),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::from(xoffset as i64),
+                Show::from(width as i64),
+                Show::Enum(format),
+                Show::from(image_size as i64),
+                Show::Data(bits),
+            ],
+        );
+        self.next.gl_compressed_texture_sub_image1dext(texture, target, level, xoffset, width, format, image_size, bits)
+    }
+    fn gl_compressed_texture_sub_image2d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        image_size: i32,
+        data: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glCompressedTextureSubImage2D",
+            &[
+                Show::from(i64::from(texture)),
+                Show::from(level as i64),
+                Show::from(xoffset as i64),
+                Show::from(yoffset as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::Enum(format),
+                Show::from(image_size as i64),
+                Show::Data(data),
+            ],
+        );
+        self.next.gl_compressed_texture_sub_image2d(texture, level, xoffset, yoffset, width, height, format, image_size, data)
+    }
+    fn gl_compressed_texture_sub_image2dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glCompressedTextureSubImage2DEXT",
+            &[
+                Show::from(i64::from(texture)),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::from(xoffset as i64),
+                Show::from(yoffset as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::Enum(format),
+                Show::from(image_size as i64),
+                Show::Data(bits),
+            ],
+        );
+        self.next.gl_compressed_texture_sub_image2dext(texture, target, level, xoffset, yoffset, width, height, format, image_size, bits)
+    }
+    fn gl_compressed_texture_sub_image3d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        image_size: i32,
+        data: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glCompressedTextureSubImage3D",
+            &[
+                Show::from(i64::from(texture)),
+                Show::from(level as i64),
+                Show::from(xoffset as i64),
+                Show::from(yoffset as i64),
+                Show::from(zoffset as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::from(depth as i64),
+                Show::Enum(format),
+                Show::from(image_size as i64),
+                Show::Data(data),
+            ],
+        );
+        self.next
+            .gl_compressed_texture_sub_image3d(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, image_size, data)
+    }
+    fn gl_compressed_texture_sub_image3dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glCompressedTextureSubImage3DEXT",
+            &[
+                Show::from(i64::from(texture)),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::from(xoffset as i64),
+                Show::from(yoffset as i64),
+                Show::from(zoffset as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::from(depth as i64),
+                Show::Enum(format),
+                Show::from(image_size as i64),
+                Show::Data(bits),
+            ],
+        );
+        self.next.gl_compressed_texture_sub_image3dext(
+            texture, target, level, xoffset, yoffset, zoffset, width, height, depth, format, image_size, bits,
+        )
+    }
     fn gl_copy_buffer_sub_data(
         &mut self,
         read_target: u32,
@@ -1550,6 +2089,142 @@ impl<W: Write> Commands for Print<W> {
             src_name, src_target, src_level, src_x, src_y, src_z, dst_name, dst_target, dst_level, dst_x, dst_y, dst_z, width, height,
             depth,
         )
+    }
+    fn gl_copy_multi_tex_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        x: i32,
+        y: i32,
+        width: i32,
+        border: i32,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glCopyMultiTexImage1DEXT",
+            &[
+                Show::Enum(texunit),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::Enum(internalformat),
+                Show::from(x as i64),
+                Show::from(y as i64),
+                Show::from(width as i64),
+                Show::from(border as i64),
+            ],
+        );
+        self.next.gl_copy_multi_tex_image1dext(texunit, target, level, internalformat, x, y, width, border)
+    }
+    fn gl_copy_multi_tex_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+        border: i32,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glCopyMultiTexImage2DEXT",
+            &[
+                Show::Enum(texunit),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::Enum(internalformat),
+                Show::from(x as i64),
+                Show::from(y as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::from(border as i64),
+            ],
+        );
+        self.next.gl_copy_multi_tex_image2dext(texunit, target, level, internalformat, x, y, width, height, border)
+    }
+    fn gl_copy_multi_tex_sub_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        x: i32,
+        y: i32,
+        width: i32,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glCopyMultiTexSubImage1DEXT",
+            &[
+                Show::Enum(texunit),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::from(xoffset as i64),
+                Show::from(x as i64),
+                Show::from(y as i64),
+                Show::from(width as i64),
+            ],
+        );
+        self.next.gl_copy_multi_tex_sub_image1dext(texunit, target, level, xoffset, x, y, width)
+    }
+    fn gl_copy_multi_tex_sub_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glCopyMultiTexSubImage2DEXT",
+            &[
+                Show::Enum(texunit),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::from(xoffset as i64),
+                Show::from(yoffset as i64),
+                Show::from(x as i64),
+                Show::from(y as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+            ],
+        );
+        self.next.gl_copy_multi_tex_sub_image2dext(texunit, target, level, xoffset, yoffset, x, y, width, height)
+    }
+    fn gl_copy_multi_tex_sub_image3dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glCopyMultiTexSubImage3DEXT",
+            &[
+                Show::Enum(texunit),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::from(xoffset as i64),
+                Show::from(yoffset as i64),
+                Show::from(zoffset as i64),
+                Show::from(x as i64),
+                Show::from(y as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+            ],
+        );
+        self.next.gl_copy_multi_tex_sub_image3dext(texunit, target, level, xoffset, yoffset, zoffset, x, y, width, height)
     }
     fn gl_copy_pixels(&mut self, x: i32, y: i32, width: i32, height: i32, type_: u32) -> Result<(), Fault> {
         self.line(
@@ -1908,9 +2583,33 @@ impl<W: Write> Commands for Print<W> {
         );
         self.next.gl_copy_texture_sub_image3dext(texture, target, level, xoffset, yoffset, zoffset, x, y, width, height)
     }
+    fn gl_create_buffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.line("glCreateBuffers", &[Show::Array(names.len())]);
+        self.next.gl_create_buffers(names)
+    }
+    fn gl_create_framebuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.line("glCreateFramebuffers", &[Show::Array(names.len())]);
+        self.next.gl_create_framebuffers(names)
+    }
     fn gl_create_program(&mut self, name: u32) -> Result<(), Fault> {
         self.line("glCreateProgram", &[Show::from(name as i64)]);
         self.next.gl_create_program(name)
+    }
+    fn gl_create_program_pipelines(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.line("glCreateProgramPipelines", &[Show::Array(names.len())]);
+        self.next.gl_create_program_pipelines(names)
+    }
+    fn gl_create_queries(&mut self, target: u32, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.line("glCreateQueries", &[Show::Enum(target), Show::Array(names.len())]);
+        self.next.gl_create_queries(target, names)
+    }
+    fn gl_create_renderbuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.line("glCreateRenderbuffers", &[Show::Array(names.len())]);
+        self.next.gl_create_renderbuffers(names)
+    }
+    fn gl_create_samplers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.line("glCreateSamplers", &[Show::Array(names.len())]);
+        self.next.gl_create_samplers(names)
     }
     fn gl_create_shader(&mut self, kind: u32, name: u32) -> Result<(), Fault> {
         self.line("glCreateShader", &[Show::from(kind as i64), Show::from(name as i64)]);
@@ -1926,6 +2625,18 @@ impl<W: Write> Commands for Print<W> {
             &[Show::from(kind as i64), Show::from(count as i64), Show::from(name as i64), Show::Array(source.len())],
         );
         self.next.gl_create_shader_programv(kind, count, name, source)
+    }
+    fn gl_create_textures(&mut self, target: u32, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.line("glCreateTextures", &[Show::Enum(target), Show::Array(names.len())]);
+        self.next.gl_create_textures(target, names)
+    }
+    fn gl_create_transform_feedbacks(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.line("glCreateTransformFeedbacks", &[Show::Array(names.len())]);
+        self.next.gl_create_transform_feedbacks(names)
+    }
+    fn gl_create_vertex_arrays(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.line("glCreateVertexArrays", &[Show::Array(names.len())]);
+        self.next.gl_create_vertex_arrays(names)
     }
     fn gl_cull_face(&mut self, mode: u32) -> Result<(), Fault> {
         self.line("glCullFace", &[Show::Enum(mode)]);
@@ -2833,6 +3544,10 @@ impl<W: Write> Commands for Print<W> {
         self.line("glGenerateMipmapOES", &[Show::Enum(target)]);
         self.next.gl_generate_mipmap_oes(target)
     }
+    fn gl_generate_multi_tex_mipmap_ext(&mut self, texunit: u32, target: u32) -> Result<(), Fault> {
+        self.line("glGenerateMultiTexMipmapEXT", &[Show::Enum(texunit), Show::Enum(target)]);
+        self.next.gl_generate_multi_tex_mipmap_ext(texunit, target)
+    }
     fn gl_generate_texture_mipmap(&mut self, texture: u32) -> Result<(), Fault> {
         self.line("glGenerateTextureMipmap", &[Show::from(i64::from(texture))]);
         self.next.gl_generate_texture_mipmap(texture)
@@ -3101,9 +3816,99 @@ impl<W: Write> Commands for Print<W> {
         self.line("glGetClipPlanex", &[Show::Enum(plane), Show::Out(equation_count)]);
         self.next.gl_get_clip_planex(plane, equation_count, reply)
     }
+    fn gl_get_compressed_multi_tex_image_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetCompressedMultiTexImageEXT",
+            &[Show::Enum(texunit), Show::Enum(target), Show::from(level as i64), Show::from(offset as i64), Show::Out(extent_count)],
+        );
+        self.next.gl_get_compressed_multi_tex_image_ext(texunit, target, level, offset, extent_count, reply)
+    }
     fn gl_get_compressed_tex_image(&mut self, target: u32, level: i32, extent_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glGetCompressedTexImage", &[Show::Enum(target), Show::from(level as i64), Show::Out(extent_count)]);
         self.next.gl_get_compressed_tex_image(target, level, extent_count, reply)
+    }
+    fn gl_get_compressed_texture_image(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetCompressedTextureImage",
+            &[
+                Show::from(i64::from(texture)),
+                Show::from(target as i64),
+                Show::from(level as i64),
+                Show::from(offset as i64),
+                Show::Out(extent_count),
+            ],
+        );
+        self.next.gl_get_compressed_texture_image(texture, target, level, offset, extent_count, reply)
+    }
+    fn gl_get_compressed_texture_image_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetCompressedTextureImageEXT",
+            &[
+                Show::from(i64::from(texture)),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::from(offset as i64),
+                Show::Out(extent_count),
+            ],
+        );
+        self.next.gl_get_compressed_texture_image_ext(texture, target, level, offset, extent_count, reply)
+    }
+    fn gl_get_compressed_texture_sub_image(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        x: i32,
+        y: i32,
+        z: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetCompressedTextureSubImage",
+            &[
+                Show::from(i64::from(texture)),
+                Show::from(target as i64),
+                Show::from(level as i64),
+                Show::from(x as i64),
+                Show::from(y as i64),
+                Show::from(z as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::from(depth as i64),
+                Show::from(offset as i64),
+                Show::Out(extent_count),
+            ],
+        );
+        self.next.gl_get_compressed_texture_sub_image(texture, target, level, x, y, z, width, height, depth, offset, extent_count, reply)
     }
     fn gl_get_debug_message_log(&mut self, count: u32, size: i32, texts: u8, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line(
@@ -3298,9 +4103,234 @@ impl<W: Write> Commands for Print<W> {
         self.line("glGetMaterialxv", &[Show::Enum(face), Show::Enum(pname), Show::Out(params_count)]);
         self.next.gl_get_materialxv(face, pname, params_count, reply)
     }
+    fn gl_get_multi_tex_envfv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line("glGetMultiTexEnvfvEXT", &[Show::Enum(texunit), Show::Enum(target), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_multi_tex_envfv_ext(texunit, target, pname, params_count, reply)
+    }
+    fn gl_get_multi_tex_enviv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line("glGetMultiTexEnvivEXT", &[Show::Enum(texunit), Show::Enum(target), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_multi_tex_enviv_ext(texunit, target, pname, params_count, reply)
+    }
+    fn gl_get_multi_tex_gendv_ext(
+        &mut self,
+        texunit: u32,
+        coord: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line("glGetMultiTexGendvEXT", &[Show::Enum(texunit), Show::Enum(coord), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_multi_tex_gendv_ext(texunit, coord, pname, params_count, reply)
+    }
+    fn gl_get_multi_tex_genfv_ext(
+        &mut self,
+        texunit: u32,
+        coord: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line("glGetMultiTexGenfvEXT", &[Show::Enum(texunit), Show::Enum(coord), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_multi_tex_genfv_ext(texunit, coord, pname, params_count, reply)
+    }
+    fn gl_get_multi_tex_geniv_ext(
+        &mut self,
+        texunit: u32,
+        coord: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line("glGetMultiTexGenivEXT", &[Show::Enum(texunit), Show::Enum(coord), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_multi_tex_geniv_ext(texunit, coord, pname, params_count, reply)
+    }
+    fn gl_get_multi_tex_image_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        format: u32,
+        type_: u32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetMultiTexImageEXT",
+            &[
+                Show::Enum(texunit),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::Enum(format),
+                Show::Enum(type_),
+                Show::from(offset as i64),
+                Show::Out(extent_count),
+            ],
+        );
+        self.next.gl_get_multi_tex_image_ext(texunit, target, level, format, type_, offset, extent_count, reply)
+    }
+    fn gl_get_multi_tex_level_parameterfv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetMultiTexLevelParameterfvEXT",
+            &[Show::Enum(texunit), Show::Enum(target), Show::from(level as i64), Show::Enum(pname), Show::Out(params_count)],
+        );
+        self.next.gl_get_multi_tex_level_parameterfv_ext(texunit, target, level, pname, params_count, reply)
+    }
+    fn gl_get_multi_tex_level_parameteriv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetMultiTexLevelParameterivEXT",
+            &[Show::Enum(texunit), Show::Enum(target), Show::from(level as i64), Show::Enum(pname), Show::Out(params_count)],
+        );
+        self.next.gl_get_multi_tex_level_parameteriv_ext(texunit, target, level, pname, params_count, reply)
+    }
+    fn gl_get_multi_tex_parameter_iiv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line("glGetMultiTexParameterIivEXT", &[Show::Enum(texunit), Show::Enum(target), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_multi_tex_parameter_iiv_ext(texunit, target, pname, params_count, reply)
+    }
+    fn gl_get_multi_tex_parameter_iuiv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line("glGetMultiTexParameterIuivEXT", &[Show::Enum(texunit), Show::Enum(target), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_multi_tex_parameter_iuiv_ext(texunit, target, pname, params_count, reply)
+    }
+    fn gl_get_multi_tex_parameterfv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line("glGetMultiTexParameterfvEXT", &[Show::Enum(texunit), Show::Enum(target), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_multi_tex_parameterfv_ext(texunit, target, pname, params_count, reply)
+    }
+    fn gl_get_multi_tex_parameteriv_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line("glGetMultiTexParameterivEXT", &[Show::Enum(texunit), Show::Enum(target), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_multi_tex_parameteriv_ext(texunit, target, pname, params_count, reply)
+    }
     fn gl_get_multisamplefv(&mut self, pname: u32, index: u32, val_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.line("glGetMultisamplefv", &[Show::Enum(pname), Show::from(index as i64), Show::Out(val_count)]);
         self.next.gl_get_multisamplefv(pname, index, val_count, reply)
+    }
+    fn gl_get_named_framebuffer_attachment_parameteriv(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetNamedFramebufferAttachmentParameteriv",
+            &[Show::from(i64::from(framebuffer)), Show::Enum(attachment), Show::Enum(pname), Show::Out(params_count)],
+        );
+        self.next.gl_get_named_framebuffer_attachment_parameteriv(framebuffer, attachment, pname, params_count, reply)
+    }
+    fn gl_get_named_framebuffer_attachment_parameteriv_ext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetNamedFramebufferAttachmentParameterivEXT",
+            &[Show::from(i64::from(framebuffer)), Show::Enum(attachment), Show::Enum(pname), Show::Out(params_count)],
+        );
+        self.next.gl_get_named_framebuffer_attachment_parameteriv_ext(framebuffer, attachment, pname, params_count, reply)
+    }
+    fn gl_get_named_framebuffer_parameteriv(
+        &mut self,
+        framebuffer: u32,
+        pname: u32,
+        param_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line("glGetNamedFramebufferParameteriv", &[Show::from(i64::from(framebuffer)), Show::Enum(pname), Show::Out(param_count)]);
+        self.next.gl_get_named_framebuffer_parameteriv(framebuffer, pname, param_count, reply)
+    }
+    fn gl_get_named_framebuffer_parameteriv_ext(
+        &mut self,
+        framebuffer: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line("glGetNamedFramebufferParameterivEXT", &[Show::from(i64::from(framebuffer)), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_named_framebuffer_parameteriv_ext(framebuffer, pname, params_count, reply)
+    }
+    fn gl_get_named_renderbuffer_parameteriv(
+        &mut self,
+        renderbuffer: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line("glGetNamedRenderbufferParameteriv", &[Show::from(i64::from(renderbuffer)), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_named_renderbuffer_parameteriv(renderbuffer, pname, params_count, reply)
+    }
+    fn gl_get_named_renderbuffer_parameteriv_ext(
+        &mut self,
+        renderbuffer: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetNamedRenderbufferParameterivEXT",
+            &[Show::from(i64::from(renderbuffer)), Show::Enum(pname), Show::Out(params_count)],
+        );
+        self.next.gl_get_named_renderbuffer_parameteriv_ext(renderbuffer, pname, params_count, reply)
     }
     fn gl_get_named_string_arb(
         &mut self,
@@ -3866,6 +4896,238 @@ impl<W: Write> Commands for Print<W> {
         self.line("glGetTexParameterxv", &[Show::Enum(target), Show::Enum(pname), Show::Out(params_count)]);
         self.next.gl_get_tex_parameterxv(target, pname, params_count, reply)
     }
+    fn gl_get_texture_image(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        format: u32,
+        type_: u32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetTextureImage",
+            &[
+                Show::from(i64::from(texture)),
+                Show::from(target as i64),
+                Show::from(level as i64),
+                Show::Enum(format),
+                Show::Enum(type_),
+                Show::from(offset as i64),
+                Show::Out(extent_count),
+            ],
+        );
+        self.next.gl_get_texture_image(texture, target, level, format, type_, offset, extent_count, reply)
+    }
+    fn gl_get_texture_image_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        format: u32,
+        type_: u32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetTextureImageEXT",
+            &[
+                Show::from(i64::from(texture)),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::Enum(format),
+                Show::Enum(type_),
+                Show::from(offset as i64),
+                Show::Out(extent_count),
+            ],
+        );
+        self.next.gl_get_texture_image_ext(texture, target, level, format, type_, offset, extent_count, reply)
+    }
+    fn gl_get_texture_level_parameterfv(
+        &mut self,
+        texture: u32,
+        level: i32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetTextureLevelParameterfv",
+            &[Show::from(i64::from(texture)), Show::from(level as i64), Show::Enum(pname), Show::Out(params_count)],
+        );
+        self.next.gl_get_texture_level_parameterfv(texture, level, pname, params_count, reply)
+    }
+    fn gl_get_texture_level_parameterfv_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetTextureLevelParameterfvEXT",
+            &[Show::from(i64::from(texture)), Show::Enum(target), Show::from(level as i64), Show::Enum(pname), Show::Out(params_count)],
+        );
+        self.next.gl_get_texture_level_parameterfv_ext(texture, target, level, pname, params_count, reply)
+    }
+    fn gl_get_texture_level_parameteriv(
+        &mut self,
+        texture: u32,
+        level: i32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetTextureLevelParameteriv",
+            &[Show::from(i64::from(texture)), Show::from(level as i64), Show::Enum(pname), Show::Out(params_count)],
+        );
+        self.next.gl_get_texture_level_parameteriv(texture, level, pname, params_count, reply)
+    }
+    fn gl_get_texture_level_parameteriv_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetTextureLevelParameterivEXT",
+            &[Show::from(i64::from(texture)), Show::Enum(target), Show::from(level as i64), Show::Enum(pname), Show::Out(params_count)],
+        );
+        self.next.gl_get_texture_level_parameteriv_ext(texture, target, level, pname, params_count, reply)
+    }
+    fn gl_get_texture_parameter_iiv(&mut self, texture: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetTextureParameterIiv", &[Show::from(i64::from(texture)), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_texture_parameter_iiv(texture, pname, params_count, reply)
+    }
+    fn gl_get_texture_parameter_iiv_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetTextureParameterIivEXT",
+            &[Show::from(i64::from(texture)), Show::Enum(target), Show::Enum(pname), Show::Out(params_count)],
+        );
+        self.next.gl_get_texture_parameter_iiv_ext(texture, target, pname, params_count, reply)
+    }
+    fn gl_get_texture_parameter_iuiv(&mut self, texture: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetTextureParameterIuiv", &[Show::from(i64::from(texture)), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_texture_parameter_iuiv(texture, pname, params_count, reply)
+    }
+    fn gl_get_texture_parameter_iuiv_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetTextureParameterIuivEXT",
+            &[Show::from(i64::from(texture)), Show::Enum(target), Show::Enum(pname), Show::Out(params_count)],
+        );
+        self.next.gl_get_texture_parameter_iuiv_ext(texture, target, pname, params_count, reply)
+    }
+    fn gl_get_texture_parameterfv(&mut self, texture: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetTextureParameterfv", &[Show::from(i64::from(texture)), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_texture_parameterfv(texture, pname, params_count, reply)
+    }
+    fn gl_get_texture_parameterfv_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetTextureParameterfvEXT",
+            &[Show::from(i64::from(texture)), Show::Enum(target), Show::Enum(pname), Show::Out(params_count)],
+        );
+        self.next.gl_get_texture_parameterfv_ext(texture, target, pname, params_count, reply)
+    }
+    fn gl_get_texture_parameteriv(&mut self, texture: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.line("glGetTextureParameteriv", &[Show::from(i64::from(texture)), Show::Enum(pname), Show::Out(params_count)]);
+        self.next.gl_get_texture_parameteriv(texture, pname, params_count, reply)
+    }
+    fn gl_get_texture_parameteriv_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetTextureParameterivEXT",
+            &[Show::from(i64::from(texture)), Show::Enum(target), Show::Enum(pname), Show::Out(params_count)],
+        );
+        self.next.gl_get_texture_parameteriv_ext(texture, target, pname, params_count, reply)
+    }
+    fn gl_get_texture_sub_image(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        x: i32,
+        y: i32,
+        z: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        type_: u32,
+        offset: u64,
+        extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetTextureSubImage",
+            &[
+                Show::from(i64::from(texture)),
+                Show::from(target as i64),
+                Show::from(level as i64),
+                Show::from(x as i64),
+                Show::from(y as i64),
+                Show::from(z as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::from(depth as i64),
+                Show::Enum(format),
+                Show::Enum(type_),
+                Show::from(offset as i64),
+                Show::Out(extent_count),
+            ],
+        );
+        self.next.gl_get_texture_sub_image(
+            texture,
+            target,
+            level,
+            x,
+            y,
+            z,
+            width,
+            height,
+            depth,
+            format,
+            type_,
+            offset,
+            extent_count,
+            reply,
+        )
+    }
     fn gl_get_transform_feedback_varying(
         &mut self,
         program: u32,
@@ -4347,6 +5609,42 @@ impl<W: Write> Commands for Print<W> {
     fn gl_invalidate_framebuffer(&mut self, target: u32, num_attachments: i32, attachments: Slice<'_, u32>) -> Result<(), Fault> {
         self.line("glInvalidateFramebuffer", &[Show::Enum(target), Show::from(num_attachments as i64), Show::Array(attachments.len())]);
         self.next.gl_invalidate_framebuffer(target, num_attachments, attachments)
+    }
+    fn gl_invalidate_named_framebuffer_data(
+        &mut self,
+        framebuffer: u32,
+        num_attachments: i32,
+        attachments: Slice<'_, u32>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glInvalidateNamedFramebufferData",
+            &[Show::from(i64::from(framebuffer)), Show::from(num_attachments as i64), Show::Array(attachments.len())],
+        );
+        self.next.gl_invalidate_named_framebuffer_data(framebuffer, num_attachments, attachments)
+    }
+    fn gl_invalidate_named_framebuffer_sub_data(
+        &mut self,
+        framebuffer: u32,
+        num_attachments: i32,
+        attachments: Slice<'_, u32>,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glInvalidateNamedFramebufferSubData",
+            &[
+                Show::from(i64::from(framebuffer)),
+                Show::from(num_attachments as i64),
+                Show::Array(attachments.len()),
+                Show::from(x as i64),
+                Show::from(y as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+            ],
+        );
+        self.next.gl_invalidate_named_framebuffer_sub_data(framebuffer, num_attachments, attachments, x, y, width, height)
     }
     fn gl_invalidate_sub_framebuffer(
         &mut self,
@@ -4981,6 +6279,13 @@ impl<W: Write> Commands for Print<W> {
         );
         self.next.gl_multi_draw_elements_indirect_count(mode, type_, indirect, drawcount, maxdrawcount, stride)
     }
+    fn gl_multi_tex_buffer_ext(&mut self, texunit: u32, target: u32, internalformat: u32, buffer: u32) -> Result<(), Fault> {
+        self.line(
+            "glMultiTexBufferEXT",
+            &[Show::Enum(texunit), Show::Enum(target), Show::Enum(internalformat), Show::from(i64::from(buffer))],
+        );
+        self.next.gl_multi_tex_buffer_ext(texunit, target, internalformat, buffer)
+    }
     fn gl_multi_tex_coord1d(&mut self, target: u32, s: f64) -> Result<(), Fault> {
         self.line("glMultiTexCoord1d", &[Show::Enum(target), Show::from(s as f64)]);
         self.next.gl_multi_tex_coord1d(target, s)
@@ -5159,6 +6464,530 @@ impl<W: Write> Commands for Print<W> {
     fn gl_multi_tex_coord_p4uiv(&mut self, texture: u32, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
         self.line("glMultiTexCoordP4uiv", &[Show::Enum(texture), Show::Enum(type_), Show::Array(coords.len())]);
         self.next.gl_multi_tex_coord_p4uiv(texture, type_, coords)
+    }
+    fn gl_multi_tex_envf_ext(&mut self, texunit: u32, target: u32, pname: u32, param: f32) -> Result<(), Fault> {
+        self.line("glMultiTexEnvfEXT", &[Show::Enum(texunit), Show::Enum(target), Show::Enum(pname), Show::from(param as f64)]);
+        self.next.gl_multi_tex_envf_ext(texunit, target, pname, param)
+    }
+    fn gl_multi_tex_envfv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
+        self.line("glMultiTexEnvfvEXT", &[Show::Enum(texunit), Show::Enum(target), Show::Enum(pname), Show::Array(params.len())]);
+        self.next.gl_multi_tex_envfv_ext(texunit, target, pname, params)
+    }
+    fn gl_multi_tex_envi_ext(&mut self, texunit: u32, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.line("glMultiTexEnviEXT", &[Show::Enum(texunit), Show::Enum(target), Show::Enum(pname), Show::from(param as i64)]);
+        self.next.gl_multi_tex_envi_ext(texunit, target, pname, param)
+    }
+    fn gl_multi_tex_enviv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.line("glMultiTexEnvivEXT", &[Show::Enum(texunit), Show::Enum(target), Show::Enum(pname), Show::Array(params.len())]);
+        self.next.gl_multi_tex_enviv_ext(texunit, target, pname, params)
+    }
+    fn gl_multi_tex_gend_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: f64) -> Result<(), Fault> {
+        self.line("glMultiTexGendEXT", &[Show::Enum(texunit), Show::Enum(coord), Show::Enum(pname), Show::from(param as f64)]);
+        self.next.gl_multi_tex_gend_ext(texunit, coord, pname, param)
+    }
+    fn gl_multi_tex_gendv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: Slice<'_, f64>) -> Result<(), Fault> {
+        self.line("glMultiTexGendvEXT", &[Show::Enum(texunit), Show::Enum(coord), Show::Enum(pname), Show::Array(params.len())]);
+        self.next.gl_multi_tex_gendv_ext(texunit, coord, pname, params)
+    }
+    fn gl_multi_tex_genf_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: f32) -> Result<(), Fault> {
+        self.line("glMultiTexGenfEXT", &[Show::Enum(texunit), Show::Enum(coord), Show::Enum(pname), Show::from(param as f64)]);
+        self.next.gl_multi_tex_genf_ext(texunit, coord, pname, param)
+    }
+    fn gl_multi_tex_genfv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
+        self.line("glMultiTexGenfvEXT", &[Show::Enum(texunit), Show::Enum(coord), Show::Enum(pname), Show::Array(params.len())]);
+        self.next.gl_multi_tex_genfv_ext(texunit, coord, pname, params)
+    }
+    fn gl_multi_tex_geni_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.line("glMultiTexGeniEXT", &[Show::Enum(texunit), Show::Enum(coord), Show::Enum(pname), Show::from(param as i64)]);
+        self.next.gl_multi_tex_geni_ext(texunit, coord, pname, param)
+    }
+    fn gl_multi_tex_geniv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.line("glMultiTexGenivEXT", &[Show::Enum(texunit), Show::Enum(coord), Show::Enum(pname), Show::Array(params.len())]);
+        self.next.gl_multi_tex_geniv_ext(texunit, coord, pname, params)
+    }
+    fn gl_multi_tex_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glMultiTexImage1DEXT",
+            &[
+                Show::Enum(texunit),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::from(internalformat as i64),
+                Show::from(width as i64),
+                Show::from(border as i64),
+                Show::Enum(format),
+                Show::Enum(type_),
+                Show::Data(pixels),
+            ],
+        );
+        self.next.gl_multi_tex_image1dext(texunit, target, level, internalformat, width, border, format, type_, pixels)
+    }
+    fn gl_multi_tex_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        height: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glMultiTexImage2DEXT",
+            &[
+                Show::Enum(texunit),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::from(internalformat as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::from(border as i64),
+                Show::Enum(format),
+                Show::Enum(type_),
+                Show::Data(pixels),
+            ],
+        );
+        self.next.gl_multi_tex_image2dext(texunit, target, level, internalformat, width, height, border, format, type_, pixels)
+    }
+    fn gl_multi_tex_image3dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glMultiTexImage3DEXT",
+            &[
+                Show::Enum(texunit),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::from(internalformat as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::from(depth as i64),
+                Show::from(border as i64),
+                Show::Enum(format),
+                Show::Enum(type_),
+                Show::Data(pixels),
+            ],
+        );
+        self.next.gl_multi_tex_image3dext(texunit, target, level, internalformat, width, height, depth, border, format, type_, pixels)
+    }
+    fn gl_multi_tex_parameter_iiv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.line("glMultiTexParameterIivEXT", &[Show::Enum(texunit), Show::Enum(target), Show::Enum(pname), Show::Array(params.len())]);
+        self.next.gl_multi_tex_parameter_iiv_ext(texunit, target, pname, params)
+    }
+    fn gl_multi_tex_parameter_iuiv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, u32>) -> Result<(), Fault> {
+        self.line("glMultiTexParameterIuivEXT", &[Show::Enum(texunit), Show::Enum(target), Show::Enum(pname), Show::Array(params.len())]);
+        self.next.gl_multi_tex_parameter_iuiv_ext(texunit, target, pname, params)
+    }
+    fn gl_multi_tex_parameterf_ext(&mut self, texunit: u32, target: u32, pname: u32, param: f32) -> Result<(), Fault> {
+        self.line("glMultiTexParameterfEXT", &[Show::Enum(texunit), Show::Enum(target), Show::Enum(pname), Show::from(param as f64)]);
+        self.next.gl_multi_tex_parameterf_ext(texunit, target, pname, param)
+    }
+    fn gl_multi_tex_parameterfv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
+        self.line("glMultiTexParameterfvEXT", &[Show::Enum(texunit), Show::Enum(target), Show::Enum(pname), Show::Array(params.len())]);
+        self.next.gl_multi_tex_parameterfv_ext(texunit, target, pname, params)
+    }
+    fn gl_multi_tex_parameteri_ext(&mut self, texunit: u32, target: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.line("glMultiTexParameteriEXT", &[Show::Enum(texunit), Show::Enum(target), Show::Enum(pname), Show::from(param as i64)]);
+        self.next.gl_multi_tex_parameteri_ext(texunit, target, pname, param)
+    }
+    fn gl_multi_tex_parameteriv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
+        self.line("glMultiTexParameterivEXT", &[Show::Enum(texunit), Show::Enum(target), Show::Enum(pname), Show::Array(params.len())]);
+        self.next.gl_multi_tex_parameteriv_ext(texunit, target, pname, params)
+    }
+    fn gl_multi_tex_renderbuffer_ext(&mut self, texunit: u32, target: u32, renderbuffer: u32) -> Result<(), Fault> {
+        self.line("glMultiTexRenderbufferEXT", &[Show::Enum(texunit), Show::Enum(target), Show::from(i64::from(renderbuffer))]);
+        self.next.gl_multi_tex_renderbuffer_ext(texunit, target, renderbuffer)
+    }
+    fn gl_multi_tex_sub_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glMultiTexSubImage1DEXT",
+            &[
+                Show::Enum(texunit),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::from(xoffset as i64),
+                Show::from(width as i64),
+                Show::Enum(format),
+                Show::Enum(type_),
+                Show::Data(pixels),
+            ],
+        );
+        self.next.gl_multi_tex_sub_image1dext(texunit, target, level, xoffset, width, format, type_, pixels)
+    }
+    fn gl_multi_tex_sub_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glMultiTexSubImage2DEXT",
+            &[
+                Show::Enum(texunit),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::from(xoffset as i64),
+                Show::from(yoffset as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::Enum(format),
+                Show::Enum(type_),
+                Show::Data(pixels),
+            ],
+        );
+        self.next.gl_multi_tex_sub_image2dext(texunit, target, level, xoffset, yoffset, width, height, format, type_, pixels)
+    }
+    fn gl_multi_tex_sub_image3dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glMultiTexSubImage3DEXT",
+            &[
+                Show::Enum(texunit),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::from(xoffset as i64),
+                Show::from(yoffset as i64),
+                Show::from(zoffset as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::from(depth as i64),
+                Show::Enum(format),
+                Show::Enum(type_),
+                Show::Data(pixels),
+            ],
+        );
+        self.next
+            .gl_multi_tex_sub_image3dext(texunit, target, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels)
+    }
+    fn gl_named_framebuffer_draw_buffer(&mut self, framebuffer: u32, buf: u32) -> Result<(), Fault> {
+        self.line("glNamedFramebufferDrawBuffer", &[Show::from(i64::from(framebuffer)), Show::Enum(buf)]);
+        self.next.gl_named_framebuffer_draw_buffer(framebuffer, buf)
+    }
+    fn gl_named_framebuffer_draw_buffers(&mut self, framebuffer: u32, n: i32, bufs: Slice<'_, u32>) -> Result<(), Fault> {
+        self.line("glNamedFramebufferDrawBuffers", &[Show::from(i64::from(framebuffer)), Show::from(n as i64), Show::Array(bufs.len())]);
+        self.next.gl_named_framebuffer_draw_buffers(framebuffer, n, bufs)
+    }
+    fn gl_named_framebuffer_parameteri(&mut self, framebuffer: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.line("glNamedFramebufferParameteri", &[Show::from(i64::from(framebuffer)), Show::Enum(pname), Show::from(param as i64)]);
+        self.next.gl_named_framebuffer_parameteri(framebuffer, pname, param)
+    }
+    fn gl_named_framebuffer_parameteri_ext(&mut self, framebuffer: u32, pname: u32, param: i32) -> Result<(), Fault> {
+        self.line("glNamedFramebufferParameteriEXT", &[Show::from(i64::from(framebuffer)), Show::Enum(pname), Show::from(param as i64)]);
+        self.next.gl_named_framebuffer_parameteri_ext(framebuffer, pname, param)
+    }
+    fn gl_named_framebuffer_read_buffer(&mut self, framebuffer: u32, src: u32) -> Result<(), Fault> {
+        self.line("glNamedFramebufferReadBuffer", &[Show::from(i64::from(framebuffer)), Show::Enum(src)]);
+        self.next.gl_named_framebuffer_read_buffer(framebuffer, src)
+    }
+    fn gl_named_framebuffer_renderbuffer(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        renderbuffertarget: u32,
+        renderbuffer: u32,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glNamedFramebufferRenderbuffer",
+            &[
+                Show::from(i64::from(framebuffer)),
+                Show::Enum(attachment),
+                Show::Enum(renderbuffertarget),
+                Show::from(i64::from(renderbuffer)),
+            ],
+        );
+        self.next.gl_named_framebuffer_renderbuffer(framebuffer, attachment, renderbuffertarget, renderbuffer)
+    }
+    fn gl_named_framebuffer_renderbuffer_ext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        renderbuffertarget: u32,
+        renderbuffer: u32,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glNamedFramebufferRenderbufferEXT",
+            &[
+                Show::from(i64::from(framebuffer)),
+                Show::Enum(attachment),
+                Show::Enum(renderbuffertarget),
+                Show::from(i64::from(renderbuffer)),
+            ],
+        );
+        self.next.gl_named_framebuffer_renderbuffer_ext(framebuffer, attachment, renderbuffertarget, renderbuffer)
+    }
+    fn gl_named_framebuffer_texture(&mut self, framebuffer: u32, attachment: u32, texture: u32, level: i32) -> Result<(), Fault> {
+        self.line(
+            "glNamedFramebufferTexture",
+            &[Show::from(i64::from(framebuffer)), Show::Enum(attachment), Show::from(i64::from(texture)), Show::from(level as i64)],
+        );
+        self.next.gl_named_framebuffer_texture(framebuffer, attachment, texture, level)
+    }
+    fn gl_named_framebuffer_texture1dext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        textarget: u32,
+        texture: u32,
+        level: i32,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glNamedFramebufferTexture1DEXT",
+            &[
+                Show::from(i64::from(framebuffer)),
+                Show::Enum(attachment),
+                Show::Enum(textarget),
+                Show::from(i64::from(texture)),
+                Show::from(level as i64),
+            ],
+        );
+        self.next.gl_named_framebuffer_texture1dext(framebuffer, attachment, textarget, texture, level)
+    }
+    fn gl_named_framebuffer_texture2dext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        textarget: u32,
+        texture: u32,
+        level: i32,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glNamedFramebufferTexture2DEXT",
+            &[
+                Show::from(i64::from(framebuffer)),
+                Show::Enum(attachment),
+                Show::Enum(textarget),
+                Show::from(i64::from(texture)),
+                Show::from(level as i64),
+            ],
+        );
+        self.next.gl_named_framebuffer_texture2dext(framebuffer, attachment, textarget, texture, level)
+    }
+    fn gl_named_framebuffer_texture3dext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        textarget: u32,
+        texture: u32,
+        level: i32,
+        zoffset: i32,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glNamedFramebufferTexture3DEXT",
+            &[
+                Show::from(i64::from(framebuffer)),
+                Show::Enum(attachment),
+                Show::Enum(textarget),
+                Show::from(i64::from(texture)),
+                Show::from(level as i64),
+                Show::from(zoffset as i64),
+            ],
+        );
+        self.next.gl_named_framebuffer_texture3dext(framebuffer, attachment, textarget, texture, level, zoffset)
+    }
+    fn gl_named_framebuffer_texture_ext(&mut self, framebuffer: u32, attachment: u32, texture: u32, level: i32) -> Result<(), Fault> {
+        self.line(
+            "glNamedFramebufferTextureEXT",
+            &[Show::from(i64::from(framebuffer)), Show::Enum(attachment), Show::from(i64::from(texture)), Show::from(level as i64)],
+        );
+        self.next.gl_named_framebuffer_texture_ext(framebuffer, attachment, texture, level)
+    }
+    fn gl_named_framebuffer_texture_face_ext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        texture: u32,
+        level: i32,
+        face: u32,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glNamedFramebufferTextureFaceEXT",
+            &[
+                Show::from(i64::from(framebuffer)),
+                Show::Enum(attachment),
+                Show::from(i64::from(texture)),
+                Show::from(level as i64),
+                Show::Enum(face),
+            ],
+        );
+        self.next.gl_named_framebuffer_texture_face_ext(framebuffer, attachment, texture, level, face)
+    }
+    fn gl_named_framebuffer_texture_layer(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        texture: u32,
+        level: i32,
+        layer: i32,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glNamedFramebufferTextureLayer",
+            &[
+                Show::from(i64::from(framebuffer)),
+                Show::Enum(attachment),
+                Show::from(i64::from(texture)),
+                Show::from(level as i64),
+                Show::from(layer as i64),
+            ],
+        );
+        self.next.gl_named_framebuffer_texture_layer(framebuffer, attachment, texture, level, layer)
+    }
+    fn gl_named_framebuffer_texture_layer_ext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        texture: u32,
+        level: i32,
+        layer: i32,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glNamedFramebufferTextureLayerEXT",
+            &[
+                Show::from(i64::from(framebuffer)),
+                Show::Enum(attachment),
+                Show::from(i64::from(texture)),
+                Show::from(level as i64),
+                Show::from(layer as i64),
+            ],
+        );
+        self.next.gl_named_framebuffer_texture_layer_ext(framebuffer, attachment, texture, level, layer)
+    }
+    fn gl_named_renderbuffer_storage(&mut self, renderbuffer: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
+        self.line(
+            "glNamedRenderbufferStorage",
+            &[Show::from(i64::from(renderbuffer)), Show::Enum(internalformat), Show::from(width as i64), Show::from(height as i64)],
+        );
+        self.next.gl_named_renderbuffer_storage(renderbuffer, internalformat, width, height)
+    }
+    fn gl_named_renderbuffer_storage_ext(&mut self, renderbuffer: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
+        self.line(
+            "glNamedRenderbufferStorageEXT",
+            &[Show::from(i64::from(renderbuffer)), Show::Enum(internalformat), Show::from(width as i64), Show::from(height as i64)],
+        );
+        self.next.gl_named_renderbuffer_storage_ext(renderbuffer, internalformat, width, height)
+    }
+    fn gl_named_renderbuffer_storage_multisample(
+        &mut self,
+        renderbuffer: u32,
+        samples: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glNamedRenderbufferStorageMultisample",
+            &[
+                Show::from(i64::from(renderbuffer)),
+                Show::from(samples as i64),
+                Show::Enum(internalformat),
+                Show::from(width as i64),
+                Show::from(height as i64),
+            ],
+        );
+        self.next.gl_named_renderbuffer_storage_multisample(renderbuffer, samples, internalformat, width, height)
+    }
+    fn gl_named_renderbuffer_storage_multisample_coverage_ext(
+        &mut self,
+        renderbuffer: u32,
+        coverage_samples: i32,
+        color_samples: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glNamedRenderbufferStorageMultisampleCoverageEXT",
+            &[
+                Show::from(i64::from(renderbuffer)),
+                Show::from(coverage_samples as i64),
+                Show::from(color_samples as i64),
+                Show::Enum(internalformat),
+                Show::from(width as i64),
+                Show::from(height as i64),
+            ],
+        );
+        self.next.gl_named_renderbuffer_storage_multisample_coverage_ext(
+            renderbuffer,
+            coverage_samples,
+            color_samples,
+            internalformat,
+            width,
+            height,
+        )
+    }
+    fn gl_named_renderbuffer_storage_multisample_ext(
+        &mut self,
+        renderbuffer: u32,
+        samples: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glNamedRenderbufferStorageMultisampleEXT",
+            &[
+                Show::from(i64::from(renderbuffer)),
+                Show::from(samples as i64),
+                Show::Enum(internalformat),
+                Show::from(width as i64),
+                Show::from(height as i64),
+            ],
+        );
+        self.next.gl_named_renderbuffer_storage_multisample_ext(renderbuffer, samples, internalformat, width, height)
     }
     fn gl_named_string_arb(&mut self, type_: u32, name: Slice<'_, u8>, string: Slice<'_, u8>) -> Result<(), Fault> {
         self.line("glNamedStringARB", &[Show::Enum(type_), Show::Array(name.len()), Show::Array(string.len())]);
@@ -6704,10 +8533,6 @@ impl<W: Write> Commands for Print<W> {
         self.line("glPushAttrib", &[Show::from(mask as i64)]);
         self.next.gl_push_attrib(mask)
     }
-    fn gl_push_client_attrib_default_ext(&mut self, mask: u32) -> Result<(), Fault> {
-        self.line("glPushClientAttribDefaultEXT", &[Show::from(mask as i64)]);
-        self.next.gl_push_client_attrib_default_ext(mask)
-    }
     fn gl_push_debug_group(&mut self, source: u32, id: u32, length: i32, text: Slice<'_, u8>) -> Result<(), Fault> {
         self.line("glPushDebugGroup", &[Show::Enum(source), Show::from(id as i64), Show::from(length as i64), Show::Array(text.len())]);
         self.next.gl_push_debug_group(source, id, length, text)
@@ -8096,6 +9921,96 @@ impl<W: Write> Commands for Print<W> {
         );
         self.next.gl_texture_buffer_range_ext(texture, target, internalformat, buffer, offset, size)
     }
+    fn gl_texture_image1dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glTextureImage1DEXT",
+            &[
+                Show::from(i64::from(texture)),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::from(internalformat as i64),
+                Show::from(width as i64),
+                Show::from(border as i64),
+                Show::Enum(format),
+                Show::Enum(type_),
+                Show::Data(pixels),
+            ],
+        );
+        self.next.gl_texture_image1dext(texture, target, level, internalformat, width, border, format, type_, pixels)
+    }
+    fn gl_texture_image2dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        height: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glTextureImage2DEXT",
+            &[
+                Show::from(i64::from(texture)),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::from(internalformat as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::from(border as i64),
+                Show::Enum(format),
+                Show::Enum(type_),
+                Show::Data(pixels),
+            ],
+        );
+        self.next.gl_texture_image2dext(texture, target, level, internalformat, width, height, border, format, type_, pixels)
+    }
+    fn gl_texture_image3dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glTextureImage3DEXT",
+            &[
+                Show::from(i64::from(texture)),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::from(internalformat as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::from(depth as i64),
+                Show::from(border as i64),
+                Show::Enum(format),
+                Show::Enum(type_),
+                Show::Data(pixels),
+            ],
+        );
+        self.next.gl_texture_image3dext(texture, target, level, internalformat, width, height, depth, border, format, type_, pixels)
+    }
     fn gl_texture_page_commitment_ext(
         &mut self,
         texture: u32,
@@ -8535,6 +10450,180 @@ impl<W: Write> Commands for Print<W> {
             memory,
             offset,
         )
+    }
+    fn gl_texture_sub_image1d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glTextureSubImage1D",
+            &[
+                Show::from(i64::from(texture)),
+                Show::from(level as i64),
+                Show::from(xoffset as i64),
+                Show::from(width as i64),
+                Show::Enum(format),
+                Show::Enum(type_),
+                Show::Data(pixels),
+            ],
+        );
+        self.next.gl_texture_sub_image1d(texture, level, xoffset, width, format, type_, pixels)
+    }
+    fn gl_texture_sub_image1dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glTextureSubImage1DEXT",
+            &[
+                Show::from(i64::from(texture)),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::from(xoffset as i64),
+                Show::from(width as i64),
+                Show::Enum(format),
+                Show::Enum(type_),
+                Show::Data(pixels),
+            ],
+        );
+        self.next.gl_texture_sub_image1dext(texture, target, level, xoffset, width, format, type_, pixels)
+    }
+    fn gl_texture_sub_image2d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glTextureSubImage2D",
+            &[
+                Show::from(i64::from(texture)),
+                Show::from(level as i64),
+                Show::from(xoffset as i64),
+                Show::from(yoffset as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::Enum(format),
+                Show::Enum(type_),
+                Show::Data(pixels),
+            ],
+        );
+        self.next.gl_texture_sub_image2d(texture, level, xoffset, yoffset, width, height, format, type_, pixels)
+    }
+    fn gl_texture_sub_image2dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glTextureSubImage2DEXT",
+            &[
+                Show::from(i64::from(texture)),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::from(xoffset as i64),
+                Show::from(yoffset as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::Enum(format),
+                Show::Enum(type_),
+                Show::Data(pixels),
+            ],
+        );
+        self.next.gl_texture_sub_image2dext(texture, target, level, xoffset, yoffset, width, height, format, type_, pixels)
+    }
+    fn gl_texture_sub_image3d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glTextureSubImage3D",
+            &[
+                Show::from(i64::from(texture)),
+                Show::from(level as i64),
+                Show::from(xoffset as i64),
+                Show::from(yoffset as i64),
+                Show::from(zoffset as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::from(depth as i64),
+                Show::Enum(format),
+                Show::Enum(type_),
+                Show::Data(pixels),
+            ],
+        );
+        self.next.gl_texture_sub_image3d(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels)
+    }
+    fn gl_texture_sub_image3dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glTextureSubImage3DEXT",
+            &[
+                Show::from(i64::from(texture)),
+                Show::Enum(target),
+                Show::from(level as i64),
+                Show::from(xoffset as i64),
+                Show::from(yoffset as i64),
+                Show::from(zoffset as i64),
+                Show::from(width as i64),
+                Show::from(height as i64),
+                Show::from(depth as i64),
+                Show::Enum(format),
+                Show::Enum(type_),
+                Show::Data(pixels),
+            ],
+        );
+        self.next.gl_texture_sub_image3dext(texture, target, level, xoffset, yoffset, zoffset, width, height, depth, format, type_, pixels)
     }
     fn gl_texture_view(
         &mut self,

@@ -497,6 +497,13 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             p2.holds(crate::lens::times(i64::from(p1), 1))?;
             to.gl_bind_image_textures(p0, p1, p2)
         }
+        ops::GL_BIND_MULTI_TEXTURE_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            body.end()?;
+            to.gl_bind_multi_texture_ext(p0, p1, p2)
+        }
         ops::GL_BIND_PROGRAM_ARB => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -706,6 +713,22 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_blit_framebuffer(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9)
         }
+        ops::GL_BLIT_NAMED_FRAMEBUFFER => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.i32()?;
+            let p8 = body.i32()?;
+            let p9 = body.i32()?;
+            let p10 = body.u32()?;
+            let p11 = body.u32()?;
+            body.end()?;
+            to.gl_blit_named_framebuffer(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11)
+        }
         ops::GL_BUFFER_DATA => {
             let p0 = body.u32()?;
             let p1 = body.i64()?;
@@ -760,6 +783,18 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p0 = body.u32()?;
             body.end()?;
             to.gl_check_framebuffer_status_oes(p0, reply)
+        }
+        ops::GL_CHECK_NAMED_FRAMEBUFFER_STATUS => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            body.end()?;
+            to.gl_check_named_framebuffer_status(p0, p1, reply)
+        }
+        ops::GL_CHECK_NAMED_FRAMEBUFFER_STATUS_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            body.end()?;
+            to.gl_check_named_framebuffer_status_ext(p0, p1, reply)
         }
         ops::GL_CLAMP_COLOR => {
             let p0 = body.u32()?;
@@ -884,6 +919,42 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_clear_index(p0)
         }
+        ops::GL_CLEAR_NAMED_FRAMEBUFFERFI => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.f32()?;
+            let p4 = body.i32()?;
+            body.end()?;
+            to.gl_clear_named_framebufferfi(p0, p1, p2, p3, p4)
+        }
+        ops::GL_CLEAR_NAMED_FRAMEBUFFERFV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.array::<f32>()?;
+            body.end()?;
+            p3.holds(crate::lens::clear_values(p1))?;
+            to.gl_clear_named_framebufferfv(p0, p1, p2, p3)
+        }
+        ops::GL_CLEAR_NAMED_FRAMEBUFFERIV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.array::<i32>()?;
+            body.end()?;
+            p3.holds(crate::lens::clear_values(p1))?;
+            to.gl_clear_named_framebufferiv(p0, p1, p2, p3)
+        }
+        ops::GL_CLEAR_NAMED_FRAMEBUFFERUIV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.array::<u32>()?;
+            body.end()?;
+            p3.holds(crate::lens::clear_values(p1))?;
+            to.gl_clear_named_framebufferuiv(p0, p1, p2, p3)
+        }
         ops::GL_CLEAR_STENCIL => {
             let p0 = body.i32()?;
             body.end()?;
@@ -917,11 +988,6 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p0 = body.u32()?;
             body.end()?;
             to.gl_client_active_texture(p0)
-        }
-        ops::GL_CLIENT_ATTRIB_DEFAULT_EXT => {
-            let p0 = body.u32()?;
-            body.end()?;
-            to.gl_client_attrib_default_ext(p0)
         }
         ops::GL_CLIENT_WAIT_SYNC => {
             let p0 = body.u32()?;
@@ -1308,6 +1374,87 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_compile_shader_include_arb(p0, p1, p2)
         }
+        ops::GL_COMPRESSED_MULTI_TEX_IMAGE1DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.u32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.data()?;
+            body.end()?;
+            to.gl_compressed_multi_tex_image1dext(p0, p1, p2, p3, p4, p5, p6, p7)
+        }
+        ops::GL_COMPRESSED_MULTI_TEX_IMAGE2DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.u32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.i32()?;
+            let p8 = body.data()?;
+            body.end()?;
+            to.gl_compressed_multi_tex_image2dext(p0, p1, p2, p3, p4, p5, p6, p7, p8)
+        }
+        ops::GL_COMPRESSED_MULTI_TEX_IMAGE3DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.u32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.i32()?;
+            let p8 = body.i32()?;
+            let p9 = body.data()?;
+            body.end()?;
+            to.gl_compressed_multi_tex_image3dext(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9)
+        }
+        ops::GL_COMPRESSED_MULTI_TEX_SUB_IMAGE1DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.u32()?;
+            let p6 = body.i32()?;
+            let p7 = body.data()?;
+            body.end()?;
+            to.gl_compressed_multi_tex_sub_image1dext(p0, p1, p2, p3, p4, p5, p6, p7)
+        }
+        ops::GL_COMPRESSED_MULTI_TEX_SUB_IMAGE2DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.u32()?;
+            let p8 = body.i32()?;
+            let p9 = body.data()?;
+            body.end()?;
+            to.gl_compressed_multi_tex_sub_image2dext(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9)
+        }
+        ops::GL_COMPRESSED_MULTI_TEX_SUB_IMAGE3DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.i32()?;
+            let p8 = body.i32()?;
+            let p9 = body.u32()?;
+            let p10 = body.i32()?;
+            let p11 = body.data()?;
+            body.end()?;
+            to.gl_compressed_multi_tex_sub_image3dext(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11)
+        }
         ops::GL_COMPRESSED_TEX_IMAGE1D => {
             let p0 = body.u32()?;
             let p1 = body.i32()?;
@@ -1411,6 +1558,126 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_compressed_tex_sub_image3does(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10)
         }
+        ops::GL_COMPRESSED_TEXTURE_IMAGE1DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.u32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.data()?;
+            body.end()?;
+            to.gl_compressed_texture_image1dext(p0, p1, p2, p3, p4, p5, p6, p7)
+        }
+        ops::GL_COMPRESSED_TEXTURE_IMAGE2DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.u32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.i32()?;
+            let p8 = body.data()?;
+            body.end()?;
+            to.gl_compressed_texture_image2dext(p0, p1, p2, p3, p4, p5, p6, p7, p8)
+        }
+        ops::GL_COMPRESSED_TEXTURE_IMAGE3DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.u32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.i32()?;
+            let p8 = body.i32()?;
+            let p9 = body.data()?;
+            body.end()?;
+            to.gl_compressed_texture_image3dext(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9)
+        }
+        ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE1D => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.u32()?;
+            let p5 = body.i32()?;
+            let p6 = body.data()?;
+            body.end()?;
+            to.gl_compressed_texture_sub_image1d(p0, p1, p2, p3, p4, p5, p6)
+        }
+        ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE1DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.u32()?;
+            let p6 = body.i32()?;
+            let p7 = body.data()?;
+            body.end()?;
+            to.gl_compressed_texture_sub_image1dext(p0, p1, p2, p3, p4, p5, p6, p7)
+        }
+        ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE2D => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.u32()?;
+            let p7 = body.i32()?;
+            let p8 = body.data()?;
+            body.end()?;
+            to.gl_compressed_texture_sub_image2d(p0, p1, p2, p3, p4, p5, p6, p7, p8)
+        }
+        ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE2DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.u32()?;
+            let p8 = body.i32()?;
+            let p9 = body.data()?;
+            body.end()?;
+            to.gl_compressed_texture_sub_image2dext(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9)
+        }
+        ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE3D => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.i32()?;
+            let p8 = body.u32()?;
+            let p9 = body.i32()?;
+            let p10 = body.data()?;
+            body.end()?;
+            to.gl_compressed_texture_sub_image3d(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10)
+        }
+        ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE3DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.i32()?;
+            let p8 = body.i32()?;
+            let p9 = body.u32()?;
+            let p10 = body.i32()?;
+            let p11 = body.data()?;
+            body.end()?;
+            to.gl_compressed_texture_sub_image3dext(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11)
+        }
         ops::GL_COPY_BUFFER_SUB_DATA => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -1457,6 +1724,69 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p14 = body.i32()?;
             body.end()?;
             to.gl_copy_image_sub_data_nv(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14)
+        }
+        ops::GL_COPY_MULTI_TEX_IMAGE1DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.u32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.i32()?;
+            body.end()?;
+            to.gl_copy_multi_tex_image1dext(p0, p1, p2, p3, p4, p5, p6, p7)
+        }
+        ops::GL_COPY_MULTI_TEX_IMAGE2DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.u32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.i32()?;
+            let p8 = body.i32()?;
+            body.end()?;
+            to.gl_copy_multi_tex_image2dext(p0, p1, p2, p3, p4, p5, p6, p7, p8)
+        }
+        ops::GL_COPY_MULTI_TEX_SUB_IMAGE1DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            body.end()?;
+            to.gl_copy_multi_tex_sub_image1dext(p0, p1, p2, p3, p4, p5, p6)
+        }
+        ops::GL_COPY_MULTI_TEX_SUB_IMAGE2DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.i32()?;
+            let p8 = body.i32()?;
+            body.end()?;
+            to.gl_copy_multi_tex_sub_image2dext(p0, p1, p2, p3, p4, p5, p6, p7, p8)
+        }
+        ops::GL_COPY_MULTI_TEX_SUB_IMAGE3DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.i32()?;
+            let p8 = body.i32()?;
+            let p9 = body.i32()?;
+            body.end()?;
+            to.gl_copy_multi_tex_sub_image3dext(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9)
         }
         ops::GL_COPY_PIXELS => {
             let p0 = body.i32()?;
@@ -1636,10 +1966,41 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_copy_texture_sub_image3dext(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9)
         }
+        ops::GL_CREATE_BUFFERS => {
+            let p0 = body.array::<u32>()?;
+            body.end()?;
+            to.gl_create_buffers(p0)
+        }
+        ops::GL_CREATE_FRAMEBUFFERS => {
+            let p0 = body.array::<u32>()?;
+            body.end()?;
+            to.gl_create_framebuffers(p0)
+        }
         ops::GL_CREATE_PROGRAM => {
             let p0 = body.u32()?;
             body.end()?;
             to.gl_create_program(p0)
+        }
+        ops::GL_CREATE_PROGRAM_PIPELINES => {
+            let p0 = body.array::<u32>()?;
+            body.end()?;
+            to.gl_create_program_pipelines(p0)
+        }
+        ops::GL_CREATE_QUERIES => {
+            let p0 = body.u32()?;
+            let p1 = body.array::<u32>()?;
+            body.end()?;
+            to.gl_create_queries(p0, p1)
+        }
+        ops::GL_CREATE_RENDERBUFFERS => {
+            let p0 = body.array::<u32>()?;
+            body.end()?;
+            to.gl_create_renderbuffers(p0)
+        }
+        ops::GL_CREATE_SAMPLERS => {
+            let p0 = body.array::<u32>()?;
+            body.end()?;
+            to.gl_create_samplers(p0)
         }
         ops::GL_CREATE_SHADER => {
             let p0 = body.u32()?;
@@ -1660,6 +2021,22 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p3 = body.array::<u8>()?;
             body.end()?;
             to.gl_create_shader_programv(p0, p1, p2, p3)
+        }
+        ops::GL_CREATE_TEXTURES => {
+            let p0 = body.u32()?;
+            let p1 = body.array::<u32>()?;
+            body.end()?;
+            to.gl_create_textures(p0, p1)
+        }
+        ops::GL_CREATE_TRANSFORM_FEEDBACKS => {
+            let p0 = body.array::<u32>()?;
+            body.end()?;
+            to.gl_create_transform_feedbacks(p0)
+        }
+        ops::GL_CREATE_VERTEX_ARRAYS => {
+            let p0 = body.array::<u32>()?;
+            body.end()?;
+            to.gl_create_vertex_arrays(p0)
         }
         ops::GL_CULL_FACE => {
             let p0 = body.u32()?;
@@ -2670,6 +3047,12 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_generate_mipmap_oes(p0)
         }
+        ops::GL_GENERATE_MULTI_TEX_MIPMAP_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            body.end()?;
+            to.gl_generate_multi_tex_mipmap_ext(p0, p1)
+        }
         ops::GL_GENERATE_TEXTURE_MIPMAP => {
             let p0 = body.u32()?;
             body.end()?;
@@ -2857,12 +3240,54 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_get_clip_planex(p0, p1, reply)
         }
+        ops::GL_GET_COMPRESSED_MULTI_TEX_IMAGE_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.u64()?;
+            let p4 = body.count()?;
+            body.end()?;
+            to.gl_get_compressed_multi_tex_image_ext(p0, p1, p2, p3, p4, reply)
+        }
         ops::GL_GET_COMPRESSED_TEX_IMAGE => {
             let p0 = body.u32()?;
             let p1 = body.i32()?;
             let p2 = body.count()?;
             body.end()?;
             to.gl_get_compressed_tex_image(p0, p1, p2, reply)
+        }
+        ops::GL_GET_COMPRESSED_TEXTURE_IMAGE => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.u64()?;
+            let p4 = body.count()?;
+            body.end()?;
+            to.gl_get_compressed_texture_image(p0, p1, p2, p3, p4, reply)
+        }
+        ops::GL_GET_COMPRESSED_TEXTURE_IMAGE_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.u64()?;
+            let p4 = body.count()?;
+            body.end()?;
+            to.gl_get_compressed_texture_image_ext(p0, p1, p2, p3, p4, reply)
+        }
+        ops::GL_GET_COMPRESSED_TEXTURE_SUB_IMAGE => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.i32()?;
+            let p8 = body.i32()?;
+            let p9 = body.u64()?;
+            let p10 = body.count()?;
+            body.end()?;
+            to.gl_get_compressed_texture_sub_image(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, reply)
         }
         ops::GL_GET_DEBUG_MESSAGE_LOG => {
             let p0 = body.u32()?;
@@ -3087,12 +3512,157 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_get_materialxv(p0, p1, p2, reply)
         }
+        ops::GL_GET_MULTI_TEX_ENVFV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_multi_tex_envfv_ext(p0, p1, p2, p3, reply)
+        }
+        ops::GL_GET_MULTI_TEX_ENVIV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_multi_tex_enviv_ext(p0, p1, p2, p3, reply)
+        }
+        ops::GL_GET_MULTI_TEX_GENDV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_multi_tex_gendv_ext(p0, p1, p2, p3, reply)
+        }
+        ops::GL_GET_MULTI_TEX_GENFV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_multi_tex_genfv_ext(p0, p1, p2, p3, reply)
+        }
+        ops::GL_GET_MULTI_TEX_GENIV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_multi_tex_geniv_ext(p0, p1, p2, p3, reply)
+        }
+        ops::GL_GET_MULTI_TEX_IMAGE_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.u32()?;
+            let p4 = body.u32()?;
+            let p5 = body.u64()?;
+            let p6 = body.count()?;
+            body.end()?;
+            to.gl_get_multi_tex_image_ext(p0, p1, p2, p3, p4, p5, p6, reply)
+        }
+        ops::GL_GET_MULTI_TEX_LEVEL_PARAMETERFV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.u32()?;
+            let p4 = body.count()?;
+            body.end()?;
+            to.gl_get_multi_tex_level_parameterfv_ext(p0, p1, p2, p3, p4, reply)
+        }
+        ops::GL_GET_MULTI_TEX_LEVEL_PARAMETERIV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.u32()?;
+            let p4 = body.count()?;
+            body.end()?;
+            to.gl_get_multi_tex_level_parameteriv_ext(p0, p1, p2, p3, p4, reply)
+        }
+        ops::GL_GET_MULTI_TEX_PARAMETER_IIV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_multi_tex_parameter_iiv_ext(p0, p1, p2, p3, reply)
+        }
+        ops::GL_GET_MULTI_TEX_PARAMETER_IUIV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_multi_tex_parameter_iuiv_ext(p0, p1, p2, p3, reply)
+        }
+        ops::GL_GET_MULTI_TEX_PARAMETERFV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_multi_tex_parameterfv_ext(p0, p1, p2, p3, reply)
+        }
+        ops::GL_GET_MULTI_TEX_PARAMETERIV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_multi_tex_parameteriv_ext(p0, p1, p2, p3, reply)
+        }
         ops::GL_GET_MULTISAMPLEFV => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
             let p2 = body.count()?;
             body.end()?;
             to.gl_get_multisamplefv(p0, p1, p2, reply)
+        }
+        ops::GL_GET_NAMED_FRAMEBUFFER_ATTACHMENT_PARAMETERIV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_named_framebuffer_attachment_parameteriv(p0, p1, p2, p3, reply)
+        }
+        ops::GL_GET_NAMED_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_named_framebuffer_attachment_parameteriv_ext(p0, p1, p2, p3, reply)
+        }
+        ops::GL_GET_NAMED_FRAMEBUFFER_PARAMETERIV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.gl_get_named_framebuffer_parameteriv(p0, p1, p2, reply)
+        }
+        ops::GL_GET_NAMED_FRAMEBUFFER_PARAMETERIV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.gl_get_named_framebuffer_parameteriv_ext(p0, p1, p2, reply)
+        }
+        ops::GL_GET_NAMED_RENDERBUFFER_PARAMETERIV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.gl_get_named_renderbuffer_parameteriv(p0, p1, p2, reply)
+        }
+        ops::GL_GET_NAMED_RENDERBUFFER_PARAMETERIV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.gl_get_named_renderbuffer_parameteriv_ext(p0, p1, p2, reply)
         }
         ops::GL_GET_NAMED_STRING_ARB => {
             let p0 = body.array::<u8>()?;
@@ -3643,6 +4213,139 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_get_tex_parameterxv(p0, p1, p2, reply)
         }
+        ops::GL_GET_TEXTURE_IMAGE => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.u32()?;
+            let p4 = body.u32()?;
+            let p5 = body.u64()?;
+            let p6 = body.count()?;
+            body.end()?;
+            to.gl_get_texture_image(p0, p1, p2, p3, p4, p5, p6, reply)
+        }
+        ops::GL_GET_TEXTURE_IMAGE_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.u32()?;
+            let p4 = body.u32()?;
+            let p5 = body.u64()?;
+            let p6 = body.count()?;
+            body.end()?;
+            to.gl_get_texture_image_ext(p0, p1, p2, p3, p4, p5, p6, reply)
+        }
+        ops::GL_GET_TEXTURE_LEVEL_PARAMETERFV => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.u32()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_texture_level_parameterfv(p0, p1, p2, p3, reply)
+        }
+        ops::GL_GET_TEXTURE_LEVEL_PARAMETERFV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.u32()?;
+            let p4 = body.count()?;
+            body.end()?;
+            to.gl_get_texture_level_parameterfv_ext(p0, p1, p2, p3, p4, reply)
+        }
+        ops::GL_GET_TEXTURE_LEVEL_PARAMETERIV => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.u32()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_texture_level_parameteriv(p0, p1, p2, p3, reply)
+        }
+        ops::GL_GET_TEXTURE_LEVEL_PARAMETERIV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.u32()?;
+            let p4 = body.count()?;
+            body.end()?;
+            to.gl_get_texture_level_parameteriv_ext(p0, p1, p2, p3, p4, reply)
+        }
+        ops::GL_GET_TEXTURE_PARAMETER_IIV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.gl_get_texture_parameter_iiv(p0, p1, p2, reply)
+        }
+        ops::GL_GET_TEXTURE_PARAMETER_IIV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_texture_parameter_iiv_ext(p0, p1, p2, p3, reply)
+        }
+        ops::GL_GET_TEXTURE_PARAMETER_IUIV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.gl_get_texture_parameter_iuiv(p0, p1, p2, reply)
+        }
+        ops::GL_GET_TEXTURE_PARAMETER_IUIV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_texture_parameter_iuiv_ext(p0, p1, p2, p3, reply)
+        }
+        ops::GL_GET_TEXTURE_PARAMETERFV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.gl_get_texture_parameterfv(p0, p1, p2, reply)
+        }
+        ops::GL_GET_TEXTURE_PARAMETERFV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_texture_parameterfv_ext(p0, p1, p2, p3, reply)
+        }
+        ops::GL_GET_TEXTURE_PARAMETERIV => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.gl_get_texture_parameteriv(p0, p1, p2, reply)
+        }
+        ops::GL_GET_TEXTURE_PARAMETERIV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_texture_parameteriv_ext(p0, p1, p2, p3, reply)
+        }
+        ops::GL_GET_TEXTURE_SUB_IMAGE => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.i32()?;
+            let p8 = body.i32()?;
+            let p9 = body.u32()?;
+            let p10 = body.u32()?;
+            let p11 = body.u64()?;
+            let p12 = body.count()?;
+            body.end()?;
+            to.gl_get_texture_sub_image(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, reply)
+        }
         ops::GL_GET_TRANSFORM_FEEDBACK_VARYING => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -4047,6 +4750,26 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             p2.holds(crate::lens::times(i64::from(p1), 1))?;
             to.gl_invalidate_framebuffer(p0, p1, p2)
+        }
+        ops::GL_INVALIDATE_NAMED_FRAMEBUFFER_DATA => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.array::<u32>()?;
+            body.end()?;
+            p2.holds(crate::lens::times(i64::from(p1), 1))?;
+            to.gl_invalidate_named_framebuffer_data(p0, p1, p2)
+        }
+        ops::GL_INVALIDATE_NAMED_FRAMEBUFFER_SUB_DATA => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.array::<u32>()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            body.end()?;
+            p2.holds(crate::lens::times(i64::from(p1), 1))?;
+            to.gl_invalidate_named_framebuffer_sub_data(p0, p1, p2, p3, p4, p5, p6)
         }
         ops::GL_INVALIDATE_SUB_FRAMEBUFFER => {
             let p0 = body.u32()?;
@@ -4736,6 +5459,14 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_multi_draw_elements_indirect_count(p0, p1, p2, p3, p4, p5)
         }
+        ops::GL_MULTI_TEX_BUFFER_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.u32()?;
+            body.end()?;
+            to.gl_multi_tex_buffer_ext(p0, p1, p2, p3)
+        }
         ops::GL_MULTI_TEX_COORD1D => {
             let p0 = body.u32()?;
             let p1 = body.f64()?;
@@ -5036,6 +5767,399 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             p2.holds(1)?;
             to.gl_multi_tex_coord_p4uiv(p0, p1, p2)
+        }
+        ops::GL_MULTI_TEX_ENVF_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.f32()?;
+            body.end()?;
+            to.gl_multi_tex_envf_ext(p0, p1, p2, p3)
+        }
+        ops::GL_MULTI_TEX_ENVFV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.array::<f32>()?;
+            body.end()?;
+            p3.holds(crate::sizes::pname::params(p2))?;
+            to.gl_multi_tex_envfv_ext(p0, p1, p2, p3)
+        }
+        ops::GL_MULTI_TEX_ENVI_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.i32()?;
+            body.end()?;
+            to.gl_multi_tex_envi_ext(p0, p1, p2, p3)
+        }
+        ops::GL_MULTI_TEX_ENVIV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.array::<i32>()?;
+            body.end()?;
+            p3.holds(crate::sizes::pname::params(p2))?;
+            to.gl_multi_tex_enviv_ext(p0, p1, p2, p3)
+        }
+        ops::GL_MULTI_TEX_GEND_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.f64()?;
+            body.end()?;
+            to.gl_multi_tex_gend_ext(p0, p1, p2, p3)
+        }
+        ops::GL_MULTI_TEX_GENDV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.array::<f64>()?;
+            body.end()?;
+            p3.holds(crate::sizes::pname::params(p2))?;
+            to.gl_multi_tex_gendv_ext(p0, p1, p2, p3)
+        }
+        ops::GL_MULTI_TEX_GENF_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.f32()?;
+            body.end()?;
+            to.gl_multi_tex_genf_ext(p0, p1, p2, p3)
+        }
+        ops::GL_MULTI_TEX_GENFV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.array::<f32>()?;
+            body.end()?;
+            p3.holds(crate::sizes::pname::params(p2))?;
+            to.gl_multi_tex_genfv_ext(p0, p1, p2, p3)
+        }
+        ops::GL_MULTI_TEX_GENI_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.i32()?;
+            body.end()?;
+            to.gl_multi_tex_geni_ext(p0, p1, p2, p3)
+        }
+        ops::GL_MULTI_TEX_GENIV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.array::<i32>()?;
+            body.end()?;
+            p3.holds(crate::sizes::pname::params(p2))?;
+            to.gl_multi_tex_geniv_ext(p0, p1, p2, p3)
+        }
+        ops::GL_MULTI_TEX_IMAGE1DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.u32()?;
+            let p7 = body.u32()?;
+            let p8 = body.data()?;
+            body.end()?;
+            to.gl_multi_tex_image1dext(p0, p1, p2, p3, p4, p5, p6, p7, p8)
+        }
+        ops::GL_MULTI_TEX_IMAGE2DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.u32()?;
+            let p8 = body.u32()?;
+            let p9 = body.data()?;
+            body.end()?;
+            to.gl_multi_tex_image2dext(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9)
+        }
+        ops::GL_MULTI_TEX_IMAGE3DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.i32()?;
+            let p8 = body.u32()?;
+            let p9 = body.u32()?;
+            let p10 = body.data()?;
+            body.end()?;
+            to.gl_multi_tex_image3dext(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10)
+        }
+        ops::GL_MULTI_TEX_PARAMETER_IIV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.array::<i32>()?;
+            body.end()?;
+            p3.holds(crate::sizes::pname::params(p2))?;
+            to.gl_multi_tex_parameter_iiv_ext(p0, p1, p2, p3)
+        }
+        ops::GL_MULTI_TEX_PARAMETER_IUIV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.array::<u32>()?;
+            body.end()?;
+            p3.holds(crate::sizes::pname::params(p2))?;
+            to.gl_multi_tex_parameter_iuiv_ext(p0, p1, p2, p3)
+        }
+        ops::GL_MULTI_TEX_PARAMETERF_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.f32()?;
+            body.end()?;
+            to.gl_multi_tex_parameterf_ext(p0, p1, p2, p3)
+        }
+        ops::GL_MULTI_TEX_PARAMETERFV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.array::<f32>()?;
+            body.end()?;
+            p3.holds(crate::sizes::pname::params(p2))?;
+            to.gl_multi_tex_parameterfv_ext(p0, p1, p2, p3)
+        }
+        ops::GL_MULTI_TEX_PARAMETERI_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.i32()?;
+            body.end()?;
+            to.gl_multi_tex_parameteri_ext(p0, p1, p2, p3)
+        }
+        ops::GL_MULTI_TEX_PARAMETERIV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.array::<i32>()?;
+            body.end()?;
+            p3.holds(crate::sizes::pname::params(p2))?;
+            to.gl_multi_tex_parameteriv_ext(p0, p1, p2, p3)
+        }
+        ops::GL_MULTI_TEX_RENDERBUFFER_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            body.end()?;
+            to.gl_multi_tex_renderbuffer_ext(p0, p1, p2)
+        }
+        ops::GL_MULTI_TEX_SUB_IMAGE1DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.u32()?;
+            let p6 = body.u32()?;
+            let p7 = body.data()?;
+            body.end()?;
+            to.gl_multi_tex_sub_image1dext(p0, p1, p2, p3, p4, p5, p6, p7)
+        }
+        ops::GL_MULTI_TEX_SUB_IMAGE2DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.u32()?;
+            let p8 = body.u32()?;
+            let p9 = body.data()?;
+            body.end()?;
+            to.gl_multi_tex_sub_image2dext(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9)
+        }
+        ops::GL_MULTI_TEX_SUB_IMAGE3DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.i32()?;
+            let p8 = body.i32()?;
+            let p9 = body.u32()?;
+            let p10 = body.u32()?;
+            let p11 = body.data()?;
+            body.end()?;
+            to.gl_multi_tex_sub_image3dext(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11)
+        }
+        ops::GL_NAMED_FRAMEBUFFER_DRAW_BUFFER => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            body.end()?;
+            to.gl_named_framebuffer_draw_buffer(p0, p1)
+        }
+        ops::GL_NAMED_FRAMEBUFFER_DRAW_BUFFERS => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.array::<u32>()?;
+            body.end()?;
+            p2.holds(crate::lens::times(i64::from(p1), 1))?;
+            to.gl_named_framebuffer_draw_buffers(p0, p1, p2)
+        }
+        ops::GL_NAMED_FRAMEBUFFER_PARAMETERI => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            body.end()?;
+            to.gl_named_framebuffer_parameteri(p0, p1, p2)
+        }
+        ops::GL_NAMED_FRAMEBUFFER_PARAMETERI_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            body.end()?;
+            to.gl_named_framebuffer_parameteri_ext(p0, p1, p2)
+        }
+        ops::GL_NAMED_FRAMEBUFFER_READ_BUFFER => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            body.end()?;
+            to.gl_named_framebuffer_read_buffer(p0, p1)
+        }
+        ops::GL_NAMED_FRAMEBUFFER_RENDERBUFFER => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.u32()?;
+            body.end()?;
+            to.gl_named_framebuffer_renderbuffer(p0, p1, p2, p3)
+        }
+        ops::GL_NAMED_FRAMEBUFFER_RENDERBUFFER_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.u32()?;
+            body.end()?;
+            to.gl_named_framebuffer_renderbuffer_ext(p0, p1, p2, p3)
+        }
+        ops::GL_NAMED_FRAMEBUFFER_TEXTURE => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.i32()?;
+            body.end()?;
+            to.gl_named_framebuffer_texture(p0, p1, p2, p3)
+        }
+        ops::GL_NAMED_FRAMEBUFFER_TEXTURE1DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.u32()?;
+            let p4 = body.i32()?;
+            body.end()?;
+            to.gl_named_framebuffer_texture1dext(p0, p1, p2, p3, p4)
+        }
+        ops::GL_NAMED_FRAMEBUFFER_TEXTURE2DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.u32()?;
+            let p4 = body.i32()?;
+            body.end()?;
+            to.gl_named_framebuffer_texture2dext(p0, p1, p2, p3, p4)
+        }
+        ops::GL_NAMED_FRAMEBUFFER_TEXTURE3DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.u32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            body.end()?;
+            to.gl_named_framebuffer_texture3dext(p0, p1, p2, p3, p4, p5)
+        }
+        ops::GL_NAMED_FRAMEBUFFER_TEXTURE_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.i32()?;
+            body.end()?;
+            to.gl_named_framebuffer_texture_ext(p0, p1, p2, p3)
+        }
+        ops::GL_NAMED_FRAMEBUFFER_TEXTURE_FACE_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.i32()?;
+            let p4 = body.u32()?;
+            body.end()?;
+            to.gl_named_framebuffer_texture_face_ext(p0, p1, p2, p3, p4)
+        }
+        ops::GL_NAMED_FRAMEBUFFER_TEXTURE_LAYER => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            body.end()?;
+            to.gl_named_framebuffer_texture_layer(p0, p1, p2, p3, p4)
+        }
+        ops::GL_NAMED_FRAMEBUFFER_TEXTURE_LAYER_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            body.end()?;
+            to.gl_named_framebuffer_texture_layer_ext(p0, p1, p2, p3, p4)
+        }
+        ops::GL_NAMED_RENDERBUFFER_STORAGE => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            body.end()?;
+            to.gl_named_renderbuffer_storage(p0, p1, p2, p3)
+        }
+        ops::GL_NAMED_RENDERBUFFER_STORAGE_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            body.end()?;
+            to.gl_named_renderbuffer_storage_ext(p0, p1, p2, p3)
+        }
+        ops::GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.u32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            body.end()?;
+            to.gl_named_renderbuffer_storage_multisample(p0, p1, p2, p3, p4)
+        }
+        ops::GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_COVERAGE_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.i32()?;
+            let p3 = body.u32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            body.end()?;
+            to.gl_named_renderbuffer_storage_multisample_coverage_ext(p0, p1, p2, p3, p4, p5)
+        }
+        ops::GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.u32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            body.end()?;
+            to.gl_named_renderbuffer_storage_multisample_ext(p0, p1, p2, p3, p4)
         }
         ops::GL_NAMED_STRING_ARB => {
             let p0 = body.u32()?;
@@ -6444,11 +7568,6 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p0 = body.u32()?;
             body.end()?;
             to.gl_push_attrib(p0)
-        }
-        ops::GL_PUSH_CLIENT_ATTRIB_DEFAULT_EXT => {
-            let p0 = body.u32()?;
-            body.end()?;
-            to.gl_push_client_attrib_default_ext(p0)
         }
         ops::GL_PUSH_DEBUG_GROUP => {
             let p0 = body.u32()?;
@@ -7915,6 +9034,48 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_texture_buffer_range_ext(p0, p1, p2, p3, p4, p5)
         }
+        ops::GL_TEXTURE_IMAGE1DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.u32()?;
+            let p7 = body.u32()?;
+            let p8 = body.data()?;
+            body.end()?;
+            to.gl_texture_image1dext(p0, p1, p2, p3, p4, p5, p6, p7, p8)
+        }
+        ops::GL_TEXTURE_IMAGE2DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.u32()?;
+            let p8 = body.u32()?;
+            let p9 = body.data()?;
+            body.end()?;
+            to.gl_texture_image2dext(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9)
+        }
+        ops::GL_TEXTURE_IMAGE3DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.i32()?;
+            let p8 = body.u32()?;
+            let p9 = body.u32()?;
+            let p10 = body.data()?;
+            body.end()?;
+            to.gl_texture_image3dext(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10)
+        }
         ops::GL_TEXTURE_PAGE_COMMITMENT_EXT => {
             let p0 = body.u32()?;
             let p1 = body.i32()?;
@@ -8191,6 +9352,87 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p8 = body.u64()?;
             body.end()?;
             to.gl_texture_storage_mem3d_multisample_ext(p0, p1, p2, p3, p4, p5, p6, p7, p8)
+        }
+        ops::GL_TEXTURE_SUB_IMAGE1D => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.u32()?;
+            let p5 = body.u32()?;
+            let p6 = body.data()?;
+            body.end()?;
+            to.gl_texture_sub_image1d(p0, p1, p2, p3, p4, p5, p6)
+        }
+        ops::GL_TEXTURE_SUB_IMAGE1DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.u32()?;
+            let p6 = body.u32()?;
+            let p7 = body.data()?;
+            body.end()?;
+            to.gl_texture_sub_image1dext(p0, p1, p2, p3, p4, p5, p6, p7)
+        }
+        ops::GL_TEXTURE_SUB_IMAGE2D => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.u32()?;
+            let p7 = body.u32()?;
+            let p8 = body.data()?;
+            body.end()?;
+            to.gl_texture_sub_image2d(p0, p1, p2, p3, p4, p5, p6, p7, p8)
+        }
+        ops::GL_TEXTURE_SUB_IMAGE2DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.u32()?;
+            let p8 = body.u32()?;
+            let p9 = body.data()?;
+            body.end()?;
+            to.gl_texture_sub_image2dext(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9)
+        }
+        ops::GL_TEXTURE_SUB_IMAGE3D => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.i32()?;
+            let p8 = body.u32()?;
+            let p9 = body.u32()?;
+            let p10 = body.data()?;
+            body.end()?;
+            to.gl_texture_sub_image3d(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10)
+        }
+        ops::GL_TEXTURE_SUB_IMAGE3DEXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            let p5 = body.i32()?;
+            let p6 = body.i32()?;
+            let p7 = body.i32()?;
+            let p8 = body.i32()?;
+            let p9 = body.u32()?;
+            let p10 = body.u32()?;
+            let p11 = body.data()?;
+            body.end()?;
+            to.gl_texture_sub_image3dext(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11)
         }
         ops::GL_TEXTURE_VIEW => {
             let p0 = body.u32()?;

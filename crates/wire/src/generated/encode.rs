@@ -798,6 +798,17 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_bind_multi_texture_ext(&mut self, texunit: u32, target: u32, texture: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_BIND_MULTI_TEXTURE_EXT) | 4 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+            put(p, 12, texture);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_bind_program_arb(&mut self, target: u32, program: u32) {
         self.fallible = true;
         unsafe {
@@ -1144,6 +1155,40 @@ impl Encoder {
             put(p, 40, filter);
         }
     }
+    #[inline(always)]
+    pub unsafe fn gl_blit_named_framebuffer(
+        &mut self,
+        read_framebuffer: u32,
+        draw_framebuffer: u32,
+        src_x0: i32,
+        src_y0: i32,
+        src_x1: i32,
+        src_y1: i32,
+        dst_x0: i32,
+        dst_y0: i32,
+        dst_x1: i32,
+        dst_y1: i32,
+        mask: u32,
+        filter: u32,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(52);
+            put(p, 0, u32::from(ops::GL_BLIT_NAMED_FRAMEBUFFER) | 13 << 16);
+            put(p, 4, read_framebuffer);
+            put(p, 8, draw_framebuffer);
+            put(p, 12, src_x0);
+            put(p, 16, src_y0);
+            put(p, 20, src_x1);
+            put(p, 24, src_y1);
+            put(p, 28, dst_x0);
+            put(p, 32, dst_y0);
+            put(p, 36, dst_x1);
+            put(p, 40, dst_y1);
+            put(p, 44, mask);
+            put(p, 48, filter);
+        }
+    }
     #[inline]
     pub unsafe fn gl_buffer_data(&mut self, target: u32, size: i64, data: Data, usage: u32) {
         self.fallible = true;
@@ -1227,6 +1272,26 @@ impl Encoder {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_CHECK_FRAMEBUFFER_STATUS_OES) | 2 << 16);
             put(p, 4, target);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_check_named_framebuffer_status(&mut self, framebuffer: u32, target: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_CHECK_NAMED_FRAMEBUFFER_STATUS) | 3 << 16);
+            put(p, 4, framebuffer);
+            put(p, 8, target);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_check_named_framebuffer_status_ext(&mut self, framebuffer: u32, target: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_CHECK_NAMED_FRAMEBUFFER_STATUS_EXT) | 3 << 16);
+            put(p, 4, framebuffer);
+            put(p, 8, target);
         }
     }
     #[inline(always)]
@@ -1423,6 +1488,55 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_clear_named_framebufferfi(&mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, depth: f32, stencil: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::GL_CLEAR_NAMED_FRAMEBUFFERFI) | 6 << 16);
+            put(p, 4, framebuffer);
+            put(p, 8, buffer);
+            put(p, 12, drawbuffer);
+            put(p, 16, depth);
+            put(p, 20, stencil);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_clear_named_framebufferfv(&mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, value: (*const f32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_CLEAR_NAMED_FRAMEBUFFERFV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
+            r.put(framebuffer);
+            r.put(buffer);
+            r.put(drawbuffer);
+            r.array(value.0.cast(), value.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_clear_named_framebufferiv(&mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, value: (*const i32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_CLEAR_NAMED_FRAMEBUFFERIV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
+            r.put(framebuffer);
+            r.put(buffer);
+            r.put(drawbuffer);
+            r.array(value.0.cast(), value.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_clear_named_framebufferuiv(&mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, value: (*const u32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_CLEAR_NAMED_FRAMEBUFFERUIV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
+            r.put(framebuffer);
+            r.put(buffer);
+            r.put(drawbuffer);
+            r.array(value.0.cast(), value.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_clear_stencil(&mut self, s: i32) {
         unsafe {
             let p = self.room(8);
@@ -1482,15 +1596,6 @@ impl Encoder {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_CLIENT_ACTIVE_TEXTURE) | 2 << 16);
             put(p, 4, texture);
-        }
-    }
-    #[inline(always)]
-    pub unsafe fn gl_client_attrib_default_ext(&mut self, mask: u32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(8);
-            put(p, 0, u32::from(ops::GL_CLIENT_ATTRIB_DEFAULT_EXT) | 2 << 16);
-            put(p, 4, mask);
         }
     }
     #[inline(always)]
@@ -2071,6 +2176,180 @@ impl Encoder {
         }
     }
     #[inline]
+    pub unsafe fn gl_compressed_multi_tex_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_COMPRESSED_MULTI_TEX_IMAGE1DEXT, 36 + bits.extra_bytes());
+            r.put(texunit);
+            r.put(target);
+            r.put(level);
+            r.put(internalformat);
+            r.put(width);
+            r.put(border);
+            r.put(image_size);
+            r.data(bits);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_compressed_multi_tex_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_COMPRESSED_MULTI_TEX_IMAGE2DEXT, 40 + bits.extra_bytes());
+            r.put(texunit);
+            r.put(target);
+            r.put(level);
+            r.put(internalformat);
+            r.put(width);
+            r.put(height);
+            r.put(border);
+            r.put(image_size);
+            r.data(bits);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_compressed_multi_tex_image3dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_COMPRESSED_MULTI_TEX_IMAGE3DEXT, 44 + bits.extra_bytes());
+            r.put(texunit);
+            r.put(target);
+            r.put(level);
+            r.put(internalformat);
+            r.put(width);
+            r.put(height);
+            r.put(depth);
+            r.put(border);
+            r.put(image_size);
+            r.data(bits);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_compressed_multi_tex_sub_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_COMPRESSED_MULTI_TEX_SUB_IMAGE1DEXT, 36 + bits.extra_bytes());
+            r.put(texunit);
+            r.put(target);
+            r.put(level);
+            r.put(xoffset);
+            r.put(width);
+            r.put(format);
+            r.put(image_size);
+            r.data(bits);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_compressed_multi_tex_sub_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_COMPRESSED_MULTI_TEX_SUB_IMAGE2DEXT, 44 + bits.extra_bytes());
+            r.put(texunit);
+            r.put(target);
+            r.put(level);
+            r.put(xoffset);
+            r.put(yoffset);
+            r.put(width);
+            r.put(height);
+            r.put(format);
+            r.put(image_size);
+            r.data(bits);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_compressed_multi_tex_sub_image3dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_COMPRESSED_MULTI_TEX_SUB_IMAGE3DEXT, 52 + bits.extra_bytes());
+            r.put(texunit);
+            r.put(target);
+            r.put(level);
+            r.put(xoffset);
+            r.put(yoffset);
+            r.put(zoffset);
+            r.put(width);
+            r.put(height);
+            r.put(depth);
+            r.put(format);
+            r.put(image_size);
+            r.data(bits);
+            r.finish(self);
+        }
+    }
+    #[inline]
     pub unsafe fn gl_compressed_tex_image1d(
         &mut self,
         target: u32,
@@ -2292,6 +2571,264 @@ impl Encoder {
             r.finish(self);
         }
     }
+    #[inline]
+    pub unsafe fn gl_compressed_texture_image1dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_IMAGE1DEXT, 36 + bits.extra_bytes());
+            r.put(texture);
+            r.put(target);
+            r.put(level);
+            r.put(internalformat);
+            r.put(width);
+            r.put(border);
+            r.put(image_size);
+            r.data(bits);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_compressed_texture_image2dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_IMAGE2DEXT, 40 + bits.extra_bytes());
+            r.put(texture);
+            r.put(target);
+            r.put(level);
+            r.put(internalformat);
+            r.put(width);
+            r.put(height);
+            r.put(border);
+            r.put(image_size);
+            r.data(bits);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_compressed_texture_image3dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        border: i32,
+        image_size: i32,
+        bits: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_IMAGE3DEXT, 44 + bits.extra_bytes());
+            r.put(texture);
+            r.put(target);
+            r.put(level);
+            r.put(internalformat);
+            r.put(width);
+            r.put(height);
+            r.put(depth);
+            r.put(border);
+            r.put(image_size);
+            r.data(bits);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_compressed_texture_sub_image1d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        image_size: i32,
+        data: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE1D, 32 + data.extra_bytes());
+            r.put(texture);
+            r.put(level);
+            r.put(xoffset);
+            r.put(width);
+            r.put(format);
+            r.put(image_size);
+            r.data(data);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_compressed_texture_sub_image1dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE1DEXT, 36 + bits.extra_bytes());
+            r.put(texture);
+            r.put(target);
+            r.put(level);
+            r.put(xoffset);
+            r.put(width);
+            r.put(format);
+            r.put(image_size);
+            r.data(bits);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_compressed_texture_sub_image2d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        image_size: i32,
+        data: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE2D, 40 + data.extra_bytes());
+            r.put(texture);
+            r.put(level);
+            r.put(xoffset);
+            r.put(yoffset);
+            r.put(width);
+            r.put(height);
+            r.put(format);
+            r.put(image_size);
+            r.data(data);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_compressed_texture_sub_image2dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE2DEXT, 44 + bits.extra_bytes());
+            r.put(texture);
+            r.put(target);
+            r.put(level);
+            r.put(xoffset);
+            r.put(yoffset);
+            r.put(width);
+            r.put(height);
+            r.put(format);
+            r.put(image_size);
+            r.data(bits);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_compressed_texture_sub_image3d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        image_size: i32,
+        data: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE3D, 48 + data.extra_bytes());
+            r.put(texture);
+            r.put(level);
+            r.put(xoffset);
+            r.put(yoffset);
+            r.put(zoffset);
+            r.put(width);
+            r.put(height);
+            r.put(depth);
+            r.put(format);
+            r.put(image_size);
+            r.data(data);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_compressed_texture_sub_image3dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        image_size: i32,
+        bits: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE3DEXT, 52 + bits.extra_bytes());
+            r.put(texture);
+            r.put(target);
+            r.put(level);
+            r.put(xoffset);
+            r.put(yoffset);
+            r.put(zoffset);
+            r.put(width);
+            r.put(height);
+            r.put(depth);
+            r.put(format);
+            r.put(image_size);
+            r.data(bits);
+            r.finish(self);
+        }
+    }
     #[inline(always)]
     pub unsafe fn gl_copy_buffer_sub_data(&mut self, read_target: u32, write_target: u32, read_offset: i64, write_offset: i64, size: i64) {
         self.fallible = true;
@@ -2383,6 +2920,142 @@ impl Encoder {
             put(p, 52, width);
             put(p, 56, height);
             put(p, 60, depth);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_copy_multi_tex_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        x: i32,
+        y: i32,
+        width: i32,
+        border: i32,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(36);
+            put(p, 0, u32::from(ops::GL_COPY_MULTI_TEX_IMAGE1DEXT) | 9 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+            put(p, 12, level);
+            put(p, 16, internalformat);
+            put(p, 20, x);
+            put(p, 24, y);
+            put(p, 28, width);
+            put(p, 32, border);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_copy_multi_tex_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: u32,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+        border: i32,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(40);
+            put(p, 0, u32::from(ops::GL_COPY_MULTI_TEX_IMAGE2DEXT) | 10 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+            put(p, 12, level);
+            put(p, 16, internalformat);
+            put(p, 20, x);
+            put(p, 24, y);
+            put(p, 28, width);
+            put(p, 32, height);
+            put(p, 36, border);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_copy_multi_tex_sub_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        x: i32,
+        y: i32,
+        width: i32,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(32);
+            put(p, 0, u32::from(ops::GL_COPY_MULTI_TEX_SUB_IMAGE1DEXT) | 8 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+            put(p, 12, level);
+            put(p, 16, xoffset);
+            put(p, 20, x);
+            put(p, 24, y);
+            put(p, 28, width);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_copy_multi_tex_sub_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(40);
+            put(p, 0, u32::from(ops::GL_COPY_MULTI_TEX_SUB_IMAGE2DEXT) | 10 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+            put(p, 12, level);
+            put(p, 16, xoffset);
+            put(p, 20, yoffset);
+            put(p, 24, x);
+            put(p, 28, y);
+            put(p, 32, width);
+            put(p, 36, height);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_copy_multi_tex_sub_image3dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(44);
+            put(p, 0, u32::from(ops::GL_COPY_MULTI_TEX_SUB_IMAGE3DEXT) | 11 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+            put(p, 12, level);
+            put(p, 16, xoffset);
+            put(p, 20, yoffset);
+            put(p, 24, zoffset);
+            put(p, 28, x);
+            put(p, 32, y);
+            put(p, 36, width);
+            put(p, 40, height);
         }
     }
     #[inline(always)]
@@ -2739,6 +3412,24 @@ impl Encoder {
             put(p, 40, height);
         }
     }
+    #[inline]
+    pub unsafe fn gl_create_buffers(&mut self, names: (*const u32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_CREATE_BUFFERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
+            r.array(names.0.cast(), names.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_create_framebuffers(&mut self, names: (*const u32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_CREATE_FRAMEBUFFERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
+            r.array(names.0.cast(), names.1 * 4);
+            r.finish(self);
+        }
+    }
     #[inline(always)]
     pub unsafe fn gl_create_program(&mut self, name: u32) {
         self.fallible = true;
@@ -2746,6 +3437,43 @@ impl Encoder {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_CREATE_PROGRAM) | 2 << 16);
             put(p, 4, name);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_create_program_pipelines(&mut self, names: (*const u32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_CREATE_PROGRAM_PIPELINES, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
+            r.array(names.0.cast(), names.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_create_queries(&mut self, target: u32, names: (*const u32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_CREATE_QUERIES, 12 + crate::encoder::padded(names.0 as usize, names.1 * 4));
+            r.put(target);
+            r.array(names.0.cast(), names.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_create_renderbuffers(&mut self, names: (*const u32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_CREATE_RENDERBUFFERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
+            r.array(names.0.cast(), names.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_create_samplers(&mut self, names: (*const u32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_CREATE_SAMPLERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
+            r.array(names.0.cast(), names.1 * 4);
+            r.finish(self);
         }
     }
     #[inline(always)]
@@ -2777,6 +3505,34 @@ impl Encoder {
             r.put(count);
             r.put(name);
             r.array(source.0.cast(), source.1 * 1);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_create_textures(&mut self, target: u32, names: (*const u32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_CREATE_TEXTURES, 12 + crate::encoder::padded(names.0 as usize, names.1 * 4));
+            r.put(target);
+            r.array(names.0.cast(), names.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_create_transform_feedbacks(&mut self, names: (*const u32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_CREATE_TRANSFORM_FEEDBACKS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
+            r.array(names.0.cast(), names.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_create_vertex_arrays(&mut self, names: (*const u32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_CREATE_VERTEX_ARRAYS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
+            r.array(names.0.cast(), names.1 * 4);
             r.finish(self);
         }
     }
@@ -4441,6 +5197,16 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_generate_multi_tex_mipmap_ext(&mut self, texunit: u32, target: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_GENERATE_MULTI_TEX_MIPMAP_EXT) | 3 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_generate_texture_mipmap(&mut self, texture: u32) {
         self.fallible = true;
         unsafe {
@@ -4754,6 +5520,19 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_get_compressed_multi_tex_image_ext(&mut self, texunit: u32, target: u32, level: i32, offset: u64, extent: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(28);
+            put(p, 0, u32::from(ops::GL_GET_COMPRESSED_MULTI_TEX_IMAGE_EXT) | 7 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+            put(p, 12, level);
+            put(p, 16, offset);
+            put(p, 24, extent);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_get_compressed_tex_image(&mut self, target: u32, level: i32, extent: u32) {
         self.fallible = true;
         unsafe {
@@ -4762,6 +5541,64 @@ impl Encoder {
             put(p, 4, target);
             put(p, 8, level);
             put(p, 12, extent);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_compressed_texture_image(&mut self, texture: u32, target: u32, level: i32, offset: u64, extent: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(28);
+            put(p, 0, u32::from(ops::GL_GET_COMPRESSED_TEXTURE_IMAGE) | 7 << 16);
+            put(p, 4, texture);
+            put(p, 8, target);
+            put(p, 12, level);
+            put(p, 16, offset);
+            put(p, 24, extent);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_compressed_texture_image_ext(&mut self, texture: u32, target: u32, level: i32, offset: u64, extent: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(28);
+            put(p, 0, u32::from(ops::GL_GET_COMPRESSED_TEXTURE_IMAGE_EXT) | 7 << 16);
+            put(p, 4, texture);
+            put(p, 8, target);
+            put(p, 12, level);
+            put(p, 16, offset);
+            put(p, 24, extent);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_compressed_texture_sub_image(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        x: i32,
+        y: i32,
+        z: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        offset: u64,
+        extent: u32,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(52);
+            put(p, 0, u32::from(ops::GL_GET_COMPRESSED_TEXTURE_SUB_IMAGE) | 13 << 16);
+            put(p, 4, texture);
+            put(p, 8, target);
+            put(p, 12, level);
+            put(p, 16, x);
+            put(p, 20, y);
+            put(p, 24, z);
+            put(p, 28, width);
+            put(p, 32, height);
+            put(p, 36, depth);
+            put(p, 40, offset);
+            put(p, 48, extent);
         }
     }
     #[inline(always)]
@@ -5120,6 +5957,164 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_get_multi_tex_envfv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_ENVFV_EXT) | 5 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+            put(p, 12, pname);
+            put(p, 16, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_multi_tex_enviv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_ENVIV_EXT) | 5 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+            put(p, 12, pname);
+            put(p, 16, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_multi_tex_gendv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_GENDV_EXT) | 5 << 16);
+            put(p, 4, texunit);
+            put(p, 8, coord);
+            put(p, 12, pname);
+            put(p, 16, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_multi_tex_genfv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_GENFV_EXT) | 5 << 16);
+            put(p, 4, texunit);
+            put(p, 8, coord);
+            put(p, 12, pname);
+            put(p, 16, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_multi_tex_geniv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_GENIV_EXT) | 5 << 16);
+            put(p, 4, texunit);
+            put(p, 8, coord);
+            put(p, 12, pname);
+            put(p, 16, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_multi_tex_image_ext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        format: u32,
+        type_: u32,
+        offset: u64,
+        extent: u32,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(36);
+            put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_IMAGE_EXT) | 9 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+            put(p, 12, level);
+            put(p, 16, format);
+            put(p, 20, type_);
+            put(p, 24, offset);
+            put(p, 32, extent);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_multi_tex_level_parameterfv_ext(&mut self, texunit: u32, target: u32, level: i32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_LEVEL_PARAMETERFV_EXT) | 6 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+            put(p, 12, level);
+            put(p, 16, pname);
+            put(p, 20, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_multi_tex_level_parameteriv_ext(&mut self, texunit: u32, target: u32, level: i32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_LEVEL_PARAMETERIV_EXT) | 6 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+            put(p, 12, level);
+            put(p, 16, pname);
+            put(p, 20, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_multi_tex_parameter_iiv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_PARAMETER_IIV_EXT) | 5 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+            put(p, 12, pname);
+            put(p, 16, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_multi_tex_parameter_iuiv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_PARAMETER_IUIV_EXT) | 5 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+            put(p, 12, pname);
+            put(p, 16, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_multi_tex_parameterfv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_PARAMETERFV_EXT) | 5 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+            put(p, 12, pname);
+            put(p, 16, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_multi_tex_parameteriv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_PARAMETERIV_EXT) | 5 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+            put(p, 12, pname);
+            put(p, 16, params);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_get_multisamplefv(&mut self, pname: u32, index: u32, val: u32) {
         self.fallible = true;
         unsafe {
@@ -5128,6 +6123,80 @@ impl Encoder {
             put(p, 4, pname);
             put(p, 8, index);
             put(p, 12, val);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_named_framebuffer_attachment_parameteriv(&mut self, framebuffer: u32, attachment: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_NAMED_FRAMEBUFFER_ATTACHMENT_PARAMETERIV) | 5 << 16);
+            put(p, 4, framebuffer);
+            put(p, 8, attachment);
+            put(p, 12, pname);
+            put(p, 16, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_named_framebuffer_attachment_parameteriv_ext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        pname: u32,
+        params: u32,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_NAMED_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_EXT) | 5 << 16);
+            put(p, 4, framebuffer);
+            put(p, 8, attachment);
+            put(p, 12, pname);
+            put(p, 16, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_named_framebuffer_parameteriv(&mut self, framebuffer: u32, pname: u32, param: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_GET_NAMED_FRAMEBUFFER_PARAMETERIV) | 4 << 16);
+            put(p, 4, framebuffer);
+            put(p, 8, pname);
+            put(p, 12, param);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_named_framebuffer_parameteriv_ext(&mut self, framebuffer: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_GET_NAMED_FRAMEBUFFER_PARAMETERIV_EXT) | 4 << 16);
+            put(p, 4, framebuffer);
+            put(p, 8, pname);
+            put(p, 12, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_named_renderbuffer_parameteriv(&mut self, renderbuffer: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_GET_NAMED_RENDERBUFFER_PARAMETERIV) | 4 << 16);
+            put(p, 4, renderbuffer);
+            put(p, 8, pname);
+            put(p, 12, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_named_renderbuffer_parameteriv_ext(&mut self, renderbuffer: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_GET_NAMED_RENDERBUFFER_PARAMETERIV_EXT) | 4 << 16);
+            put(p, 4, renderbuffer);
+            put(p, 8, pname);
+            put(p, 12, params);
         }
     }
     #[inline]
@@ -5993,6 +7062,232 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_get_texture_image(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        format: u32,
+        type_: u32,
+        offset: u64,
+        extent: u32,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(36);
+            put(p, 0, u32::from(ops::GL_GET_TEXTURE_IMAGE) | 9 << 16);
+            put(p, 4, texture);
+            put(p, 8, target);
+            put(p, 12, level);
+            put(p, 16, format);
+            put(p, 20, type_);
+            put(p, 24, offset);
+            put(p, 32, extent);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_texture_image_ext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        format: u32,
+        type_: u32,
+        offset: u64,
+        extent: u32,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(36);
+            put(p, 0, u32::from(ops::GL_GET_TEXTURE_IMAGE_EXT) | 9 << 16);
+            put(p, 4, texture);
+            put(p, 8, target);
+            put(p, 12, level);
+            put(p, 16, format);
+            put(p, 20, type_);
+            put(p, 24, offset);
+            put(p, 32, extent);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_texture_level_parameterfv(&mut self, texture: u32, level: i32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_TEXTURE_LEVEL_PARAMETERFV) | 5 << 16);
+            put(p, 4, texture);
+            put(p, 8, level);
+            put(p, 12, pname);
+            put(p, 16, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_texture_level_parameterfv_ext(&mut self, texture: u32, target: u32, level: i32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::GL_GET_TEXTURE_LEVEL_PARAMETERFV_EXT) | 6 << 16);
+            put(p, 4, texture);
+            put(p, 8, target);
+            put(p, 12, level);
+            put(p, 16, pname);
+            put(p, 20, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_texture_level_parameteriv(&mut self, texture: u32, level: i32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_TEXTURE_LEVEL_PARAMETERIV) | 5 << 16);
+            put(p, 4, texture);
+            put(p, 8, level);
+            put(p, 12, pname);
+            put(p, 16, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_texture_level_parameteriv_ext(&mut self, texture: u32, target: u32, level: i32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::GL_GET_TEXTURE_LEVEL_PARAMETERIV_EXT) | 6 << 16);
+            put(p, 4, texture);
+            put(p, 8, target);
+            put(p, 12, level);
+            put(p, 16, pname);
+            put(p, 20, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_texture_parameter_iiv(&mut self, texture: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_GET_TEXTURE_PARAMETER_IIV) | 4 << 16);
+            put(p, 4, texture);
+            put(p, 8, pname);
+            put(p, 12, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_texture_parameter_iiv_ext(&mut self, texture: u32, target: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_TEXTURE_PARAMETER_IIV_EXT) | 5 << 16);
+            put(p, 4, texture);
+            put(p, 8, target);
+            put(p, 12, pname);
+            put(p, 16, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_texture_parameter_iuiv(&mut self, texture: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_GET_TEXTURE_PARAMETER_IUIV) | 4 << 16);
+            put(p, 4, texture);
+            put(p, 8, pname);
+            put(p, 12, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_texture_parameter_iuiv_ext(&mut self, texture: u32, target: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_TEXTURE_PARAMETER_IUIV_EXT) | 5 << 16);
+            put(p, 4, texture);
+            put(p, 8, target);
+            put(p, 12, pname);
+            put(p, 16, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_texture_parameterfv(&mut self, texture: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_GET_TEXTURE_PARAMETERFV) | 4 << 16);
+            put(p, 4, texture);
+            put(p, 8, pname);
+            put(p, 12, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_texture_parameterfv_ext(&mut self, texture: u32, target: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_TEXTURE_PARAMETERFV_EXT) | 5 << 16);
+            put(p, 4, texture);
+            put(p, 8, target);
+            put(p, 12, pname);
+            put(p, 16, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_texture_parameteriv(&mut self, texture: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_GET_TEXTURE_PARAMETERIV) | 4 << 16);
+            put(p, 4, texture);
+            put(p, 8, pname);
+            put(p, 12, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_texture_parameteriv_ext(&mut self, texture: u32, target: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_TEXTURE_PARAMETERIV_EXT) | 5 << 16);
+            put(p, 4, texture);
+            put(p, 8, target);
+            put(p, 12, pname);
+            put(p, 16, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_texture_sub_image(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        x: i32,
+        y: i32,
+        z: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        type_: u32,
+        offset: u64,
+        extent: u32,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(60);
+            put(p, 0, u32::from(ops::GL_GET_TEXTURE_SUB_IMAGE) | 15 << 16);
+            put(p, 4, texture);
+            put(p, 8, target);
+            put(p, 12, level);
+            put(p, 16, x);
+            put(p, 20, y);
+            put(p, 24, z);
+            put(p, 28, width);
+            put(p, 32, height);
+            put(p, 36, depth);
+            put(p, 40, format);
+            put(p, 44, type_);
+            put(p, 48, offset);
+            put(p, 56, extent);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_get_transform_feedback_varying(
         &mut self,
         program: u32,
@@ -6626,6 +7921,50 @@ impl Encoder {
             r.put(target);
             r.put(num_attachments);
             r.array(attachments.0.cast(), attachments.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_invalidate_named_framebuffer_data(
+        &mut self,
+        framebuffer: u32,
+        num_attachments: i32,
+        attachments: (*const u32, usize),
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self
+                .record(ops::GL_INVALIDATE_NAMED_FRAMEBUFFER_DATA, 16 + crate::encoder::padded(attachments.0 as usize, attachments.1 * 4));
+            r.put(framebuffer);
+            r.put(num_attachments);
+            r.array(attachments.0.cast(), attachments.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_invalidate_named_framebuffer_sub_data(
+        &mut self,
+        framebuffer: u32,
+        num_attachments: i32,
+        attachments: (*const u32, usize),
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(
+                ops::GL_INVALIDATE_NAMED_FRAMEBUFFER_SUB_DATA,
+                32 + crate::encoder::padded(attachments.0 as usize, attachments.1 * 4),
+            );
+            r.put(framebuffer);
+            r.put(num_attachments);
+            r.array(attachments.0.cast(), attachments.1 * 4);
+            r.put(x);
+            r.put(y);
+            r.put(width);
+            r.put(height);
             r.finish(self);
         }
     }
@@ -7743,6 +9082,18 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_multi_tex_buffer_ext(&mut self, texunit: u32, target: u32, internalformat: u32, buffer: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_MULTI_TEX_BUFFER_EXT) | 5 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+            put(p, 12, internalformat);
+            put(p, 16, buffer);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_multi_tex_coord1d(&mut self, target: u32, s: f64) {
         self.fallible = true;
         unsafe {
@@ -8185,6 +9536,696 @@ impl Encoder {
             r.put(type_);
             r.array(coords.0.cast(), coords.1 * 4);
             r.finish(self);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_multi_tex_envf_ext(&mut self, texunit: u32, target: u32, pname: u32, param: f32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_MULTI_TEX_ENVF_EXT) | 5 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+            put(p, 12, pname);
+            put(p, 16, param);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_multi_tex_envfv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: (*const f32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_MULTI_TEX_ENVFV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
+            r.put(texunit);
+            r.put(target);
+            r.put(pname);
+            r.array(params.0.cast(), params.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_multi_tex_envi_ext(&mut self, texunit: u32, target: u32, pname: u32, param: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_MULTI_TEX_ENVI_EXT) | 5 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+            put(p, 12, pname);
+            put(p, 16, param);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_multi_tex_enviv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: (*const i32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_MULTI_TEX_ENVIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
+            r.put(texunit);
+            r.put(target);
+            r.put(pname);
+            r.array(params.0.cast(), params.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_multi_tex_gend_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: f64) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::GL_MULTI_TEX_GEND_EXT) | 6 << 16);
+            put(p, 4, texunit);
+            put(p, 8, coord);
+            put(p, 12, pname);
+            put(p, 16, param);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_multi_tex_gendv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: (*const f64, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_MULTI_TEX_GENDV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 8));
+            r.put(texunit);
+            r.put(coord);
+            r.put(pname);
+            r.array(params.0.cast(), params.1 * 8);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_multi_tex_genf_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: f32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_MULTI_TEX_GENF_EXT) | 5 << 16);
+            put(p, 4, texunit);
+            put(p, 8, coord);
+            put(p, 12, pname);
+            put(p, 16, param);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_multi_tex_genfv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: (*const f32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_MULTI_TEX_GENFV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
+            r.put(texunit);
+            r.put(coord);
+            r.put(pname);
+            r.array(params.0.cast(), params.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_multi_tex_geni_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_MULTI_TEX_GENI_EXT) | 5 << 16);
+            put(p, 4, texunit);
+            put(p, 8, coord);
+            put(p, 12, pname);
+            put(p, 16, param);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_multi_tex_geniv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: (*const i32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_MULTI_TEX_GENIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
+            r.put(texunit);
+            r.put(coord);
+            r.put(pname);
+            r.array(params.0.cast(), params.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_multi_tex_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_MULTI_TEX_IMAGE1DEXT, 40 + pixels.extra_bytes());
+            r.put(texunit);
+            r.put(target);
+            r.put(level);
+            r.put(internalformat);
+            r.put(width);
+            r.put(border);
+            r.put(format);
+            r.put(type_);
+            r.data(pixels);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_multi_tex_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        height: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_MULTI_TEX_IMAGE2DEXT, 44 + pixels.extra_bytes());
+            r.put(texunit);
+            r.put(target);
+            r.put(level);
+            r.put(internalformat);
+            r.put(width);
+            r.put(height);
+            r.put(border);
+            r.put(format);
+            r.put(type_);
+            r.data(pixels);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_multi_tex_image3dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_MULTI_TEX_IMAGE3DEXT, 48 + pixels.extra_bytes());
+            r.put(texunit);
+            r.put(target);
+            r.put(level);
+            r.put(internalformat);
+            r.put(width);
+            r.put(height);
+            r.put(depth);
+            r.put(border);
+            r.put(format);
+            r.put(type_);
+            r.data(pixels);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_multi_tex_parameter_iiv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: (*const i32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_MULTI_TEX_PARAMETER_IIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
+            r.put(texunit);
+            r.put(target);
+            r.put(pname);
+            r.array(params.0.cast(), params.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_multi_tex_parameter_iuiv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: (*const u32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_MULTI_TEX_PARAMETER_IUIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
+            r.put(texunit);
+            r.put(target);
+            r.put(pname);
+            r.array(params.0.cast(), params.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_multi_tex_parameterf_ext(&mut self, texunit: u32, target: u32, pname: u32, param: f32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_MULTI_TEX_PARAMETERF_EXT) | 5 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+            put(p, 12, pname);
+            put(p, 16, param);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_multi_tex_parameterfv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: (*const f32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_MULTI_TEX_PARAMETERFV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
+            r.put(texunit);
+            r.put(target);
+            r.put(pname);
+            r.array(params.0.cast(), params.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_multi_tex_parameteri_ext(&mut self, texunit: u32, target: u32, pname: u32, param: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_MULTI_TEX_PARAMETERI_EXT) | 5 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+            put(p, 12, pname);
+            put(p, 16, param);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_multi_tex_parameteriv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: (*const i32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_MULTI_TEX_PARAMETERIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
+            r.put(texunit);
+            r.put(target);
+            r.put(pname);
+            r.array(params.0.cast(), params.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_multi_tex_renderbuffer_ext(&mut self, texunit: u32, target: u32, renderbuffer: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_MULTI_TEX_RENDERBUFFER_EXT) | 4 << 16);
+            put(p, 4, texunit);
+            put(p, 8, target);
+            put(p, 12, renderbuffer);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_multi_tex_sub_image1dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_MULTI_TEX_SUB_IMAGE1DEXT, 36 + pixels.extra_bytes());
+            r.put(texunit);
+            r.put(target);
+            r.put(level);
+            r.put(xoffset);
+            r.put(width);
+            r.put(format);
+            r.put(type_);
+            r.data(pixels);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_multi_tex_sub_image2dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_MULTI_TEX_SUB_IMAGE2DEXT, 44 + pixels.extra_bytes());
+            r.put(texunit);
+            r.put(target);
+            r.put(level);
+            r.put(xoffset);
+            r.put(yoffset);
+            r.put(width);
+            r.put(height);
+            r.put(format);
+            r.put(type_);
+            r.data(pixels);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_multi_tex_sub_image3dext(
+        &mut self,
+        texunit: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_MULTI_TEX_SUB_IMAGE3DEXT, 52 + pixels.extra_bytes());
+            r.put(texunit);
+            r.put(target);
+            r.put(level);
+            r.put(xoffset);
+            r.put(yoffset);
+            r.put(zoffset);
+            r.put(width);
+            r.put(height);
+            r.put(depth);
+            r.put(format);
+            r.put(type_);
+            r.data(pixels);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_named_framebuffer_draw_buffer(&mut self, framebuffer: u32, buf: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_DRAW_BUFFER) | 3 << 16);
+            put(p, 4, framebuffer);
+            put(p, 8, buf);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_named_framebuffer_draw_buffers(&mut self, framebuffer: u32, n: i32, bufs: (*const u32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_NAMED_FRAMEBUFFER_DRAW_BUFFERS, 16 + crate::encoder::padded(bufs.0 as usize, bufs.1 * 4));
+            r.put(framebuffer);
+            r.put(n);
+            r.array(bufs.0.cast(), bufs.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_named_framebuffer_parameteri(&mut self, framebuffer: u32, pname: u32, param: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_PARAMETERI) | 4 << 16);
+            put(p, 4, framebuffer);
+            put(p, 8, pname);
+            put(p, 12, param);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_named_framebuffer_parameteri_ext(&mut self, framebuffer: u32, pname: u32, param: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_PARAMETERI_EXT) | 4 << 16);
+            put(p, 4, framebuffer);
+            put(p, 8, pname);
+            put(p, 12, param);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_named_framebuffer_read_buffer(&mut self, framebuffer: u32, src: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_READ_BUFFER) | 3 << 16);
+            put(p, 4, framebuffer);
+            put(p, 8, src);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_named_framebuffer_renderbuffer(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        renderbuffertarget: u32,
+        renderbuffer: u32,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_RENDERBUFFER) | 5 << 16);
+            put(p, 4, framebuffer);
+            put(p, 8, attachment);
+            put(p, 12, renderbuffertarget);
+            put(p, 16, renderbuffer);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_named_framebuffer_renderbuffer_ext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        renderbuffertarget: u32,
+        renderbuffer: u32,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_RENDERBUFFER_EXT) | 5 << 16);
+            put(p, 4, framebuffer);
+            put(p, 8, attachment);
+            put(p, 12, renderbuffertarget);
+            put(p, 16, renderbuffer);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_named_framebuffer_texture(&mut self, framebuffer: u32, attachment: u32, texture: u32, level: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE) | 5 << 16);
+            put(p, 4, framebuffer);
+            put(p, 8, attachment);
+            put(p, 12, texture);
+            put(p, 16, level);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_named_framebuffer_texture1dext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        textarget: u32,
+        texture: u32,
+        level: i32,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE1DEXT) | 6 << 16);
+            put(p, 4, framebuffer);
+            put(p, 8, attachment);
+            put(p, 12, textarget);
+            put(p, 16, texture);
+            put(p, 20, level);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_named_framebuffer_texture2dext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        textarget: u32,
+        texture: u32,
+        level: i32,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE2DEXT) | 6 << 16);
+            put(p, 4, framebuffer);
+            put(p, 8, attachment);
+            put(p, 12, textarget);
+            put(p, 16, texture);
+            put(p, 20, level);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_named_framebuffer_texture3dext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        textarget: u32,
+        texture: u32,
+        level: i32,
+        zoffset: i32,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(28);
+            put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE3DEXT) | 7 << 16);
+            put(p, 4, framebuffer);
+            put(p, 8, attachment);
+            put(p, 12, textarget);
+            put(p, 16, texture);
+            put(p, 20, level);
+            put(p, 24, zoffset);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_named_framebuffer_texture_ext(&mut self, framebuffer: u32, attachment: u32, texture: u32, level: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE_EXT) | 5 << 16);
+            put(p, 4, framebuffer);
+            put(p, 8, attachment);
+            put(p, 12, texture);
+            put(p, 16, level);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_named_framebuffer_texture_face_ext(&mut self, framebuffer: u32, attachment: u32, texture: u32, level: i32, face: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE_FACE_EXT) | 6 << 16);
+            put(p, 4, framebuffer);
+            put(p, 8, attachment);
+            put(p, 12, texture);
+            put(p, 16, level);
+            put(p, 20, face);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_named_framebuffer_texture_layer(&mut self, framebuffer: u32, attachment: u32, texture: u32, level: i32, layer: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE_LAYER) | 6 << 16);
+            put(p, 4, framebuffer);
+            put(p, 8, attachment);
+            put(p, 12, texture);
+            put(p, 16, level);
+            put(p, 20, layer);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_named_framebuffer_texture_layer_ext(
+        &mut self,
+        framebuffer: u32,
+        attachment: u32,
+        texture: u32,
+        level: i32,
+        layer: i32,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE_LAYER_EXT) | 6 << 16);
+            put(p, 4, framebuffer);
+            put(p, 8, attachment);
+            put(p, 12, texture);
+            put(p, 16, level);
+            put(p, 20, layer);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_named_renderbuffer_storage(&mut self, renderbuffer: u32, internalformat: u32, width: i32, height: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_NAMED_RENDERBUFFER_STORAGE) | 5 << 16);
+            put(p, 4, renderbuffer);
+            put(p, 8, internalformat);
+            put(p, 12, width);
+            put(p, 16, height);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_named_renderbuffer_storage_ext(&mut self, renderbuffer: u32, internalformat: u32, width: i32, height: i32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_NAMED_RENDERBUFFER_STORAGE_EXT) | 5 << 16);
+            put(p, 4, renderbuffer);
+            put(p, 8, internalformat);
+            put(p, 12, width);
+            put(p, 16, height);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_named_renderbuffer_storage_multisample(
+        &mut self,
+        renderbuffer: u32,
+        samples: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE) | 6 << 16);
+            put(p, 4, renderbuffer);
+            put(p, 8, samples);
+            put(p, 12, internalformat);
+            put(p, 16, width);
+            put(p, 20, height);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_named_renderbuffer_storage_multisample_coverage_ext(
+        &mut self,
+        renderbuffer: u32,
+        coverage_samples: i32,
+        color_samples: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(28);
+            put(p, 0, u32::from(ops::GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_COVERAGE_EXT) | 7 << 16);
+            put(p, 4, renderbuffer);
+            put(p, 8, coverage_samples);
+            put(p, 12, color_samples);
+            put(p, 16, internalformat);
+            put(p, 20, width);
+            put(p, 24, height);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_named_renderbuffer_storage_multisample_ext(
+        &mut self,
+        renderbuffer: u32,
+        samples: i32,
+        internalformat: u32,
+        width: i32,
+        height: i32,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT) | 6 << 16);
+            put(p, 4, renderbuffer);
+            put(p, 8, samples);
+            put(p, 12, internalformat);
+            put(p, 16, width);
+            put(p, 20, height);
         }
     }
     #[inline]
@@ -10395,15 +12436,6 @@ impl Encoder {
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_PUSH_ATTRIB) | 2 << 16);
-            put(p, 4, mask);
-        }
-    }
-    #[inline(always)]
-    pub unsafe fn gl_push_client_attrib_default_ext(&mut self, mask: u32) {
-        self.fallible = true;
-        unsafe {
-            let p = self.room(8);
-            put(p, 0, u32::from(ops::GL_PUSH_CLIENT_ATTRIB_DEFAULT_EXT) | 2 << 16);
             put(p, 4, mask);
         }
     }
@@ -12716,6 +14748,96 @@ impl Encoder {
             put(p, 28, size);
         }
     }
+    #[inline]
+    pub unsafe fn gl_texture_image1dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_TEXTURE_IMAGE1DEXT, 40 + pixels.extra_bytes());
+            r.put(texture);
+            r.put(target);
+            r.put(level);
+            r.put(internalformat);
+            r.put(width);
+            r.put(border);
+            r.put(format);
+            r.put(type_);
+            r.data(pixels);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_texture_image2dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        height: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_TEXTURE_IMAGE2DEXT, 44 + pixels.extra_bytes());
+            r.put(texture);
+            r.put(target);
+            r.put(level);
+            r.put(internalformat);
+            r.put(width);
+            r.put(height);
+            r.put(border);
+            r.put(format);
+            r.put(type_);
+            r.data(pixels);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_texture_image3dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        internalformat: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        border: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_TEXTURE_IMAGE3DEXT, 48 + pixels.extra_bytes());
+            r.put(texture);
+            r.put(target);
+            r.put(level);
+            r.put(internalformat);
+            r.put(width);
+            r.put(height);
+            r.put(depth);
+            r.put(border);
+            r.put(format);
+            r.put(type_);
+            r.data(pixels);
+            r.finish(self);
+        }
+    }
     #[inline(always)]
     pub unsafe fn gl_texture_page_commitment_ext(
         &mut self,
@@ -13203,6 +15325,180 @@ impl Encoder {
             put(p, 28, u32::from(fixed_sample_locations));
             put(p, 32, memory);
             put(p, 36, offset);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_texture_sub_image1d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_TEXTURE_SUB_IMAGE1D, 32 + pixels.extra_bytes());
+            r.put(texture);
+            r.put(level);
+            r.put(xoffset);
+            r.put(width);
+            r.put(format);
+            r.put(type_);
+            r.data(pixels);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_texture_sub_image1dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        width: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_TEXTURE_SUB_IMAGE1DEXT, 36 + pixels.extra_bytes());
+            r.put(texture);
+            r.put(target);
+            r.put(level);
+            r.put(xoffset);
+            r.put(width);
+            r.put(format);
+            r.put(type_);
+            r.data(pixels);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_texture_sub_image2d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_TEXTURE_SUB_IMAGE2D, 40 + pixels.extra_bytes());
+            r.put(texture);
+            r.put(level);
+            r.put(xoffset);
+            r.put(yoffset);
+            r.put(width);
+            r.put(height);
+            r.put(format);
+            r.put(type_);
+            r.data(pixels);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_texture_sub_image2dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        width: i32,
+        height: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_TEXTURE_SUB_IMAGE2DEXT, 44 + pixels.extra_bytes());
+            r.put(texture);
+            r.put(target);
+            r.put(level);
+            r.put(xoffset);
+            r.put(yoffset);
+            r.put(width);
+            r.put(height);
+            r.put(format);
+            r.put(type_);
+            r.data(pixels);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_texture_sub_image3d(
+        &mut self,
+        texture: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_TEXTURE_SUB_IMAGE3D, 48 + pixels.extra_bytes());
+            r.put(texture);
+            r.put(level);
+            r.put(xoffset);
+            r.put(yoffset);
+            r.put(zoffset);
+            r.put(width);
+            r.put(height);
+            r.put(depth);
+            r.put(format);
+            r.put(type_);
+            r.data(pixels);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_texture_sub_image3dext(
+        &mut self,
+        texture: u32,
+        target: u32,
+        level: i32,
+        xoffset: i32,
+        yoffset: i32,
+        zoffset: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+        format: u32,
+        type_: u32,
+        pixels: Data,
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_TEXTURE_SUB_IMAGE3DEXT, 52 + pixels.extra_bytes());
+            r.put(texture);
+            r.put(target);
+            r.put(level);
+            r.put(xoffset);
+            r.put(yoffset);
+            r.put(zoffset);
+            r.put(width);
+            r.put(height);
+            r.put(depth);
+            r.put(format);
+            r.put(type_);
+            r.data(pixels);
+            r.finish(self);
         }
     }
     #[inline(always)]

@@ -9,10 +9,12 @@ use mgn_wire::draws::{attr, Kind};
 use mgn_wire::encoder::Encoder;
 use mgn_wire::gl;
 
+pub use super::defaults::*;
 pub use super::elements::*;
 pub use super::fetch::*;
 pub use super::gets::*;
 pub use super::indirect::*;
+pub use super::named::*;
 pub use super::objects::*;
 pub use super::push::*;
 
@@ -157,6 +159,9 @@ pub unsafe extern "C" fn glEdgeFlagPointerEXT(stride: i32, _count: i32, pointer:
 
 /// The slot of generic attribute `index`, or GL_INVALID_VALUE.
 pub(super) fn generic_slot(cx: &mut Context, index: u32) -> Option<u8> {
+    if cx.gl.in_begin() {
+        return cx.illegal_in_begin();
+    }
     if index < u32::from(attr::COUNT - attr::GENERIC) {
         return Some(attr::GENERIC + index as u8);
     }

@@ -4,7 +4,7 @@ use mgn_wire::draws::attr;
 use mgn_wire::gl::*;
 
 /// Mesa's GL_MAX_VERTEX_ATTRIB_STRIDE.
-const STRIDE_MAX: i32 = 2048;
+pub(super) const STRIDE_MAX: i32 = 2048;
 
 const PACKED: [u32; 2] = [GL_INT_2_10_10_10_REV, GL_UNSIGNED_INT_2_10_10_10_REV];
 const ALL: &[u32] = &[
@@ -96,7 +96,7 @@ impl Asked {
                 false,
             ),
             attr::COLOR => (ALL, 3..=4, true),
-            attr::SECONDARY => (ALL, 3..=3, true),
+            attr::SECONDARY => (ALL, 3..=4, true),
             attr::FOG => (&[GL_FLOAT, GL_DOUBLE, GL_HALF_FLOAT], 1..=1, false),
             attr::INDEX => (
                 &[GL_UNSIGNED_BYTE, GL_SHORT, GL_INT, GL_FLOAT, GL_DOUBLE],

@@ -149,7 +149,7 @@ pub unsafe extern "C" fn glGetVertexAttribPointerv(
 }
 
 /// A parameter of a generic attribute; none for its current value, and for what isn't a parameter.
-fn parameter(cx: &mut Context, index: u32, pname: u32) -> Option<i64> {
+pub(super) fn parameter(cx: &mut Context, index: u32, pname: u32) -> Option<i64> {
     let slot = generic_slot(cx, index)?;
     let slot = usize::from(slot);
     let array = &cx.gl.arrays.bound;

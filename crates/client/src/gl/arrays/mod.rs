@@ -1,6 +1,7 @@
 //! Vertex arrays as the client shadows them. Arrays in buffer objects are the server's; those in the program's memory are known here only, and travel with
 //! each draw.
 
+mod defaults;
 mod draw;
 mod elements;
 pub mod entries;
@@ -8,6 +9,7 @@ mod fetch;
 mod formats;
 mod gets;
 mod indirect;
+mod named;
 mod objects;
 mod push;
 mod sure;
@@ -157,6 +159,20 @@ impl Arrays {
     /// The name of the vertex array object that is bound.
     pub fn name(&self) -> u32 {
         self.name
+    }
+
+    /// Whether an object of this name was ever bound, or created.
+    pub fn exists(&self, name: u32) -> bool {
+        name == self.name || self.others.get(&name).is_some_and(|array| array.exists)
+    }
+
+    /// Makes an object, which exists before it is bound.
+    pub fn create_vertex_array(&mut self, name: u32) {
+        let array = VertexArray {
+            exists: true,
+            ..VertexArray::default()
+        };
+        self.others.insert(name, Box::new(array));
     }
 
     pub fn element_buffer(&self) -> u32 {

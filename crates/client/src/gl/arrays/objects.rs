@@ -1,10 +1,16 @@
 //! Vertex array objects, and separate formats and bindings (ARB_vertex_attrib_binding).
 
 use super::entries::generic_slot;
+use super::formats::{Asked, STRIDE_MAX};
 use super::{Arrays, VertexArray};
+use crate::context::Context;
+use crate::gl::buffers::{exists, make};
 use crate::gl::context;
 use mgn_wire::draws::{attr, Kind};
 use mgn_wire::gl;
+
+/// Mesa's GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET.
+const OFFSET_MAX: u32 = 2047;
 
 impl Arrays {
     /// Makes `name` the bound object.
@@ -47,6 +53,14 @@ pub unsafe extern "C" fn glBindVertexArray(name: u32) {
     }
 }
 
+/// The slot of a generic attribute or binding point of an object that has separate formats, which in the core profile the default one has not.
+fn separate_slot(cx: &mut Context, index: u32) -> Option<u8> {
+    if cx.gl.api == mgn_wire::hello::api::CORE && cx.gl.arrays.name == 0 && !cx.gl.in_begin() {
+        return cx.fail(gl::GL_INVALID_OPERATION);
+    }
+    generic_slot(cx, index)
+}
+
 /// The three glVertexAttrib*Format.
 macro_rules! formats {
     ($($name:ident($($normalized:ident: u8)?) $kind:ident $encode:ident;)*) => {
@@ -54,14 +68,28 @@ macro_rules! formats {
             // SAFETY: the only reference in use.
             unsafe {
                 let cx = context();
-                let Some(slot) = generic_slot(cx, index) else { return };
+                let Some(slot) = separate_slot(cx, index) else { return };
                 let _normalized = 0u8;
                 $(let _normalized = $normalized;)?
+                let kind = Kind::$kind;
+                let asked = Asked {
+                    slot,
+                    size,
+                    type_,
+                    stride: 0,
+                    integer: kind == Kind::Integer,
+                    long: kind == Kind::Long,
+                    normalized: _normalized != 0,
+                };
+                let beyond = (offset > OFFSET_MAX).then_some(gl::GL_INVALID_VALUE);
+                if let Some(error) = asked.error(false).or(beyond) {
+                    return cx.set_error(error);
+                }
                 let format = &mut cx.gl.arrays.bound.formats[usize::from(slot)];
                 format.size = size as u32;
                 format.type_ = type_;
                 format.normalized = _normalized != 0;
-                format.kind = Kind::$kind;
+                format.kind = kind;
                 format.relative_offset = offset;
                 cx.enc.$encode(index, size, type_, $($normalized,)? offset);
             }
@@ -79,7 +107,10 @@ pub unsafe extern "C" fn glVertexAttribBinding(index: u32, binding: u32) {
     // SAFETY: the only reference in use.
     unsafe {
         let cx = context();
-        let (Some(slot), Some(from)) = (generic_slot(cx, index), generic_slot(cx, binding)) else {
+        let Some(slot) = separate_slot(cx, index) else {
+            return;
+        };
+        let Some(from) = generic_slot(cx, binding) else {
             return;
         };
         let array = &mut cx.gl.arrays.bound;
@@ -93,7 +124,7 @@ pub unsafe extern "C" fn glVertexBindingDivisor(binding: u32, divisor: u32) {
     // SAFETY: the only reference in use.
     unsafe {
         let cx = context();
-        let Some(from) = generic_slot(cx, binding) else {
+        let Some(from) = separate_slot(cx, binding) else {
             return;
         };
         cx.gl.arrays.bound.bindings[usize::from(from)].divisor = divisor;
@@ -109,15 +140,25 @@ fn bind(array: &mut VertexArray, binding: u8, buffer: u32, offset: i64, stride: 
     array.find_client_slots();
 }
 
+/// Whether OpenGL binds a buffer so, of a buffer that may be bound.
+fn is_range(cx: &Context, offset: i64, stride: i32) -> bool {
+    // Version 4.4 limits strides, for these commands first.
+    let limited = cx.gl.is_desktop() && cx.gl.objects.limits.version < (4, 4);
+    offset >= 0 && stride >= 0 && (limited || stride <= STRIDE_MAX)
+}
+
 pub unsafe extern "C" fn glBindVertexBuffer(binding: u32, buffer: u32, offset: i64, stride: i32) {
     // SAFETY: the only reference in use.
     unsafe {
         let cx = context();
-        let Some(from) = generic_slot(cx, binding) else {
+        let Some(from) = separate_slot(cx, binding) else {
             return;
         };
-        if offset < 0 || stride < 0 {
+        if !is_range(cx, offset, stride) {
             return cx.set_error(gl::GL_INVALID_VALUE);
+        }
+        if buffer != 0 && !make(cx, buffer) {
+            return;
         }
         bind(&mut cx.gl.arrays.bound, from, buffer, offset, stride);
         cx.enc
@@ -135,24 +176,28 @@ pub unsafe extern "C" fn glBindVertexBuffers(
     // SAFETY: the only reference in use; the program gives `count` values each, or no buffers.
     unsafe {
         let cx = context();
+        if separate_slot(cx, 0).is_none() {
+            return;
+        }
         let n = usize::try_from(count).unwrap_or(0);
         let slots = u32::from(attr::COUNT - attr::GENERIC);
-        // Drivers take fewer than none for very many.
-        if first.wrapping_add(count as u32) > slots {
+        // The sum as Mesa has it, where a negative count may be none.
+        if first.wrapping_add(count as u32) > slots || first > slots && count > 0 {
             return cx.set_error(gl::GL_INVALID_OPERATION);
         }
         for i in 0..n {
             let slot = attr::GENERIC + first as u8 + i as u8;
             if buffers.is_null() {
                 bind(&mut cx.gl.arrays.bound, slot, 0, 0, 16);
-            } else {
-                bind(
-                    &mut cx.gl.arrays.bound,
-                    slot,
-                    *buffers.add(i),
-                    *offsets.add(i),
-                    *strides.add(i),
-                );
+                continue;
+            }
+            // What is wrong with one the server finds, and binds the others.
+            let (buffer, offset, stride) = (*buffers.add(i), *offsets.add(i), *strides.add(i));
+            let bound = cx.gl.arrays.bound.bindings[usize::from(slot)].buffer;
+            if is_range(cx, offset, stride)
+                && (buffer == bound || buffer == 0 || exists(cx, buffer))
+            {
+                bind(&mut cx.gl.arrays.bound, slot, buffer, offset, stride);
             }
         }
         cx.enc

@@ -1,31 +1,44 @@
-//! Buffers that shaders write to through images of textures on them.
+//! Buffers that the server writes to without the client seeing what: shaders through images of textures on them, feedback, results of queries.
 
-use crate::gl::context;
+use crate::gl::{context, use_name, Class};
+use mgn_wire::gl::GL_TEXTURE_BUFFER;
 use mgn_wire::lens;
 
-pub unsafe extern "C" fn glTexBuffer(target: u32, internal_format: u32, buffer: u32) {
-    // SAFETY: the only reference in use, to the thread's own context.
-    unsafe {
-        let cx = context();
-        cx.enc.gl_tex_buffer(target, internal_format, buffer);
-        cx.gl.shared.buffers().is_textured(buffer);
-    }
+/// Commands after which the server may write to `buffer` unseen: `then` is what the table of buffers notes. Those of EXT_direct_state_access make the
+/// texture if there is none.
+macro_rules! writers {
+    ($($name:ident($($arg:ident: $ty:ty),*) $send:ident $buffer:ident $then:ident $($texture:ident)?;)*) => {$(
+        pub unsafe extern "C" fn $name($($arg: $ty),*) {
+            // SAFETY: the only reference in use, to the thread's own context.
+            unsafe {
+                let cx = context();
+                if cx.gl.in_begin() {
+                    return cx.illegal_in_begin();
+                }
+                $(use_name(cx, Class::Texture, $texture, GL_TEXTURE_BUFFER);)?
+                cx.enc.$send($($arg),*);
+                cx.gl.shared.buffers().$then($buffer);
+            }
+        }
+    )*};
 }
 
-pub unsafe extern "C" fn glTexBufferRange(
-    target: u32,
-    internal_format: u32,
-    buffer: u32,
-    offset: i64,
-    size: i64,
-) {
-    // SAFETY: as above.
-    unsafe {
-        let cx = context();
-        cx.enc
-            .gl_tex_buffer_range(target, internal_format, buffer, offset, size);
-        cx.gl.shared.buffers().is_textured(buffer);
-    }
+writers! {
+    glTexBuffer(target: u32, format: u32, buffer: u32) gl_tex_buffer buffer is_textured;
+    glTexBufferRange(target: u32, format: u32, buffer: u32, offset: i64, size: i64) gl_tex_buffer_range buffer is_textured;
+    glTextureBuffer(texture: u32, format: u32, buffer: u32) gl_texture_buffer buffer is_textured;
+    glTextureBufferRange(texture: u32, format: u32, buffer: u32, offset: i64, size: i64) gl_texture_buffer_range buffer is_textured;
+    glTextureBufferEXT(texture: u32, target: u32, format: u32, buffer: u32) gl_texture_buffer_ext buffer is_textured texture;
+    glTextureBufferRangeEXT(texture: u32, target: u32, format: u32, buffer: u32, offset: i64, size: i64)
+        gl_texture_buffer_range_ext buffer is_textured texture;
+    glMultiTexBufferEXT(unit: u32, target: u32, format: u32, buffer: u32) gl_multi_tex_buffer_ext buffer is_textured;
+    glTransformFeedbackBufferBase(feedback: u32, index: u32, buffer: u32) gl_transform_feedback_buffer_base buffer is_written_unseen;
+    glTransformFeedbackBufferRange(feedback: u32, index: u32, buffer: u32, offset: i64, size: i64)
+        gl_transform_feedback_buffer_range buffer is_written_unseen;
+    glGetQueryBufferObjectiv(id: u32, buffer: u32, pname: u32, offset: i64) gl_get_query_buffer_objectiv buffer is_written_unseen;
+    glGetQueryBufferObjectuiv(id: u32, buffer: u32, pname: u32, offset: i64) gl_get_query_buffer_objectuiv buffer is_written_unseen;
+    glGetQueryBufferObjecti64v(id: u32, buffer: u32, pname: u32, offset: i64) gl_get_query_buffer_objecti64v buffer is_written_unseen;
+    glGetQueryBufferObjectui64v(id: u32, buffer: u32, pname: u32, offset: i64) gl_get_query_buffer_objectui64v buffer is_written_unseen;
 }
 
 pub unsafe extern "C" fn glBindImageTexture(

@@ -8,6 +8,7 @@ mod data;
 mod images;
 mod mapping;
 mod memory;
+mod named;
 mod persistent;
 mod table;
 
@@ -16,11 +17,12 @@ pub use data::{
     contents_changed, element_bytes, glBufferData, glBufferStorage, glBufferSubData,
     glCopyBufferSubData, glGetBufferSubData, glInvalidateBufferData, glInvalidateBufferSubData,
 };
-pub use images::{glBindImageTexture, glBindImageTextures, glTexBuffer, glTexBufferRange};
+pub use images::*;
 pub use mapping::{
     glFlushMappedBufferRange, glGetBufferPointerv, glMapBuffer, glMapBufferRange, glUnmapBuffer,
     is_locked,
 };
+pub use named::*;
 pub use persistent::{fetch_persistent, is_wait};
 pub use table::Buffers;
 

@@ -191,6 +191,12 @@ impl Buffers {
         self.objects.get(&name)
     }
 
+    pub fn exists(&self, name: u32) -> bool {
+        self.objects
+            .get(&name)
+            .is_some_and(|object| !object.deleted)
+    }
+
     /// Lets go of what a deleted buffer holds, and gives its mapping.
     pub fn delete(&mut self, name: u32) -> Option<Mapping> {
         self.drop_copy(name);

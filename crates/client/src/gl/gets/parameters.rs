@@ -3,6 +3,7 @@
 use super::take;
 use crate::gl::context;
 use mgn_state::{Answer, State, Values};
+use mgn_wire::gl::{GL_TEXTURE_MATRIX, GL_TRANSPOSE_TEXTURE_MATRIX};
 use mgn_wire::ops;
 use mgn_wire::sizes::gets;
 
@@ -88,9 +89,17 @@ pub unsafe extern "C" fn glGetClipPlane(plane: u32, equation: *mut f64) {
     }
 }
 
+/// Matrices of a texture unit are read as real numbers; of other types Mesa writes none.
+fn without_matrices(pname: u32) -> usize {
+    match pname {
+        GL_TEXTURE_MATRIX | GL_TRANSPOSE_TEXTURE_MATRIX => 0,
+        _ => gets::indexed(pname),
+    }
+}
+
 /// State with an index.
 macro_rules! indexed {
-    ($($name:ident: $type:ty, $value:ident, $ask:ident, $op:ident;)*) => {$(
+    ($($name:ident: $type:ty, $value:ident, $ask:ident, $op:ident, $most:path;)*) => {$(
         pub unsafe extern "C" fn $name(pname: u32, index: u32, data: *mut $type) {
             // SAFETY: as above.
             unsafe {
@@ -101,7 +110,7 @@ macro_rules! indexed {
                 if write(cx.gl.state.get_indexed(pname, index), data, |known, i| known.$value(i)) {
                     return;
                 }
-                let most = gets::indexed(pname);
+                let most = $most(pname);
                 cx.enc.$ask(pname, index, most as u32);
                 take(cx.answer(ops::$op), data, most);
             }
@@ -110,11 +119,11 @@ macro_rules! indexed {
 }
 
 indexed! {
-    glGetIntegeri_v: i32, int, gl_get_integeri_v, GL_GET_INTEGERI_V;
-    glGetInteger64i_v: i64, int64, gl_get_integer64i_v, GL_GET_INTEGER64I_V;
-    glGetBooleani_v: u8, boolean, gl_get_booleani_v, GL_GET_BOOLEANI_V;
-    glGetFloati_v: f32, float, gl_get_floati_v, GL_GET_FLOATI_V;
-    glGetDoublei_v: f64, double, gl_get_doublei_v, GL_GET_DOUBLEI_V;
+    glGetIntegeri_v: i32, int, gl_get_integeri_v, GL_GET_INTEGERI_V, without_matrices;
+    glGetInteger64i_v: i64, int64, gl_get_integer64i_v, GL_GET_INTEGER64I_V, without_matrices;
+    glGetBooleani_v: u8, boolean, gl_get_booleani_v, GL_GET_BOOLEANI_V, without_matrices;
+    glGetFloati_v: f32, float, gl_get_floati_v, GL_GET_FLOATI_V, gets::indexed;
+    glGetDoublei_v: f64, double, gl_get_doublei_v, GL_GET_DOUBLEI_V, gets::indexed;
 }
 
 pub unsafe extern "C" fn glIsEnabledi(cap: u32, index: u32) -> u8 {

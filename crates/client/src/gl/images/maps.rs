@@ -63,7 +63,8 @@ macro_rules! pixel_maps {
                     return cx.illegal_in_begin();
                 }
                 if cx.packs_into_buffer() {
-                    return cx.pack(|enc| enc.mgn_get_pixel_map_to(map, $gl_type, data as u64));
+                    cx.pack(|enc| enc.mgn_get_pixel_map_to(map, $gl_type, data as u64));
+                    return;
                 }
                 cx.enc.$ask(map, MAP_MAX as u32);
                 let mut answer = cx.answer(ops::$op);

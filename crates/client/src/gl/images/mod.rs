@@ -4,12 +4,11 @@
 //! the pointer is an offset into it and the driver has to know the program's parameters, so only then the server is told of them.
 
 mod clear;
-mod compressed;
 mod draw;
 mod egl;
 mod formats;
 mod maps;
-mod parameters;
+mod named;
 mod read;
 mod source;
 mod split;
@@ -17,11 +16,10 @@ mod store;
 mod textures;
 
 pub use clear::*;
-pub use compressed::*;
 pub use draw::*;
 pub use egl::*;
 pub use maps::*;
-pub use parameters::*;
+pub use named::*;
 pub use read::*;
 pub use store::{glPixelStoref, glPixelStorei, PixelState, SavedPixels};
 pub use textures::*;

@@ -5,6 +5,7 @@ use crate::gl::context;
 use crate::gl::pixels::{Extent, Layout};
 use crate::gl::robust::fits;
 use core::ffi::c_void;
+use mgn_state::PixelStore;
 use mgn_wire::gl::*;
 use mgn_wire::ops;
 
@@ -186,40 +187,50 @@ pub unsafe extern "C" fn glReadnPixels(
     }
 }
 
-/// Takes the answer of a read of a texture: the level's extent, then its image.
+/// Takes the answer of a read of a texture: the level's extent and target, then its image. `most` is how much memory the program has for it.
 ///
 /// # Safety
 /// `pixels` is null or has room for the image as `layout` places it, or for `most` bytes.
-unsafe fn take_level(
+pub(super) unsafe fn take_level(
     cx: &mut Context,
     op: u16,
-    target: u32,
-    layout: impl Fn(&Context, Extent, usize) -> Option<Layout>,
+    layout: impl Fn(&PixelStore, Extent, usize) -> Option<Layout>,
     most: i32,
     pixels: *mut c_void,
 ) {
     let mut answer = cx.answer(op);
-    let mut extent = [0; 3];
-    for (to, from) in extent.iter_mut().zip(answer.next_array(4).chunks_exact(4)) {
+    let mut level = [0; 4];
+    for (to, from) in level.iter_mut().zip(answer.next_array(4).chunks_exact(4)) {
         *to = i32::from_le_bytes([from[0], from[1], from[2], from[3]]);
     }
     let image = answer.next_array(1);
-    let [width, height, depth] = extent;
-    let extent = match target {
+    let [width, height, depth, target] = level;
+    let mut store = cx.gl.pixels.pack;
+    let extent = match target as u32 {
         GL_TEXTURE_3D | GL_TEXTURE_2D_ARRAY | GL_TEXTURE_CUBE_MAP_ARRAY => {
             Extent::volume(width, height, depth)
         }
+        // All faces, and lines: images in a row, but not those of a volume.
+        GL_TEXTURE_CUBE_MAP => {
+            store.skip_images = 0;
+            Extent::volume(width, height, depth)
+        }
+        GL_TEXTURE_1D_ARRAY => {
+            store.skip_images = 0;
+            Extent::volume(width, 1, height)
+        }
         _ => Extent::flat(width, height),
     };
-    let Some(layout) = layout(cx, extent, image.len()) else {
+    let Some(layout) = layout(&store, extent, image.len()) else {
         return;
     };
     if layout.tight_bytes() != image.len() {
         return;
     }
-    if !fits(layout.end(), most) {
-        cx.set_error(GL_INVALID_OPERATION);
-    } else if !pixels.is_null() {
+    if !image.is_empty() && !fits(layout.end(), most) {
+        return cx.set_error(GL_INVALID_OPERATION);
+    }
+    if !pixels.is_null() {
         // SAFETY: the image is as long as the layout says, and the caller's promise.
         unsafe { layout.scatter(image.as_ptr(), pixels.cast()) };
     }
@@ -251,13 +262,12 @@ pub unsafe extern "C" fn glGetnTexImage(
             return cx.illegal_in_begin();
         }
         if cx.packs_into_buffer() {
-            return cx
-                .pack(|enc| enc.mgn_get_tex_image_to(target, level, format, type_, pixels as u64));
+            cx.pack(|enc| enc.mgn_get_tex_image_to(target, level, format, type_, pixels as u64));
+            return;
         }
-        cx.enc.gl_get_tex_image(target, level, format, type_, 3);
-        let layout =
-            |cx: &Context, extent, _| Layout::new(&cx.gl.pixels.pack, extent, format, type_);
-        take_level(cx, ops::GL_GET_TEX_IMAGE, target, layout, size, pixels);
+        cx.enc.gl_get_tex_image(target, level, format, type_, 4);
+        let layout = |store: &_, extent, _| Layout::new(store, extent, format, type_);
+        take_level(cx, ops::GL_GET_TEX_IMAGE, layout, size, pixels);
     }
 }
 
@@ -279,17 +289,14 @@ pub unsafe extern "C" fn glGetnCompressedTexImage(
             return cx.illegal_in_begin();
         }
         if cx.packs_into_buffer() {
-            return cx
-                .pack(|enc| enc.mgn_get_compressed_tex_image_to(target, level, pixels as u64));
+            cx.pack(|enc| enc.mgn_get_compressed_tex_image_to(target, level, pixels as u64));
+            return;
         }
-        cx.enc.gl_get_compressed_tex_image(target, level, 3);
-        let layout =
-            |cx: &Context, extent, bytes| Layout::compressed(&cx.gl.pixels.pack, extent, bytes);
+        cx.enc.gl_get_compressed_tex_image(target, level, 4);
         take_level(
             cx,
             ops::GL_GET_COMPRESSED_TEX_IMAGE,
-            target,
-            layout,
+            Layout::compressed,
             size,
             pixels,
         );
@@ -309,7 +316,8 @@ pub unsafe extern "C" fn glGetnPolygonStipple(size: i32, mask: *mut u8) {
             return cx.illegal_in_begin();
         }
         if cx.packs_into_buffer() {
-            return cx.pack(|enc| enc.mgn_get_polygon_stipple_to(mask as u64));
+            cx.pack(|enc| enc.mgn_get_polygon_stipple_to(mask as u64));
+            return;
         }
         cx.enc.gl_get_polygon_stipple(128);
         let mut answer = cx.answer(ops::GL_GET_POLYGON_STIPPLE);

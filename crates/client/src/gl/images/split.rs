@@ -89,7 +89,7 @@ fn is_certain(cx: &Context, image: &TexImage) -> bool {
     if !cx.gl.is_desktop()
         || cx.gl.lists.is_open()
         || border != 0
-        || !cx.gl.shared.textures.are_plain()
+        || !cx.gl.shared.state.textures_are_plain()
     {
         return false;
     }

@@ -191,11 +191,11 @@ impl Context {
         self.pack_buffer() != 0
     }
 
-    /// Sends a command that writes an image to the pixel pack buffer: likewise.
-    pub(super) fn pack(&mut self, send: impl FnOnce(&mut Encoder)) {
+    /// Sends a command that writes an image to the pixel pack buffer: likewise. Says whether it was sent.
+    pub(super) fn pack(&mut self, send: impl FnOnce(&mut Encoder)) -> bool {
         // The server's buffers are never mapped, so it is here that a mapped one is refused.
         if is_locked(self, GL_PIXEL_PACK_BUFFER) {
-            return self.set_error(GL_INVALID_OPERATION);
+            return self.fail(GL_INVALID_OPERATION);
         }
         let pixels = &mut self.gl.pixels;
         if pixels.server_pack != pixels.pack {
@@ -210,6 +210,7 @@ impl Context {
         send(&mut self.enc);
         self.enc.fallible = true;
         contents_changed(self, GL_PIXEL_PACK_BUFFER);
+        true
     }
 
     /// What glPushClientAttrib saves of pixels.

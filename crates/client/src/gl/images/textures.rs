@@ -1,4 +1,4 @@
-//! glTexImage and glTexSubImage.
+//! glTexImage, and the images of generated commands.
 
 use super::source::Pixels;
 use super::split::{in_pieces, Piece};
@@ -187,6 +187,43 @@ pub(super) unsafe fn pixels<'a>(
     }
 }
 
+/// The pixels of a command on a texture; none if it has been refused. A proxy has none.
+///
+/// # Safety
+/// As `Pixels::of`.
+pub unsafe fn image(
+    cx: &mut Context,
+    target: u32,
+    extent: Extent,
+    format: u32,
+    type_: u32,
+    pixels: *const c_void,
+) -> Option<Data> {
+    if is_proxy(target) {
+        return Some(Data::Null);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { Pixels::of(cx, extent, format, type_, pixels)?.data(cx) }
+}
+
+/// The same for compressed blocks of `size` bytes, which lie as the program's block parameters say.
+///
+/// # Safety
+/// As `Pixels::of_blocks`.
+pub unsafe fn blocks(
+    cx: &mut Context,
+    target: u32,
+    extent: Extent,
+    size: i32,
+    data: *const c_void,
+) -> Option<Data> {
+    if is_proxy(target) {
+        return Some(Data::Null);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { Pixels::of_blocks(cx, extent, size, data)?.data(cx) }
+}
+
 pub unsafe extern "C" fn glTexImage1D(
     target: u32,
     level: i32,
@@ -290,86 +327,3 @@ macro_rules! tex_image3d_of_extensions {
 }
 
 tex_image3d_of_extensions! { glTexImage3DEXT glTexImage3DOES }
-
-pub unsafe extern "C" fn glTexSubImage1D(
-    target: u32,
-    level: i32,
-    x: i32,
-    width: i32,
-    format: u32,
-    type_: u32,
-    image: *const c_void,
-) {
-    // SAFETY: the program's pixels.
-    unsafe {
-        if let Some((cx, data)) = pixels(Extent::flat(width, 1), format, type_, image) {
-            cx.enc
-                .gl_tex_sub_image1d(target, level, x, width, format, type_, data);
-        }
-    }
-}
-
-pub unsafe extern "C" fn glTexSubImage2D(
-    target: u32,
-    level: i32,
-    x: i32,
-    y: i32,
-    width: i32,
-    height: i32,
-    format: u32,
-    type_: u32,
-    image: *const c_void,
-) {
-    // SAFETY: the program's pixels.
-    unsafe {
-        if let Some((cx, data)) = pixels(Extent::flat(width, height), format, type_, image) {
-            cx.enc
-                .gl_tex_sub_image2d(target, level, x, y, width, height, format, type_, data);
-        }
-    }
-}
-
-pub unsafe extern "C" fn glTexSubImage3D(
-    target: u32,
-    level: i32,
-    x: i32,
-    y: i32,
-    z: i32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    format: u32,
-    type_: u32,
-    image: *const c_void,
-) {
-    // SAFETY: the program's pixels.
-    unsafe {
-        if let Some((cx, data)) = pixels(Extent::volume(width, height, depth), format, type_, image)
-        {
-            cx.enc.gl_tex_sub_image3d(
-                target, level, x, y, z, width, height, depth, format, type_, data,
-            );
-        }
-    }
-}
-
-pub unsafe extern "C" fn glTexSubImage3DOES(
-    target: u32,
-    level: i32,
-    x: i32,
-    y: i32,
-    z: i32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    format: u32,
-    type_: u32,
-    image: *const c_void,
-) {
-    // SAFETY: the same arguments.
-    unsafe {
-        glTexSubImage3D(
-            target, level, x, y, z, width, height, depth, format, type_, image,
-        )
-    }
-}

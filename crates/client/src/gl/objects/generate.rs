@@ -6,22 +6,22 @@ use crate::gl::{buffers, context, values};
 use mgn_wire::{gl::*, lens};
 use std::sync::atomic::Ordering;
 
-/// Generates `n` names and tells the server. Nobody waits.
+/// Takes `n` names; none if the command has been refused or asks for none.
 ///
 /// # Safety
 /// There is room for `n` names.
-unsafe fn generate(cx: &mut Context, class: Class, n: i32, names: *mut u32) {
+unsafe fn take<'a>(cx: &mut Context, class: Class, n: i32, names: *mut u32) -> Option<&'a [u32]> {
     if cx.gl.in_begin() {
         return cx.illegal_in_begin();
     }
     if cx.gl.is_es1() && !class.is_in_es1() {
-        return cx.set_error(GL_INVALID_OPERATION);
+        return cx.fail(GL_INVALID_OPERATION);
     }
     if n < 0 {
-        return cx.set_error(GL_INVALID_VALUE);
+        return cx.fail(GL_INVALID_VALUE);
     }
     if n == 0 || names.is_null() {
-        return;
+        return None;
     }
     let n = n as usize;
     with_names(cx, class, |free| {
@@ -32,44 +32,43 @@ unsafe fn generate(cx: &mut Context, class: Class, n: i32, names: *mut u32) {
     });
     // SAFETY: `n` names were just written.
     let names = unsafe { values(names, n) };
-    let list = (names.as_ptr(), n);
-    let (enc, state) = (&mut cx.enc, &mut cx.gl.state);
-    // SAFETY: the names, as above; the context's own encoder.
+    let state = &mut cx.gl.state;
+    match class {
+        Class::Buffer => state.gl_gen_buffers(names),
+        Class::Texture => state.gl_gen_textures(names),
+        Class::Renderbuffer => state.gl_gen_renderbuffers(names),
+        Class::Sampler => state.gl_gen_samplers(names),
+        Class::Framebuffer => state.gl_gen_framebuffers(names),
+        Class::VertexArray => state.gl_gen_vertex_arrays(names),
+        Class::Query | Class::Assembly | Class::FragmentShader => {}
+        Class::Pipeline => state.gl_gen_program_pipelines(names),
+        Class::TransformFeedback => state.gl_gen_transform_feedbacks(names),
+    }
+    Some(names)
+}
+
+/// Generates `n` names and tells the server. Nobody waits.
+///
+/// # Safety
+/// There is room for `n` names.
+unsafe fn generate(cx: &mut Context, class: Class, n: i32, names: *mut u32) {
+    // SAFETY: the caller's promise.
+    let Some(names) = (unsafe { take(cx, class, n, names) }) else {
+        return;
+    };
+    let (enc, list) = (&mut cx.enc, (names.as_ptr(), names.len()));
+    // SAFETY: the names that were taken; the context's own encoder.
     unsafe {
         match class {
-            Class::Buffer => {
-                enc.gl_gen_buffers(list);
-                state.gl_gen_buffers(names);
-            }
-            Class::Texture => {
-                enc.gl_gen_textures(list);
-                state.gl_gen_textures(names);
-            }
-            Class::Renderbuffer => {
-                enc.gl_gen_renderbuffers(list);
-                state.gl_gen_renderbuffers(names);
-            }
-            Class::Sampler => {
-                enc.gl_gen_samplers(list);
-                state.gl_gen_samplers(names);
-            }
-            Class::Framebuffer => {
-                enc.gl_gen_framebuffers(list);
-                state.gl_gen_framebuffers(names);
-            }
-            Class::VertexArray => {
-                enc.gl_gen_vertex_arrays(list);
-                state.gl_gen_vertex_arrays(names);
-            }
+            Class::Buffer => enc.gl_gen_buffers(list),
+            Class::Texture => enc.gl_gen_textures(list),
+            Class::Renderbuffer => enc.gl_gen_renderbuffers(list),
+            Class::Sampler => enc.gl_gen_samplers(list),
+            Class::Framebuffer => enc.gl_gen_framebuffers(list),
+            Class::VertexArray => enc.gl_gen_vertex_arrays(list),
             Class::Query => enc.gl_gen_queries(list),
-            Class::Pipeline => {
-                enc.gl_gen_program_pipelines(list);
-                state.gl_gen_program_pipelines(names);
-            }
-            Class::TransformFeedback => {
-                enc.gl_gen_transform_feedbacks(list);
-                state.gl_gen_transform_feedbacks(names);
-            }
+            Class::Pipeline => enc.gl_gen_program_pipelines(list),
+            Class::TransformFeedback => enc.gl_gen_transform_feedbacks(list),
             Class::Assembly => enc.gl_gen_programs_arb(list),
             // These are not generated one by one.
             Class::FragmentShader => {}
@@ -78,6 +77,83 @@ unsafe fn generate(cx: &mut Context, class: Class, n: i32, names: *mut u32) {
     if class.is_shared() {
         tell_group(cx);
     }
+}
+
+/// Generates `n` names and makes an object of each at once.
+///
+/// # Safety
+/// There is room for `n` names.
+unsafe fn create(cx: &mut Context, class: Class, target: u32, n: i32, names: *mut u32) {
+    // SAFETY: the caller's promise.
+    let Some(names) = (unsafe { take(cx, class, n, names) }) else {
+        return;
+    };
+    let (enc, list) = (&mut cx.enc, (names.as_ptr(), names.len()));
+    // SAFETY: the names that were taken; the context's own encoder.
+    unsafe {
+        match class {
+            Class::Buffer => enc.gl_create_buffers(list),
+            Class::Texture => enc.gl_create_textures(target, list),
+            Class::Renderbuffer => enc.gl_create_renderbuffers(list),
+            Class::Sampler => enc.gl_create_samplers(list),
+            Class::Framebuffer => enc.gl_create_framebuffers(list),
+            Class::VertexArray => enc.gl_create_vertex_arrays(list),
+            Class::Query => enc.gl_create_queries(target, list),
+            Class::Pipeline => enc.gl_create_program_pipelines(list),
+            Class::TransformFeedback => enc.gl_create_transform_feedbacks(list),
+            // Nothing makes these but their use.
+            Class::Assembly | Class::FragmentShader => {}
+        }
+    }
+    for &name in names {
+        match class {
+            Class::Buffer => cx.gl.shared.buffers().adopt(name),
+            Class::Texture => cx.gl.state.texture_made(name, target),
+            Class::VertexArray => cx.gl.arrays.create_vertex_array(name),
+            _ => {}
+        }
+    }
+    if class.is_shared() {
+        tell_group(cx);
+    }
+}
+
+pub unsafe extern "C" fn glCreateTextures(target: u32, n: i32, names: *mut u32) {
+    // SAFETY: the program gives room for `n` names; the only reference in use, to the thread's own context.
+    unsafe {
+        let cx = context();
+        if !cx.gl.in_begin() && !cx.gl.state.has_texture_target(target) {
+            return cx.set_error(GL_INVALID_ENUM);
+        }
+        create(cx, Class::Texture, target, n, names);
+    }
+}
+
+pub unsafe extern "C" fn glCreateQueries(target: u32, n: i32, names: *mut u32) {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        if !cx.gl.in_begin() && !is_query_target(target) {
+            return cx.set_error(GL_INVALID_ENUM);
+        }
+        create(cx, Class::Query, target, n, names);
+    }
+}
+
+/// Whether queries can be made for a target. That those of pipeline statistics cannot is Mesa's choice.
+fn is_query_target(target: u32) -> bool {
+    matches!(
+        target,
+        GL_SAMPLES_PASSED
+            | GL_ANY_SAMPLES_PASSED
+            | GL_ANY_SAMPLES_PASSED_CONSERVATIVE
+            | GL_TIME_ELAPSED
+            | GL_TIMESTAMP
+            | GL_PRIMITIVES_GENERATED
+            | GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN
+            | GL_TRANSFORM_FEEDBACK_STREAM_OVERFLOW
+            | GL_TRANSFORM_FEEDBACK_OVERFLOW
+    )
 }
 
 /// Deletes objects. Zeros and names of nothing are ignored.
@@ -187,4 +263,25 @@ names! {
     Pipeline: glGenProgramPipelinesEXT, glDeleteProgramPipelinesEXT;
     TransformFeedback: glGenTransformFeedbacks, glDeleteTransformFeedbacks;
     Assembly: glGenProgramsARB, glDeleteProgramsARB;
+}
+
+macro_rules! created {
+    ($($class:ident: $create:ident;)*) => {
+        $(
+            pub unsafe extern "C" fn $create(n: i32, names: *mut u32) {
+                // SAFETY: the program gives room for `n` names; the only reference in use, to the thread's own context.
+                unsafe { create(context(), Class::$class, 0, n, names) }
+            }
+        )*
+    };
+}
+
+created! {
+    Buffer: glCreateBuffers;
+    Renderbuffer: glCreateRenderbuffers;
+    Sampler: glCreateSamplers;
+    Framebuffer: glCreateFramebuffers;
+    VertexArray: glCreateVertexArrays;
+    Pipeline: glCreateProgramPipelines;
+    TransformFeedback: glCreateTransformFeedbacks;
 }

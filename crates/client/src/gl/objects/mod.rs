@@ -228,6 +228,21 @@ pub fn adopt(cx: &mut Context, class: Class, name: u32) -> bool {
     taken
 }
 
+/// A command makes an object of a name if there is none yet; a texture becomes one of `target`.
+pub fn use_name(cx: &mut Context, class: Class, name: u32, target: u32) {
+    if name == 0 || cx.gl.objects.known(class, &cx.gl.shared, name) && class != Class::Texture {
+        return;
+    }
+    if adopt(cx, class, name) {
+        match class {
+            Class::Texture => cx.gl.state.use_texture(name, target),
+            Class::Renderbuffer => cx.gl.state.use_renderbuffer(name),
+            Class::Framebuffer => cx.gl.state.use_framebuffer(name),
+            _ => {}
+        }
+    }
+}
+
 /// Sends what was said about names, if other contexts use the same ones: they may use or choose them at once, and do so in streams of their own.
 fn tell_group(cx: &mut Context) {
     if Arc::strong_count(&cx.gl.shared) > 1 {

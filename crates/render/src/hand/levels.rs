@@ -1,0 +1,345 @@
+//! Images of textures on their way back to the client, in answers or into pixel buffer objects.
+
+use super::readback::nothing;
+use crate::generated::driver::Gl;
+use crate::names::Class;
+use crate::renderer::Renderer;
+use mgn_wire::sizes::image::tight_image_bytes;
+use mgn_wire::{gl::*, Fault, Reply, LONG_MAX};
+use std::ffi::c_void;
+
+/// How a command says which texture it is about. Names are the driver's.
+#[derive(Clone, Copy)]
+enum Of {
+    Target(u32),
+    /// The texture's own target, as the client knows it.
+    Name(u32, u32),
+    NameAndTarget(u32, u32),
+    UnitAndTarget(u32, u32),
+}
+
+impl Of {
+    fn parameter(self, gl: &Gl, level: i32, pname: u32) -> i32 {
+        let mut values = [0; 4];
+        let to = values.as_mut_ptr();
+        // One face is as large as the others.
+        let face = |target| match target {
+            GL_TEXTURE_CUBE_MAP => GL_TEXTURE_CUBE_MAP_POSITIVE_X,
+            target => target,
+        };
+        // SAFETY: one integer is written; there is room for more.
+        unsafe {
+            match self {
+                Of::Target(target) => (gl.glGetTexLevelParameteriv)(target, level, pname, to),
+                Of::Name(name, _) => (gl.glGetTextureLevelParameteriv)(name, level, pname, to),
+                Of::NameAndTarget(name, target) => {
+                    (gl.glGetTextureLevelParameterivEXT)(name, face(target), level, pname, to)
+                }
+                Of::UnitAndTarget(unit, target) => {
+                    (gl.glGetMultiTexLevelParameterivEXT)(unit, face(target), level, pname, to)
+                }
+            }
+        }
+        values[0]
+    }
+
+    /// The target of the image: the cube's if it is all of its faces.
+    fn target(self) -> u32 {
+        match self {
+            // Mesa takes a face for all of them.
+            Of::UnitAndTarget(
+                _,
+                GL_TEXTURE_CUBE_MAP_POSITIVE_X..=GL_TEXTURE_CUBE_MAP_NEGATIVE_Z,
+            ) => GL_TEXTURE_CUBE_MAP,
+            Of::Target(target)
+            | Of::Name(_, target)
+            | Of::NameAndTarget(_, target)
+            | Of::UnitAndTarget(_, target) => target,
+        }
+    }
+}
+
+/// What a command wants of a texture.
+struct Wanted {
+    of: Of,
+    level: i32,
+    /// The extent of a part of the level.
+    part: Option<[i32; 3]>,
+    /// Format and type; none for compressed blocks.
+    pixels: Option<(u32, u32)>,
+    /// Where in the pixel pack buffer it goes if there is one; none for commands that are not sent then.
+    offset: Option<u64>,
+    /// Whether the driver is told how much room there is.
+    bounded: bool,
+}
+
+impl Wanted {
+    fn all(of: Of, level: i32, pixels: Option<(u32, u32)>) -> Wanted {
+        Wanted {
+            of,
+            level,
+            part: None,
+            pixels,
+            offset: None,
+            bounded: false,
+        }
+    }
+
+    fn to(self, offset: u64) -> Wanted {
+        Wanted {
+            offset: Some(offset),
+            ..self
+        }
+    }
+
+    fn bounded(self) -> Wanted {
+        Wanted {
+            bounded: true,
+            ..self
+        }
+    }
+
+    /// The extent and target of the level, and the bytes of the image if its size is known. Asking about a bad target, level or kind of image is an error,
+    /// as fetching it is.
+    fn size(&self, gl: &Gl) -> ([i32; 4], Result<Option<usize>, u32>) {
+        let target = self.of.target();
+        let [width, height, depth] = [GL_TEXTURE_WIDTH, GL_TEXTURE_HEIGHT, GL_TEXTURE_DEPTH]
+            .map(|p| self.of.parameter(gl, self.level, p));
+        let depth = match target {
+            GL_TEXTURE_CUBE_MAP if depth > 0 => 6,
+            _ => depth,
+        };
+        let level = [width, height, depth, target as i32];
+        // SAFETY: no arguments.
+        let error = || match unsafe { (gl.glGetError)() } {
+            GL_NO_ERROR => Ok(()),
+            error => Err(error),
+        };
+        let size = match error() {
+            // There is nothing to write, and what is wrong with that the driver knows.
+            Ok(()) if [width, height, depth].contains(&0) => Ok(Some(0)),
+            Ok(()) => {
+                let bytes = self.bytes(gl, level);
+                error().map(|()| bytes)
+            }
+            Err(error) => Err(error),
+        };
+        (level, size)
+    }
+
+    /// Bytes of the tight image in a level of this extent and target.
+    fn bytes(&self, gl: &Gl, [width, height, depth, target]: [i32; 4]) -> Option<usize> {
+        let [w, h, d] = self.part.unwrap_or([width, height, depth]);
+        if let Some((format, type_)) = self.pixels {
+            return tight_image_bytes(w, h, d, format, type_);
+        }
+        let faces = if target as u32 == GL_TEXTURE_CUBE_MAP {
+            6
+        } else {
+            1
+        };
+        let image = self
+            .of
+            .parameter(gl, self.level, GL_TEXTURE_COMPRESSED_IMAGE_SIZE);
+        let image = usize::try_from(image).ok()?.checked_mul(faces)?;
+        if self.part.is_none() {
+            return Some(image);
+        }
+        let format = self
+            .of
+            .parameter(gl, self.level, GL_TEXTURE_INTERNAL_FORMAT);
+        let side = |pname| {
+            let mut side = 0;
+            // SAFETY: one integer is written.
+            unsafe {
+                (gl.glGetInternalformativ)(target as u32, format as u32, pname, 1, &mut side)
+            };
+            usize::try_from(side).ok().filter(|side| *side > 0)
+        };
+        let (across, up) = (
+            side(GL_TEXTURE_COMPRESSED_BLOCK_WIDTH)?,
+            side(GL_TEXTURE_COMPRESSED_BLOCK_HEIGHT)?,
+        );
+        let blocks = |w: i32, h: i32, d: i32| {
+            let (w, h) = (usize::try_from(w).ok()?, usize::try_from(h).ok()?);
+            let layer = w.div_ceil(across).checked_mul(h.div_ceil(up))?;
+            layer.checked_mul(usize::try_from(d).ok()?)
+        };
+        let block = image.checked_div(blocks(width, height, depth)?)?;
+        blocks(w, h, d)?.checked_mul(block)
+    }
+}
+
+impl Renderer {
+    /// Answers with the extent and target of the level and the tight image, or with nothing after an error or if the image goes to the pack buffer.
+    /// `fetch` is given as much room as it is told.
+    fn answer_level(
+        &mut self,
+        wanted: Wanted,
+        reply: &mut Reply,
+        fetch: impl FnOnce(&Gl, i32, *mut c_void),
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        if self.pixel_buffer(GL_PIXEL_PACK_BUFFER_BINDING) {
+            let Some(offset) = wanted.offset else {
+                return Err(Fault::refused(
+                    "an image was asked for that goes to a buffer",
+                ));
+            };
+            let to = self.pack_target(offset)?;
+            fetch(&self.gl, i32::MAX, to);
+            nothing(reply, true);
+            return Ok(());
+        }
+        self.error();
+        let (level, size) = self.unheard(|r| wanted.size(&r.gl));
+        let bytes = match size {
+            Ok(Some(bytes)) if bytes > LONG_MAX => Err(GL_OUT_OF_MEMORY),
+            Ok(Some(bytes)) => Ok(bytes),
+            // Without room the driver finds what is wrong.
+            _ if wanted.bounded => Ok(0),
+            Ok(None) => Err(GL_INVALID_ENUM),
+            Err(error) => Err(error),
+        };
+        let bytes = match bytes {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                self.set_error(error);
+                nothing(reply, true);
+                return Ok(());
+            }
+        };
+        self.pack(true);
+        let [width, height, depth, target] = level;
+        let [w, h, d] = wanted.part.unwrap_or([width, height, depth]);
+        reply.array(&[w, h, d, target], 4);
+        let to = reply.room(bytes).as_mut_ptr();
+        fetch(&self.gl, bytes as i32, to.cast());
+        // SAFETY: no arguments.
+        let error = unsafe { (self.gl.glGetError)() };
+        if error != GL_NO_ERROR {
+            self.keep_error(error);
+            nothing(reply, true);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_get_tex_image(
+        &mut self,
+        target: u32,
+        level: i32,
+        format: u32,
+        type_: u32,
+        _extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        let wanted = Wanted::all(Of::Target(target), level, Some((format, type_)));
+        self.answer_level(wanted, reply, |gl, _, to| {
+            // SAFETY: there is room for the tight image, and the driver packs tightly.
+            unsafe { (gl.glGetTexImage)(target, level, format, type_, to) };
+        })
+    }
+
+    pub(crate) fn hand_mgn_get_tex_image_to(
+        &mut self,
+        target: u32,
+        level: i32,
+        format: u32,
+        type_: u32,
+        offset: u64,
+    ) -> Result<(), Fault> {
+        let to = self.pack_target(offset)?;
+        // SAFETY: the address is an offset into the bound pack buffer, within which the driver keeps.
+        unsafe { (self.gl.glGetTexImage)(target, level, format, type_, to) };
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_get_compressed_tex_image(
+        &mut self,
+        target: u32,
+        level: i32,
+        _extent_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        let wanted = Wanted::all(Of::Target(target), level, None);
+        self.answer_level(wanted, reply, |gl, _, to| {
+            // SAFETY: there is room for the image, whose size the driver has told.
+            unsafe { (gl.glGetCompressedTexImage)(target, level, to) };
+        })
+    }
+
+    pub(crate) fn hand_mgn_get_compressed_tex_image_to(
+        &mut self,
+        target: u32,
+        level: i32,
+        offset: u64,
+    ) -> Result<(), Fault> {
+        let to = self.pack_target(offset)?;
+        // SAFETY: the address is an offset into the bound pack buffer, within which the driver keeps.
+        unsafe { (self.gl.glGetCompressedTexImage)(target, level, to) };
+        Ok(())
+    }
+}
+
+/// Commands that write an image to memory or, which `offset` is for, to the pack buffer: all arguments before the image's format, after a semicolon what the
+/// client adds to them; how the texture is called, the level, and the extent of a part. `room` commands are told how much room there is; `free` ones are not, and have what the image takes.
+macro_rules! levels {
+    ($($kind:ident $bound:ident $hand:ident = $gl:ident($first:ident$(; $own:ident)?$(, $arg:ident: $ty:ty)*) $of:ident($($by:ident$(: $class:ident)?),*) $level:ident $([$w:ident $h:ident $d:ident])?;)*) => {
+        $(levels! { @$kind $bound $hand $gl ($first ($($own)?) $($arg: $ty),*) $of ($($by),*) $level ($($($class $by)?)*) ($([$w, $h, $d])?) })*
+    };
+    (@image $bound:ident $hand:ident $gl:ident ($first:ident ($($own:ident)?) $($arg:ident: $ty:ty),*) $of:ident ($($by:ident),*) $level:ident ($($class:ident $name:ident)?) ($($part:expr)?)) => {
+        impl Renderer {
+            #[allow(clippy::too_many_arguments)]
+            pub(crate) fn $hand(
+                &mut self, $first: u32, $($own: u32,)? $($arg: $ty,)* format: u32, type_: u32, offset: u64, _extent_count: u32, reply: &mut Reply,
+            ) -> Result<(), Fault> {
+                self.needs_context()?;
+                $(let $name = levels!(@name $bound)(self, Class::$class, $name);)?
+                let wanted = Wanted::all(Of::$of($($by),*), $level, Some((format, type_))).to(offset);
+                $(let wanted = Wanted { part: Some($part), ..wanted };)?
+                levels!(@call $bound self reply wanted $gl ($first, $($arg,)* format, type_))
+            }
+        }
+    };
+    (@blocks $bound:ident $hand:ident $gl:ident ($first:ident ($($own:ident)?) $($arg:ident: $ty:ty),*) $of:ident ($($by:ident),*) $level:ident ($($class:ident $name:ident)?) ($($part:expr)?)) => {
+        impl Renderer {
+            #[allow(clippy::too_many_arguments)]
+            pub(crate) fn $hand(
+                &mut self, $first: u32, $($own: u32,)? $($arg: $ty,)* offset: u64, _extent_count: u32, reply: &mut Reply,
+            ) -> Result<(), Fault> {
+                self.needs_context()?;
+                $(let $name = levels!(@name $bound)(self, Class::$class, $name);)?
+                let wanted = Wanted::all(Of::$of($($by),*), $level, None).to(offset);
+                $(let wanted = Wanted { part: Some($part), ..wanted };)?
+                levels!(@call $bound self reply wanted $gl ($first, $($arg),*))
+            }
+        }
+    };
+    (@name room) => { Renderer::object };
+    (@name free) => { Renderer::name };
+    (@call room $self:ident $reply:ident $wanted:ident $gl:ident ($($arg:expr),*)) => {
+        // SAFETY: the driver keeps within the room, or within the bound pack buffer.
+        $self.answer_level($wanted.bounded(), $reply, |gl, room, to| unsafe { (gl.$gl)($($arg,)* room, to) })
+    };
+    (@call free $self:ident $reply:ident $wanted:ident $gl:ident ($($arg:expr),*)) => {
+        // SAFETY: there is room for the tight image, and the driver packs tightly; or it keeps within the bound pack buffer.
+        $self.answer_level($wanted, $reply, |gl, _, to| unsafe { (gl.$gl)($($arg,)* to) })
+    };
+}
+
+levels! {
+    image room hand_gl_get_texture_image = glGetTextureImage(texture; target, level: i32) Name(texture: Texture, target) level;
+    image room hand_gl_get_texture_sub_image = glGetTextureSubImage
+        (texture; target, level: i32, x: i32, y: i32, z: i32, width: i32, height: i32, depth: i32) Name(texture: Texture, target) level [width height depth];
+    image free hand_gl_get_texture_image_ext = glGetTextureImageEXT
+        (texture, target: u32, level: i32) NameAndTarget(texture: Texture, target) level;
+    image free hand_gl_get_multi_tex_image_ext = glGetMultiTexImageEXT
+        (texunit, target: u32, level: i32) UnitAndTarget(texunit, target) level;
+    blocks room hand_gl_get_compressed_texture_image = glGetCompressedTextureImage(texture; target, level: i32) Name(texture: Texture, target) level;
+    blocks room hand_gl_get_compressed_texture_sub_image = glGetCompressedTextureSubImage
+        (texture; target, level: i32, x: i32, y: i32, z: i32, width: i32, height: i32, depth: i32) Name(texture: Texture, target) level [width height depth];
+    blocks free hand_gl_get_compressed_texture_image_ext = glGetCompressedTextureImageEXT
+        (texture, target: u32, level: i32) NameAndTarget(texture: Texture, target) level;
+    blocks free hand_gl_get_compressed_multi_tex_image_ext = glGetCompressedMultiTexImageEXT
+        (texunit, target: u32, level: i32) UnitAndTarget(texunit, target) level;
+}
