@@ -227,16 +227,7 @@ void get_bound(const char *name, GLenum pname, GLuint object)
     note("%s is %s", name, found == 0 && object == 0 ? "none" : found == (GLint)object ? "the object" : found == 0 ? "none, not the object" : "another");
 }
 
-bool in_test(int major, int minor)
-{
-    const char *most = getenv("CONFORM_VERSION");
-    int most_major = 3, most_minor = 3;
-    if (most)
-        sscanf(most, "%d.%d", &most_major, &most_minor);
-    return major < most_major || (major == most_major && minor <= most_minor);
-}
-
-bool context_is(int major, int minor)
+bool has_version(int major, int minor)
 {
     const char *version = (const char *)glGetString(GL_VERSION);
     int found_major = 0, found_minor = 0;
@@ -245,11 +236,6 @@ bool context_is(int major, int minor)
     if (!version || sscanf(version, "%d.%d", &found_major, &found_minor) != 2)
         return false;
     return found_major > major || (found_major == major && found_minor >= minor);
-}
-
-bool has_version(int major, int minor)
-{
-    return in_test(major, minor) && context_is(major, minor);
 }
 
 bool has_extension(const char *name)

@@ -76,13 +76,10 @@ void get_bound(const char *name, GLenum pname, GLuint object);
 #define ENABLED(cap) note("glIsEnabled(%s) = %d", #cap, glIsEnabled(cap))
 
 /*
- * Whether the current context has it; need_*() also log "skip" if not, and then the scene should return. Skipped scenes leave no picture. Versions
- * above 3.3 count only if CONFORM_VERSION names them: two renderers are compared in what both have.
+ * Whether the current context has it; need_*() also log "skip" if not, and then the scene should return. Skipped scenes leave no picture.
  */
 bool has_extension(const char *name);
 bool has_version(int major, int minor);
-bool in_test(int major, int minor);    /* whether CONFORM_VERSION lets this version count */
-bool context_is(int major, int minor); /* whether the context has it, whatever counts */
 bool need_extension(const char *name);
 bool need_version(int major, int minor);
 void skip(const char *why);

@@ -100,7 +100,7 @@ static void es3_pbuffer(void)
         return;
     EGLSurface surface = pbuffer_of(SIZE, SIZE);
     eglMakeCurrent(egl, surface, surface, context);
-    note("version 3: %d", context_is(3, 0));
+    note("version 3: %d", has_version(3, 0));
     shader_triangle("#version 300 es\n", true);
     GLuint framebuffer, texture;
     glGenFramebuffers(1, &framebuffer);

@@ -23,7 +23,7 @@ static bool start(int minor)
     }
     surface = eglCreatePbufferSurface(egl, config, (const EGLint[]){EGL_WIDTH, SIZE, EGL_HEIGHT, SIZE, EGL_NONE});
     eglMakeCurrent(egl, surface, surface, context);
-    if (!context_is(3, minor)) {
+    if (!has_version(3, minor)) {
         skip("this version");
         return false;
     }

@@ -122,7 +122,7 @@ static void textures(void)
     note("%d", bound(GL_IMAGE_BINDING_NAME, 1));
     glBindImageTextures(1000, 1, images);
     errors("too many");
-    if (context_is(4, 5)) {
+    if (has_version(4, 5)) {
         glBindTextureUnit(7, made[1]);
         glActiveTexture(GL_TEXTURE7);
         BOUND(GL_TEXTURE_BINDING_3D, made[1]);

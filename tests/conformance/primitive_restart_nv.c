@@ -12,7 +12,7 @@ static void log_restart(void)
     note("enabled: %d", glIsEnabled(GL_PRIMITIVE_RESTART_NV));
     BOOLS(GL_PRIMITIVE_RESTART_NV, 1);
     INTS(GL_PRIMITIVE_RESTART_INDEX_NV, 1);
-    if (context_is(3, 1))
+    if (has_version(3, 1))
         ENABLED(GL_PRIMITIVE_RESTART);
     errors("restart");
 }

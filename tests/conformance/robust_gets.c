@@ -116,7 +116,7 @@ static void uniforms(void)
 static void core_names(void)
 {
     no_picture();
-    if (!need_extension("GL_ARB_robustness") || !context_is(4, 5))
+    if (!need_extension("GL_ARB_robustness") || !has_version(4, 5))
         return;
     GLuint program = build_program("#version 150\nuniform vec3 v; void main() { gl_Position = vec4(v, 1.0); }",
                                    "#version 150\nout vec4 c; void main() { c = vec4(1.0); }");

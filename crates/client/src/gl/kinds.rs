@@ -115,6 +115,8 @@ mod tests {
             format: None,
             config_id: 0,
             screen: 0,
+            visual: 0,
+            shared_with: 0,
         };
         let info = ContextInfo {
             integers: vec![

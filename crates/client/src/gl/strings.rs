@@ -11,9 +11,9 @@ use std::ffi::{CStr, CString};
 /// The highest version of an API that is carried.
 const fn carried(api: u32) -> (u8, u8) {
     match api {
-        api::COMPAT | api::CORE => (3, 3),
+        api::COMPAT | api::CORE => (4, 6),
         api::ES1 => (1, 1),
-        _ => (3, 0),
+        _ => (3, 2),
     }
 }
 
