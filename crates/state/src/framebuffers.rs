@@ -242,9 +242,19 @@ impl State {
             self.set_read_buffer(UNKNOWN);
             return self.unsure();
         }
+        if name == 0 && buffer == GL_BACK && self.is_less_than_double() {
+            // Some drivers read the only buffer of a pbuffer by this name, too.
+            self.set_read_buffer(UNKNOWN);
+            return self.unsure();
+        }
         self.check_buffer(name, buffer)?;
         self.set_read_buffer(buffer.into());
         Ok(())
+    }
+
+    /// Whether a context for two buffers draws to something that has but one.
+    fn is_less_than_double(&self) -> bool {
+        self.double_context && !self.double_buffered && self.limits.desktop()
     }
 
     pub fn gl_read_buffer_nv(&mut self, buffer: u32) -> Result<(), GlError> {

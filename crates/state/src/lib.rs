@@ -142,6 +142,8 @@ pub struct State {
     /// Of the default framebuffer, once there is one. What glGet says of them only the driver knows: some know no such name in a core profile.
     stencil_bits: Option<u8>,
     double_buffered: bool,
+    /// The context was made for two buffers.
+    double_context: bool,
     feedback_active: bool,
     /// glColorMaterial was called while it had an effect.
     color_material_moved: bool,
@@ -185,6 +187,7 @@ impl State {
             derived: HashMap::new(),
             stencil_bits: None,
             double_buffered: true,
+            double_context: true,
             feedback_active: false,
             color_material_moved: false,
             material_pending: false,
@@ -228,6 +231,7 @@ impl State {
         self.derived.clear();
         self.stencil_bits = Some(stencil_bits);
         if let Some(back) = first {
+            self.double_context = back;
             let buffer = match back || !self.limits.desktop() {
                 true => GL_BACK,
                 false => GL_FRONT,
@@ -242,6 +246,11 @@ impl State {
     #[inline]
     pub fn take_doubt(&mut self) -> bool {
         std::mem::take(&mut self.doubt)
+    }
+
+    /// A command is sent although it was refused here.
+    pub fn doubt(&mut self) {
+        self.doubt = true;
     }
 
     /// A display list was called that nobody here knows: all that lists can set is asked anew.

@@ -118,7 +118,7 @@ fn entry(c: &Command, tracked: bool) -> String {
             body += "let before = cx.before_judged();\n";
         }
         body += &format!(
-            "if let Some(error) = cx.gl.state.{}({args}).refusal() {{\nif !cx.gl.debug.is_heard() {{ return cx.fail(error); }}\n}}\n",
+            "if let Some(error) = cx.gl.state.{}({args}).refusal() {{\nif !cx.gl.debug.is_heard() {{ return cx.fail(error); }}\ncx.gl.state.doubt();\n}}\n",
             c.ident
         );
     }

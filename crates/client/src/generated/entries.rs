@@ -50,6 +50,7 @@ pub unsafe extern "C" fn glActiveStencilFaceEXT(face: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_active_stencil_face_ext(face);
         cx.judged(before);
@@ -67,6 +68,7 @@ pub unsafe extern "C" fn glActiveTexture(texture: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_active_texture(texture);
         cx.judged(before);
@@ -128,6 +130,7 @@ pub unsafe extern "C" fn glAlphaFunc(func: u32, ref_: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_alpha_func(func, ref_);
         cx.judged(before);
@@ -145,6 +148,7 @@ pub unsafe extern "C" fn glAlphaFuncx(func: u32, ref_: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_alpha_funcx(func, ref_);
         cx.judged(before);
@@ -218,6 +222,7 @@ pub unsafe extern "C" fn glBindMultiTextureEXT(texunit: u32, target: u32, textur
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_bind_multi_texture_ext(texunit, target, texture);
         cx.done();
@@ -234,6 +239,7 @@ pub unsafe extern "C" fn glBindSampler(unit: u32, sampler: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_bind_sampler(unit, sampler);
         cx.judged(before);
@@ -252,6 +258,7 @@ pub unsafe extern "C" fn glBindSamplers(first: u32, count: i32, samplers: *const
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_bind_samplers(first, count, (samplers.cast::<u32>(), lens::times(count as i64, 1)));
         cx.judged(before);
@@ -269,6 +276,7 @@ pub unsafe extern "C" fn glBindTextureUnit(unit: u32, texture: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_bind_texture_unit(unit, texture);
         cx.judged(before);
@@ -287,6 +295,7 @@ pub unsafe extern "C" fn glBindTextures(first: u32, count: i32, textures: *const
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_bind_textures(first, count, (textures.cast::<u32>(), lens::times(count as i64, 1)));
         cx.judged(before);
@@ -304,6 +313,7 @@ pub unsafe extern "C" fn glBindTransformFeedback(target: u32, id: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_bind_transform_feedback(target, id);
         cx.judged(before);
@@ -330,6 +340,7 @@ pub unsafe extern "C" fn glBlendColor(red: f32, green: f32, blue: f32, alpha: f3
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_blend_color(red, green, blue, alpha);
     }
@@ -348,6 +359,7 @@ pub unsafe extern "C" fn glBlendEquation(mode: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_blend_equation(mode);
         cx.judged(before);
@@ -365,6 +377,7 @@ pub unsafe extern "C" fn glBlendEquationOES(mode: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_blend_equation_oes(mode);
         cx.judged(before);
@@ -382,6 +395,7 @@ pub unsafe extern "C" fn glBlendEquationSeparate(mode_rgb: u32, mode_alpha: u32)
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_blend_equation_separate(mode_rgb, mode_alpha);
         cx.judged(before);
@@ -399,6 +413,7 @@ pub unsafe extern "C" fn glBlendEquationSeparateOES(mode_rgb: u32, mode_alpha: u
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_blend_equation_separate_oes(mode_rgb, mode_alpha);
         cx.judged(before);
@@ -416,6 +431,7 @@ pub unsafe extern "C" fn glBlendEquationSeparatei(buf: u32, mode_rgb: u32, mode_
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_blend_equation_separatei(buf, mode_rgb, mode_alpha);
         cx.judged(before);
@@ -433,6 +449,7 @@ pub unsafe extern "C" fn glBlendEquationi(buf: u32, mode: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_blend_equationi(buf, mode);
         cx.judged(before);
@@ -450,6 +467,7 @@ pub unsafe extern "C" fn glBlendFunc(sfactor: u32, dfactor: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_blend_func(sfactor, dfactor);
         cx.judged(before);
@@ -467,6 +485,7 @@ pub unsafe extern "C" fn glBlendFuncSeparate(sfactor_rgb: u32, dfactor_rgb: u32,
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_blend_func_separate(sfactor_rgb, dfactor_rgb, sfactor_alpha, dfactor_alpha);
         cx.judged(before);
@@ -484,6 +503,7 @@ pub unsafe extern "C" fn glBlendFuncSeparateOES(src_rgb: u32, dst_rgb: u32, src_
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_blend_func_separate_oes(src_rgb, dst_rgb, src_alpha, dst_alpha);
         cx.judged(before);
@@ -501,6 +521,7 @@ pub unsafe extern "C" fn glBlendFuncSeparatei(buf: u32, src_rgb: u32, dst_rgb: u
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_blend_func_separatei(buf, src_rgb, dst_rgb, src_alpha, dst_alpha);
         cx.judged(before);
@@ -518,6 +539,7 @@ pub unsafe extern "C" fn glBlendFunci(buf: u32, src: u32, dst: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_blend_funci(buf, src, dst);
         cx.judged(before);
@@ -633,6 +655,7 @@ pub unsafe extern "C" fn glClampColor(target: u32, clamp: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_clamp_color(target, clamp);
         cx.judged(before);
@@ -657,6 +680,7 @@ pub unsafe extern "C" fn glClearAccum(red: f32, green: f32, blue: f32, alpha: f3
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_clear_accum(red, green, blue, alpha);
         cx.judged(before);
@@ -704,6 +728,7 @@ pub unsafe extern "C" fn glClearColor(red: f32, green: f32, blue: f32, alpha: f3
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_clear_color(red, green, blue, alpha);
     }
@@ -719,6 +744,7 @@ pub unsafe extern "C" fn glClearColorIiEXT(red: i32, green: i32, blue: i32, alph
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_clear_color_ii_ext(red, green, blue, alpha);
         cx.judged(before);
@@ -736,6 +762,7 @@ pub unsafe extern "C" fn glClearColorIuiEXT(red: u32, green: u32, blue: u32, alp
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_clear_color_iui_ext(red, green, blue, alpha);
         cx.judged(before);
@@ -753,6 +780,7 @@ pub unsafe extern "C" fn glClearColorx(red: i32, green: i32, blue: i32, alpha: i
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_clear_colorx(red, green, blue, alpha);
         cx.judged(before);
@@ -769,6 +797,7 @@ pub unsafe extern "C" fn glClearDepth(depth: f64) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_clear_depth(depth);
     }
@@ -783,6 +812,7 @@ pub unsafe extern "C" fn glClearDepthf(d: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_clear_depthf(d);
     }
@@ -798,6 +828,7 @@ pub unsafe extern "C" fn glClearDepthx(depth: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_clear_depthx(depth);
         cx.judged(before);
@@ -814,6 +845,7 @@ pub unsafe extern "C" fn glClearIndex(c: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_clear_index(c);
     }
@@ -856,6 +888,7 @@ pub unsafe extern "C" fn glClearStencil(s: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_clear_stencil(s);
     }
@@ -880,6 +913,7 @@ pub unsafe extern "C" fn glClipControl(origin: u32, depth: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_clip_control(origin, depth);
         cx.judged(before);
@@ -898,6 +932,7 @@ pub unsafe extern "C" fn glClipPlane(plane: u32, equation: *const f64) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_clip_plane(plane, (equation.cast::<f64>(), 4));
         cx.judged(before);
@@ -916,6 +951,7 @@ pub unsafe extern "C" fn glClipPlanef(p: u32, eqn: *const f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_clip_planef(p, (eqn.cast::<f32>(), 4));
         cx.judged(before);
@@ -934,6 +970,7 @@ pub unsafe extern "C" fn glClipPlanefOES(plane: u32, equation: *const f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_clip_planef_oes(plane, (equation.cast::<f32>(), 4));
         cx.judged(before);
@@ -952,6 +989,7 @@ pub unsafe extern "C" fn glClipPlanex(plane: u32, equation: *const i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_clip_planex(plane, (equation.cast::<i32>(), 4));
         cx.judged(before);
@@ -1025,6 +1063,7 @@ pub unsafe extern "C" fn glColorMask(red: u8, green: u8, blue: u8, alpha: u8) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_color_mask(red, green, blue, alpha);
     }
@@ -1040,6 +1079,7 @@ pub unsafe extern "C" fn glColorMaski(index: u32, r: u8, g: u8, b: u8, a: u8) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_color_maski(index, r, g, b, a);
         cx.judged(before);
@@ -1057,6 +1097,7 @@ pub unsafe extern "C" fn glColorMaterial(face: u32, mode: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_color_material(face, mode);
         cx.judged(before);
@@ -1955,6 +1996,7 @@ pub unsafe extern "C" fn glCullFace(mode: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_cull_face(mode);
         cx.judged(before);
@@ -1982,6 +2024,7 @@ pub unsafe extern "C" fn glDepthFunc(func: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_depth_func(func);
         cx.judged(before);
@@ -1998,6 +2041,7 @@ pub unsafe extern "C" fn glDepthMask(flag: u8) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_depth_mask(flag);
     }
@@ -2013,6 +2057,7 @@ pub unsafe extern "C" fn glDepthRange(n: f64, f: f64) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_depth_range(n, f);
         cx.judged(before);
@@ -2031,6 +2076,7 @@ pub unsafe extern "C" fn glDepthRangeArraydvNV(first: u32, count: i32, v: *const
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_depth_range_arraydv_nv(first, count, (v.cast::<f64>(), lens::times(count as i64, 2)));
         cx.judged(before);
@@ -2049,6 +2095,7 @@ pub unsafe extern "C" fn glDepthRangeArrayfvOES(first: u32, count: i32, v: *cons
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_depth_range_arrayfv_oes(first, count, (v.cast::<f32>(), lens::times(count as i64, 2)));
         cx.judged(before);
@@ -2067,6 +2114,7 @@ pub unsafe extern "C" fn glDepthRangeArrayv(first: u32, count: i32, v: *const f6
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_depth_range_arrayv(first, count, (v.cast::<f64>(), lens::times(count as i64, 2)));
         cx.judged(before);
@@ -2084,6 +2132,7 @@ pub unsafe extern "C" fn glDepthRangeIndexed(index: u32, n: f64, f: f64) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_depth_range_indexed(index, n, f);
         cx.judged(before);
@@ -2101,6 +2150,7 @@ pub unsafe extern "C" fn glDepthRangeIndexeddNV(index: u32, n: f64, f: f64) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_depth_range_indexedd_nv(index, n, f);
         cx.judged(before);
@@ -2118,6 +2168,7 @@ pub unsafe extern "C" fn glDepthRangeIndexedfOES(index: u32, n: f32, f: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_depth_range_indexedf_oes(index, n, f);
         cx.judged(before);
@@ -2135,6 +2186,7 @@ pub unsafe extern "C" fn glDepthRangef(n: f32, f: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_depth_rangef(n, f);
         cx.judged(before);
@@ -2152,6 +2204,7 @@ pub unsafe extern "C" fn glDepthRangex(n: i32, f: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_depth_rangex(n, f);
         cx.judged(before);
@@ -2169,6 +2222,7 @@ pub unsafe extern "C" fn glDisablei(target: u32, index: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_disablei(target, index);
         cx.judged(before);
@@ -2208,6 +2262,7 @@ pub unsafe extern "C" fn glDrawBuffersNV(n: i32, bufs: *const u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_draw_buffers_nv(n, (bufs.cast::<u32>(), lens::times(n as i64, 1)));
         cx.judged(before);
@@ -2315,6 +2370,7 @@ pub unsafe extern "C" fn glEnablei(target: u32, index: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_enablei(target, index);
         cx.judged(before);
@@ -2375,6 +2431,7 @@ pub unsafe extern "C" fn glFogf(pname: u32, param: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_fogf(pname, param);
         cx.judged(before);
@@ -2393,6 +2450,7 @@ pub unsafe extern "C" fn glFogfv(pname: u32, params: *const f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_fogfv(pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -2410,6 +2468,7 @@ pub unsafe extern "C" fn glFogi(pname: u32, param: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_fogi(pname, param);
         cx.judged(before);
@@ -2428,6 +2487,7 @@ pub unsafe extern "C" fn glFogiv(pname: u32, params: *const i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_fogiv(pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -2445,6 +2505,7 @@ pub unsafe extern "C" fn glFogx(pname: u32, param: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_fogx(pname, param);
         cx.judged(before);
@@ -2463,6 +2524,7 @@ pub unsafe extern "C" fn glFogxv(pname: u32, param: *const i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_fogxv(pname, (param.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -2480,6 +2542,7 @@ pub unsafe extern "C" fn glFramebufferDrawBufferEXT(framebuffer: u32, mode: u32)
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_framebuffer_draw_buffer_ext(framebuffer, mode);
         cx.done();
@@ -2499,6 +2562,7 @@ pub unsafe extern "C" fn glFramebufferDrawBuffersEXT(framebuffer: u32, n: i32, b
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_framebuffer_draw_buffers_ext(framebuffer, n, (bufs.cast::<u32>(), lens::times(n as i64, 1)));
         cx.done();
@@ -2536,6 +2600,7 @@ pub unsafe extern "C" fn glFramebufferReadBufferEXT(framebuffer: u32, mode: u32)
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_framebuffer_read_buffer_ext(framebuffer, mode);
         cx.done();
@@ -2615,6 +2680,7 @@ pub unsafe extern "C" fn glFrontFace(mode: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_front_face(mode);
         cx.judged(before);
@@ -2632,6 +2698,7 @@ pub unsafe extern "C" fn glFrustum(left: f64, right: f64, bottom: f64, top: f64,
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_frustum(left, right, bottom, top, z_near, z_far);
         cx.judged(before);
@@ -2649,6 +2716,7 @@ pub unsafe extern "C" fn glFrustumf(l: f32, r: f32, b: f32, t: f32, n: f32, f: f
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_frustumf(l, r, b, t, n, f);
         cx.judged(before);
@@ -2666,6 +2734,7 @@ pub unsafe extern "C" fn glFrustumfOES(l: f32, r: f32, b: f32, t: f32, n: f32, f
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_frustumf_oes(l, r, b, t, n, f);
         cx.judged(before);
@@ -2683,6 +2752,7 @@ pub unsafe extern "C" fn glFrustumx(l: i32, r: i32, b: i32, t: i32, n: i32, f: i
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_frustumx(l, r, b, t, n, f);
         cx.judged(before);
@@ -4205,6 +4275,7 @@ pub unsafe extern "C" fn glHint(target: u32, mode: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_hint(target, mode);
         cx.judged(before);
@@ -4224,6 +4295,7 @@ pub unsafe extern "C" fn glIndexMask(mask: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_index_mask(mask);
     }
@@ -4504,6 +4576,7 @@ pub unsafe extern "C" fn glLightModelf(pname: u32, param: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_light_modelf(pname, param);
         cx.judged(before);
@@ -4522,6 +4595,7 @@ pub unsafe extern "C" fn glLightModelfv(pname: u32, params: *const f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_light_modelfv(pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -4539,6 +4613,7 @@ pub unsafe extern "C" fn glLightModeli(pname: u32, param: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_light_modeli(pname, param);
         cx.judged(before);
@@ -4557,6 +4632,7 @@ pub unsafe extern "C" fn glLightModeliv(pname: u32, params: *const i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_light_modeliv(pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -4574,6 +4650,7 @@ pub unsafe extern "C" fn glLightModelx(pname: u32, param: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_light_modelx(pname, param);
         cx.judged(before);
@@ -4592,6 +4669,7 @@ pub unsafe extern "C" fn glLightModelxv(pname: u32, param: *const i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_light_modelxv(pname, (param.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -4609,6 +4687,7 @@ pub unsafe extern "C" fn glLightf(light: u32, pname: u32, param: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_lightf(light, pname, param);
         cx.judged(before);
@@ -4627,6 +4706,7 @@ pub unsafe extern "C" fn glLightfv(light: u32, pname: u32, params: *const f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_lightfv(light, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -4644,6 +4724,7 @@ pub unsafe extern "C" fn glLighti(light: u32, pname: u32, param: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_lighti(light, pname, param);
         cx.judged(before);
@@ -4662,6 +4743,7 @@ pub unsafe extern "C" fn glLightiv(light: u32, pname: u32, params: *const i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_lightiv(light, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -4679,6 +4761,7 @@ pub unsafe extern "C" fn glLightx(light: u32, pname: u32, param: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_lightx(light, pname, param);
         cx.judged(before);
@@ -4697,6 +4780,7 @@ pub unsafe extern "C" fn glLightxv(light: u32, pname: u32, params: *const i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_lightxv(light, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -4714,6 +4798,7 @@ pub unsafe extern "C" fn glLineStipple(factor: i32, pattern: u16) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_line_stipple(factor, pattern);
         cx.judged(before);
@@ -4731,6 +4816,7 @@ pub unsafe extern "C" fn glLineWidth(width: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_line_width(width);
         cx.judged(before);
@@ -4748,6 +4834,7 @@ pub unsafe extern "C" fn glLineWidthx(width: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_line_widthx(width);
         cx.judged(before);
@@ -4764,6 +4851,7 @@ pub unsafe extern "C" fn glListBase(base: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_list_base(base);
     }
@@ -4778,6 +4866,7 @@ pub unsafe extern "C" fn glLoadIdentity() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_load_identity();
     }
@@ -4793,6 +4882,7 @@ pub unsafe extern "C" fn glLoadMatrixd(m: *const f64) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_load_matrixd((m.cast::<f64>(), 16));
     }
@@ -4808,6 +4898,7 @@ pub unsafe extern "C" fn glLoadMatrixf(m: *const f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_load_matrixf((m.cast::<f32>(), 16));
     }
@@ -4823,6 +4914,7 @@ pub unsafe extern "C" fn glLoadMatrixx(m: *const i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_load_matrixx((m.cast::<i32>(), 16));
     }
@@ -4845,6 +4937,7 @@ pub unsafe extern "C" fn glLoadTransposeMatrixd(m: *const f64) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_load_transpose_matrixd((m.cast::<f64>(), 16));
     }
@@ -4860,6 +4953,7 @@ pub unsafe extern "C" fn glLoadTransposeMatrixf(m: *const f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_load_transpose_matrixf((m.cast::<f32>(), 16));
     }
@@ -4877,6 +4971,7 @@ pub unsafe extern "C" fn glLogicOp(opcode: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_logic_op(opcode);
     }
@@ -4981,6 +5076,7 @@ pub unsafe extern "C" fn glMapGrid1d(un: i32, u1: f64, u2: f64) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_map_grid1d(un, u1, u2);
         cx.judged(before);
@@ -4998,6 +5094,7 @@ pub unsafe extern "C" fn glMapGrid1f(un: i32, u1: f32, u2: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_map_grid1f(un, u1, u2);
         cx.judged(before);
@@ -5018,6 +5115,7 @@ pub unsafe extern "C" fn glMapGrid2d(un: i32, u1: f64, u2: f64, vn: i32, v1: f64
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_map_grid2d(un, u1, u2, vn, v1, v2);
         cx.judged(before);
@@ -5035,6 +5133,7 @@ pub unsafe extern "C" fn glMapGrid2f(un: i32, u1: f32, u2: f32, vn: i32, v1: f32
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_map_grid2f(un, u1, u2, vn, v1, v2);
         cx.judged(before);
@@ -5055,6 +5154,7 @@ pub unsafe extern "C" fn glMaterialx(face: u32, pname: u32, param: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_materialx(face, pname, param);
         cx.judged(before);
@@ -5072,6 +5172,7 @@ pub unsafe extern "C" fn glMaterialxv(face: u32, pname: u32, param: *const i32) 
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_materialxv(face, pname, (param.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -5088,6 +5189,7 @@ pub unsafe extern "C" fn glMatrixFrustumEXT(mode: u32, left: f64, right: f64, bo
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_matrix_frustum_ext(mode, left, right, bottom, top, z_near, z_far);
         cx.judged(before);
@@ -5105,6 +5207,7 @@ pub unsafe extern "C" fn glMatrixLoadIdentityEXT(mode: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_matrix_load_identity_ext(mode);
         cx.judged(before);
@@ -5123,6 +5226,7 @@ pub unsafe extern "C" fn glMatrixLoadTransposedEXT(mode: u32, m: *const f64) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_matrix_load_transposed_ext(mode, (m.cast::<f64>(), 16));
         cx.judged(before);
@@ -5141,6 +5245,7 @@ pub unsafe extern "C" fn glMatrixLoadTransposefEXT(mode: u32, m: *const f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_matrix_load_transposef_ext(mode, (m.cast::<f32>(), 16));
         cx.judged(before);
@@ -5159,6 +5264,7 @@ pub unsafe extern "C" fn glMatrixLoaddEXT(mode: u32, m: *const f64) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_matrix_loadd_ext(mode, (m.cast::<f64>(), 16));
         cx.judged(before);
@@ -5177,6 +5283,7 @@ pub unsafe extern "C" fn glMatrixLoadfEXT(mode: u32, m: *const f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_matrix_loadf_ext(mode, (m.cast::<f32>(), 16));
         cx.judged(before);
@@ -5194,6 +5301,7 @@ pub unsafe extern "C" fn glMatrixMode(mode: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_matrix_mode(mode);
         cx.judged(before);
@@ -5212,6 +5320,7 @@ pub unsafe extern "C" fn glMatrixMultTransposedEXT(mode: u32, m: *const f64) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_matrix_mult_transposed_ext(mode, (m.cast::<f64>(), 16));
         cx.judged(before);
@@ -5230,6 +5339,7 @@ pub unsafe extern "C" fn glMatrixMultTransposefEXT(mode: u32, m: *const f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_matrix_mult_transposef_ext(mode, (m.cast::<f32>(), 16));
         cx.judged(before);
@@ -5248,6 +5358,7 @@ pub unsafe extern "C" fn glMatrixMultdEXT(mode: u32, m: *const f64) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_matrix_multd_ext(mode, (m.cast::<f64>(), 16));
         cx.judged(before);
@@ -5266,6 +5377,7 @@ pub unsafe extern "C" fn glMatrixMultfEXT(mode: u32, m: *const f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_matrix_multf_ext(mode, (m.cast::<f32>(), 16));
         cx.judged(before);
@@ -5283,6 +5395,7 @@ pub unsafe extern "C" fn glMatrixOrthoEXT(mode: u32, left: f64, right: f64, bott
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_matrix_ortho_ext(mode, left, right, bottom, top, z_near, z_far);
         cx.judged(before);
@@ -5300,6 +5413,7 @@ pub unsafe extern "C" fn glMatrixPopEXT(mode: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_matrix_pop_ext(mode);
         cx.judged(before);
@@ -5317,6 +5431,7 @@ pub unsafe extern "C" fn glMatrixPushEXT(mode: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_matrix_push_ext(mode);
         cx.judged(before);
@@ -5334,6 +5449,7 @@ pub unsafe extern "C" fn glMatrixRotatedEXT(mode: u32, angle: f64, x: f64, y: f6
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_matrix_rotated_ext(mode, angle, x, y, z);
         cx.judged(before);
@@ -5351,6 +5467,7 @@ pub unsafe extern "C" fn glMatrixRotatefEXT(mode: u32, angle: f32, x: f32, y: f3
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_matrix_rotatef_ext(mode, angle, x, y, z);
         cx.judged(before);
@@ -5368,6 +5485,7 @@ pub unsafe extern "C" fn glMatrixScaledEXT(mode: u32, x: f64, y: f64, z: f64) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_matrix_scaled_ext(mode, x, y, z);
         cx.judged(before);
@@ -5385,6 +5503,7 @@ pub unsafe extern "C" fn glMatrixScalefEXT(mode: u32, x: f32, y: f32, z: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_matrix_scalef_ext(mode, x, y, z);
         cx.judged(before);
@@ -5402,6 +5521,7 @@ pub unsafe extern "C" fn glMatrixTranslatedEXT(mode: u32, x: f64, y: f64, z: f64
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_matrix_translated_ext(mode, x, y, z);
         cx.judged(before);
@@ -5419,6 +5539,7 @@ pub unsafe extern "C" fn glMatrixTranslatefEXT(mode: u32, x: f32, y: f32, z: f32
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_matrix_translatef_ext(mode, x, y, z);
         cx.judged(before);
@@ -5460,6 +5581,7 @@ pub unsafe extern "C" fn glMinSampleShading(value: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_min_sample_shading(value);
         cx.judged(before);
@@ -5477,6 +5599,7 @@ pub unsafe extern "C" fn glMultMatrixd(m: *const f64) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_mult_matrixd((m.cast::<f64>(), 16));
     }
@@ -5492,6 +5615,7 @@ pub unsafe extern "C" fn glMultMatrixf(m: *const f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_mult_matrixf((m.cast::<f32>(), 16));
     }
@@ -5507,6 +5631,7 @@ pub unsafe extern "C" fn glMultMatrixx(m: *const i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_mult_matrixx((m.cast::<i32>(), 16));
     }
@@ -5522,6 +5647,7 @@ pub unsafe extern "C" fn glMultTransposeMatrixd(m: *const f64) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_mult_transpose_matrixd((m.cast::<f64>(), 16));
     }
@@ -5537,6 +5663,7 @@ pub unsafe extern "C" fn glMultTransposeMatrixf(m: *const f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_mult_transpose_matrixf((m.cast::<f32>(), 16));
     }
@@ -5600,6 +5727,7 @@ pub unsafe extern "C" fn glMultiTexEnvfEXT(texunit: u32, target: u32, pname: u32
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_multi_tex_envf_ext(texunit, target, pname, param);
         cx.judged(before);
@@ -5620,6 +5748,7 @@ pub unsafe extern "C" fn glMultiTexEnvfvEXT(texunit: u32, target: u32, pname: u3
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_multi_tex_envfv_ext(texunit, target, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -5637,6 +5766,7 @@ pub unsafe extern "C" fn glMultiTexEnviEXT(texunit: u32, target: u32, pname: u32
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_multi_tex_envi_ext(texunit, target, pname, param);
         cx.judged(before);
@@ -5657,6 +5787,7 @@ pub unsafe extern "C" fn glMultiTexEnvivEXT(texunit: u32, target: u32, pname: u3
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_multi_tex_enviv_ext(texunit, target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -5674,6 +5805,7 @@ pub unsafe extern "C" fn glMultiTexGendEXT(texunit: u32, coord: u32, pname: u32,
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_multi_tex_gend_ext(texunit, coord, pname, param);
         cx.judged(before);
@@ -5694,6 +5826,7 @@ pub unsafe extern "C" fn glMultiTexGendvEXT(texunit: u32, coord: u32, pname: u32
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_multi_tex_gendv_ext(texunit, coord, pname, (params.cast::<f64>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -5711,6 +5844,7 @@ pub unsafe extern "C" fn glMultiTexGenfEXT(texunit: u32, coord: u32, pname: u32,
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_multi_tex_genf_ext(texunit, coord, pname, param);
         cx.judged(before);
@@ -5731,6 +5865,7 @@ pub unsafe extern "C" fn glMultiTexGenfvEXT(texunit: u32, coord: u32, pname: u32
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_multi_tex_genfv_ext(texunit, coord, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -5748,6 +5883,7 @@ pub unsafe extern "C" fn glMultiTexGeniEXT(texunit: u32, coord: u32, pname: u32,
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_multi_tex_geni_ext(texunit, coord, pname, param);
         cx.judged(before);
@@ -5768,6 +5904,7 @@ pub unsafe extern "C" fn glMultiTexGenivEXT(texunit: u32, coord: u32, pname: u32
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_multi_tex_geniv_ext(texunit, coord, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -5859,6 +5996,7 @@ pub unsafe extern "C" fn glMultiTexParameterIivEXT(texunit: u32, target: u32, pn
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_multi_tex_parameter_iiv_ext(texunit, target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -5879,6 +6017,7 @@ pub unsafe extern "C" fn glMultiTexParameterIuivEXT(texunit: u32, target: u32, p
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_multi_tex_parameter_iuiv_ext(texunit, target, pname, (params.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -5896,6 +6035,7 @@ pub unsafe extern "C" fn glMultiTexParameterfEXT(texunit: u32, target: u32, pnam
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_multi_tex_parameterf_ext(texunit, target, pname, param);
         cx.judged(before);
@@ -5916,6 +6056,7 @@ pub unsafe extern "C" fn glMultiTexParameterfvEXT(texunit: u32, target: u32, pna
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_multi_tex_parameterfv_ext(texunit, target, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -5933,6 +6074,7 @@ pub unsafe extern "C" fn glMultiTexParameteriEXT(texunit: u32, target: u32, pnam
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_multi_tex_parameteri_ext(texunit, target, pname, param);
         cx.judged(before);
@@ -5953,6 +6095,7 @@ pub unsafe extern "C" fn glMultiTexParameterivEXT(texunit: u32, target: u32, pna
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_multi_tex_parameteriv_ext(texunit, target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -6050,6 +6193,7 @@ pub unsafe extern "C" fn glNamedFramebufferDrawBuffer(framebuffer: u32, buf: u32
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_named_framebuffer_draw_buffer(framebuffer, buf);
         cx.done();
@@ -6068,6 +6212,7 @@ pub unsafe extern "C" fn glNamedFramebufferDrawBuffers(framebuffer: u32, n: i32,
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_named_framebuffer_draw_buffers(framebuffer, n, (bufs.cast::<u32>(), lens::times(n as i64, 1)));
         cx.done();
@@ -6101,6 +6246,7 @@ pub unsafe extern "C" fn glNamedFramebufferReadBuffer(framebuffer: u32, src: u32
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_named_framebuffer_read_buffer(framebuffer, src);
         cx.done();
@@ -6334,6 +6480,7 @@ pub unsafe extern "C" fn glOrtho(left: f64, right: f64, bottom: f64, top: f64, z
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_ortho(left, right, bottom, top, z_near, z_far);
         cx.judged(before);
@@ -6351,6 +6498,7 @@ pub unsafe extern "C" fn glOrthof(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_orthof(l, r, b, t, n, f);
         cx.judged(before);
@@ -6368,6 +6516,7 @@ pub unsafe extern "C" fn glOrthofOES(l: f32, r: f32, b: f32, t: f32, n: f32, f: 
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_orthof_oes(l, r, b, t, n, f);
         cx.judged(before);
@@ -6385,6 +6534,7 @@ pub unsafe extern "C" fn glOrthox(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_orthox(l, r, b, t, n, f);
         cx.judged(before);
@@ -6419,6 +6569,7 @@ pub unsafe extern "C" fn glPatchParameterfv(pname: u32, values: *const f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_patch_parameterfv(pname, (values.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -6436,6 +6587,7 @@ pub unsafe extern "C" fn glPatchParameteri(pname: u32, value: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_patch_parameteri(pname, value);
         cx.judged(before);
@@ -6466,6 +6618,7 @@ pub unsafe extern "C" fn glPixelTransferf(pname: u32, param: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_pixel_transferf(pname, param);
         cx.judged(before);
@@ -6483,6 +6636,7 @@ pub unsafe extern "C" fn glPixelTransferi(pname: u32, param: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_pixel_transferi(pname, param);
         cx.judged(before);
@@ -6503,6 +6657,7 @@ pub unsafe extern "C" fn glPixelZoom(xfactor: f32, yfactor: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_pixel_zoom(xfactor, yfactor);
         cx.judged(before);
@@ -6523,6 +6678,7 @@ pub unsafe extern "C" fn glPointParameterf(pname: u32, param: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_point_parameterf(pname, param);
         cx.judged(before);
@@ -6541,6 +6697,7 @@ pub unsafe extern "C" fn glPointParameterfv(pname: u32, params: *const f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_point_parameterfv(pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -6558,6 +6715,7 @@ pub unsafe extern "C" fn glPointParameteri(pname: u32, param: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_point_parameteri(pname, param);
         cx.judged(before);
@@ -6576,6 +6734,7 @@ pub unsafe extern "C" fn glPointParameteriv(pname: u32, params: *const i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_point_parameteriv(pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -6593,6 +6752,7 @@ pub unsafe extern "C" fn glPointParameterx(pname: u32, param: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_point_parameterx(pname, param);
         cx.judged(before);
@@ -6611,6 +6771,7 @@ pub unsafe extern "C" fn glPointParameterxv(pname: u32, params: *const i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_point_parameterxv(pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -6628,6 +6789,7 @@ pub unsafe extern "C" fn glPointSize(size: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_point_size(size);
         cx.judged(before);
@@ -6645,6 +6807,7 @@ pub unsafe extern "C" fn glPointSizex(size: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_point_sizex(size);
         cx.judged(before);
@@ -6662,6 +6825,7 @@ pub unsafe extern "C" fn glPolygonMode(face: u32, mode: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_polygon_mode(face, mode);
         cx.judged(before);
@@ -6678,6 +6842,7 @@ pub unsafe extern "C" fn glPolygonOffset(factor: f32, units: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_polygon_offset(factor, units);
     }
@@ -6693,6 +6858,7 @@ pub unsafe extern "C" fn glPolygonOffsetClamp(factor: f32, units: f32, clamp: f3
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_polygon_offset_clamp(factor, units, clamp);
         cx.judged(before);
@@ -6710,6 +6876,7 @@ pub unsafe extern "C" fn glPolygonOffsetx(factor: i32, units: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_polygon_offsetx(factor, units);
         cx.judged(before);
@@ -6734,6 +6901,7 @@ pub unsafe extern "C" fn glPopMatrix() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_pop_matrix();
         cx.judged(before);
@@ -6767,6 +6935,7 @@ pub unsafe extern "C" fn glPrimitiveBoundingBox(
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_primitive_bounding_box(min_x, min_y, min_z, min_w, max_x, max_y, max_z, max_w);
         cx.judged(before);
@@ -6784,6 +6953,7 @@ pub unsafe extern "C" fn glPrimitiveRestartIndex(index: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_primitive_restart_index(index);
         cx.judged(before);
@@ -6801,6 +6971,7 @@ pub unsafe extern "C" fn glPrimitiveRestartIndexNV(index: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_primitive_restart_index_nv(index);
         cx.judged(before);
@@ -6829,6 +7000,7 @@ pub unsafe extern "C" fn glPrioritizeTextures(n: i32, textures: *const u32, prio
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_prioritize_textures(
             n,
@@ -7635,6 +7807,7 @@ pub unsafe extern "C" fn glProvokingVertex(mode: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_provoking_vertex(mode);
         cx.judged(before);
@@ -7652,6 +7825,7 @@ pub unsafe extern "C" fn glPushMatrix() {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_push_matrix();
         cx.judged(before);
@@ -7849,6 +8023,7 @@ pub unsafe extern "C" fn glReadBufferNV(mode: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_read_buffer_nv(mode);
         cx.judged(before);
@@ -7906,6 +8081,7 @@ pub unsafe extern "C" fn glRotated(angle: f64, x: f64, y: f64, z: f64) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_rotated(angle, x, y, z);
     }
@@ -7920,6 +8096,7 @@ pub unsafe extern "C" fn glRotatef(angle: f32, x: f32, y: f32, z: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_rotatef(angle, x, y, z);
     }
@@ -7934,6 +8111,7 @@ pub unsafe extern "C" fn glRotatex(angle: i32, x: i32, y: i32, z: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_rotatex(angle, x, y, z);
     }
@@ -7948,6 +8126,7 @@ pub unsafe extern "C" fn glSampleCoverage(value: f32, invert: u8) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_sample_coverage(value, invert);
     }
@@ -7963,6 +8142,7 @@ pub unsafe extern "C" fn glSampleCoveragex(value: i32, invert: u8) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_sample_coveragex(value, invert);
         cx.judged(before);
@@ -7987,6 +8167,7 @@ pub unsafe extern "C" fn glSampleMaski(mask_number: u32, mask: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_sample_maski(mask_number, mask);
         cx.judged(before);
@@ -8045,6 +8226,7 @@ pub unsafe extern "C" fn glScaled(x: f64, y: f64, z: f64) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_scaled(x, y, z);
     }
@@ -8059,6 +8241,7 @@ pub unsafe extern "C" fn glScalef(x: f32, y: f32, z: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_scalef(x, y, z);
     }
@@ -8073,6 +8256,7 @@ pub unsafe extern "C" fn glScalex(x: i32, y: i32, z: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_scalex(x, y, z);
     }
@@ -8088,6 +8272,7 @@ pub unsafe extern "C" fn glScissor(x: i32, y: i32, width: i32, height: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_scissor(x, y, width, height);
         cx.judged(before);
@@ -8106,6 +8291,7 @@ pub unsafe extern "C" fn glScissorArrayv(first: u32, count: i32, v: *const i32) 
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_scissor_arrayv(first, count, (v.cast::<i32>(), lens::times(count as i64, 4)));
         cx.judged(before);
@@ -8123,6 +8309,7 @@ pub unsafe extern "C" fn glScissorIndexed(index: u32, left: i32, bottom: i32, wi
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_scissor_indexed(index, left, bottom, width, height);
         cx.judged(before);
@@ -8141,6 +8328,7 @@ pub unsafe extern "C" fn glScissorIndexedv(index: u32, v: *const i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_scissor_indexedv(index, (v.cast::<i32>(), 4));
         cx.judged(before);
@@ -8165,6 +8353,7 @@ pub unsafe extern "C" fn glShadeModel(mode: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_shade_model(mode);
         cx.judged(before);
@@ -8208,6 +8397,7 @@ pub unsafe extern "C" fn glStencilFunc(func: u32, ref_: i32, mask: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_stencil_func(func, ref_, mask);
         cx.judged(before);
@@ -8225,6 +8415,7 @@ pub unsafe extern "C" fn glStencilFuncSeparate(face: u32, func: u32, ref_: i32, 
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_stencil_func_separate(face, func, ref_, mask);
         cx.judged(before);
@@ -8242,6 +8433,7 @@ pub unsafe extern "C" fn glStencilFuncSeparateATI(frontfunc: u32, backfunc: u32,
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_stencil_func_separate_ati(frontfunc, backfunc, ref_, mask);
         cx.judged(before);
@@ -8258,6 +8450,7 @@ pub unsafe extern "C" fn glStencilMask(mask: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_stencil_mask(mask);
     }
@@ -8273,6 +8466,7 @@ pub unsafe extern "C" fn glStencilMaskSeparate(face: u32, mask: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_stencil_mask_separate(face, mask);
         cx.judged(before);
@@ -8290,6 +8484,7 @@ pub unsafe extern "C" fn glStencilOp(fail: u32, zfail: u32, zpass: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_stencil_op(fail, zfail, zpass);
         cx.judged(before);
@@ -8307,6 +8502,7 @@ pub unsafe extern "C" fn glStencilOpSeparate(face: u32, sfail: u32, dpfail: u32,
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_stencil_op_separate(face, sfail, dpfail, dppass);
         cx.judged(before);
@@ -8372,6 +8568,7 @@ pub unsafe extern "C" fn glTexEnvf(target: u32, pname: u32, param: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_envf(target, pname, param);
         cx.judged(before);
@@ -8390,6 +8587,7 @@ pub unsafe extern "C" fn glTexEnvfv(target: u32, pname: u32, params: *const f32)
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_envfv(target, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -8407,6 +8605,7 @@ pub unsafe extern "C" fn glTexEnvi(target: u32, pname: u32, param: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_envi(target, pname, param);
         cx.judged(before);
@@ -8425,6 +8624,7 @@ pub unsafe extern "C" fn glTexEnviv(target: u32, pname: u32, params: *const i32)
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_enviv(target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -8442,6 +8642,7 @@ pub unsafe extern "C" fn glTexEnvx(target: u32, pname: u32, param: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_envx(target, pname, param);
         cx.judged(before);
@@ -8460,6 +8661,7 @@ pub unsafe extern "C" fn glTexEnvxv(target: u32, pname: u32, params: *const i32)
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_envxv(target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -8477,6 +8679,7 @@ pub unsafe extern "C" fn glTexGend(coord: u32, pname: u32, param: f64) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_gend(coord, pname, param);
         cx.judged(before);
@@ -8495,6 +8698,7 @@ pub unsafe extern "C" fn glTexGendv(coord: u32, pname: u32, params: *const f64) 
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_gendv(coord, pname, (params.cast::<f64>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -8512,6 +8716,7 @@ pub unsafe extern "C" fn glTexGenf(coord: u32, pname: u32, param: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_genf(coord, pname, param);
         cx.judged(before);
@@ -8529,6 +8734,7 @@ pub unsafe extern "C" fn glTexGenfOES(coord: u32, pname: u32, param: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_genf_oes(coord, pname, param);
         cx.judged(before);
@@ -8547,6 +8753,7 @@ pub unsafe extern "C" fn glTexGenfv(coord: u32, pname: u32, params: *const f32) 
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_genfv(coord, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -8565,6 +8772,7 @@ pub unsafe extern "C" fn glTexGenfvOES(coord: u32, pname: u32, params: *const f3
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_genfv_oes(coord, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -8582,6 +8790,7 @@ pub unsafe extern "C" fn glTexGeni(coord: u32, pname: u32, param: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_geni(coord, pname, param);
         cx.judged(before);
@@ -8599,6 +8808,7 @@ pub unsafe extern "C" fn glTexGeniOES(coord: u32, pname: u32, param: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_geni_oes(coord, pname, param);
         cx.judged(before);
@@ -8617,6 +8827,7 @@ pub unsafe extern "C" fn glTexGeniv(coord: u32, pname: u32, params: *const i32) 
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_geniv(coord, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -8635,6 +8846,7 @@ pub unsafe extern "C" fn glTexGenivOES(coord: u32, pname: u32, params: *const i3
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_geniv_oes(coord, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -8652,6 +8864,7 @@ pub unsafe extern "C" fn glTexGenxOES(coord: u32, pname: u32, param: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_genx_oes(coord, pname, param);
         cx.judged(before);
@@ -8670,6 +8883,7 @@ pub unsafe extern "C" fn glTexGenxvOES(coord: u32, pname: u32, params: *const i3
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_genxv_oes(coord, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -8717,6 +8931,7 @@ pub unsafe extern "C" fn glTexParameterIiv(target: u32, pname: u32, params: *con
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_parameter_iiv(target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -8735,6 +8950,7 @@ pub unsafe extern "C" fn glTexParameterIuiv(target: u32, pname: u32, params: *co
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_parameter_iuiv(target, pname, (params.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -8752,6 +8968,7 @@ pub unsafe extern "C" fn glTexParameterf(target: u32, pname: u32, param: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_parameterf(target, pname, param);
         cx.judged(before);
@@ -8770,6 +8987,7 @@ pub unsafe extern "C" fn glTexParameterfv(target: u32, pname: u32, params: *cons
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_parameterfv(target, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -8787,6 +9005,7 @@ pub unsafe extern "C" fn glTexParameteri(target: u32, pname: u32, param: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_parameteri(target, pname, param);
         cx.judged(before);
@@ -8805,6 +9024,7 @@ pub unsafe extern "C" fn glTexParameteriv(target: u32, pname: u32, params: *cons
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_parameteriv(target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -8822,6 +9042,7 @@ pub unsafe extern "C" fn glTexParameterx(target: u32, pname: u32, param: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_parameterx(target, pname, param);
         cx.judged(before);
@@ -8840,6 +9061,7 @@ pub unsafe extern "C" fn glTexParameterxv(target: u32, pname: u32, params: *cons
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_parameterxv(target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
@@ -8857,6 +9079,7 @@ pub unsafe extern "C" fn glTexStorage1D(target: u32, levels: i32, internalformat
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_storage1d(target, levels, internalformat, width);
         cx.judged(before);
@@ -8874,6 +9097,7 @@ pub unsafe extern "C" fn glTexStorage2D(target: u32, levels: i32, internalformat
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_storage2d(target, levels, internalformat, width, height);
         cx.judged(before);
@@ -8905,6 +9129,7 @@ pub unsafe extern "C" fn glTexStorage3D(target: u32, levels: i32, internalformat
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_tex_storage3d(target, levels, internalformat, width, height, depth);
         cx.judged(before);
@@ -9232,6 +9457,7 @@ pub unsafe extern "C" fn glTextureParameterIiv(texture: u32, pname: u32, params:
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameter_iiv(texture, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.done();
@@ -9251,6 +9477,7 @@ pub unsafe extern "C" fn glTextureParameterIivEXT(texture: u32, target: u32, pna
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameter_iiv_ext(texture, target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.done();
@@ -9269,6 +9496,7 @@ pub unsafe extern "C" fn glTextureParameterIuiv(texture: u32, pname: u32, params
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameter_iuiv(texture, pname, (params.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
         cx.done();
@@ -9288,6 +9516,7 @@ pub unsafe extern "C" fn glTextureParameterIuivEXT(texture: u32, target: u32, pn
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameter_iuiv_ext(texture, target, pname, (params.cast::<u32>(), mgn_wire::sizes::pname::params(pname)));
         cx.done();
@@ -9303,6 +9532,7 @@ pub unsafe extern "C" fn glTextureParameterf(texture: u32, pname: u32, param: f3
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameterf(texture, pname, param);
         cx.done();
@@ -9319,6 +9549,7 @@ pub unsafe extern "C" fn glTextureParameterfEXT(texture: u32, target: u32, pname
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameterf_ext(texture, target, pname, param);
         cx.done();
@@ -9335,6 +9566,7 @@ pub unsafe extern "C" fn glTextureParameterfv(texture: u32, pname: u32, param: *
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameterfv(texture, pname, (param.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.done();
@@ -9354,6 +9586,7 @@ pub unsafe extern "C" fn glTextureParameterfvEXT(texture: u32, target: u32, pnam
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameterfv_ext(texture, target, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.done();
@@ -9369,6 +9602,7 @@ pub unsafe extern "C" fn glTextureParameteri(texture: u32, pname: u32, param: i3
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameteri(texture, pname, param);
         cx.done();
@@ -9385,6 +9619,7 @@ pub unsafe extern "C" fn glTextureParameteriEXT(texture: u32, target: u32, pname
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameteri_ext(texture, target, pname, param);
         cx.done();
@@ -9401,6 +9636,7 @@ pub unsafe extern "C" fn glTextureParameteriv(texture: u32, pname: u32, param: *
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameteriv(texture, pname, (param.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.done();
@@ -9420,6 +9656,7 @@ pub unsafe extern "C" fn glTextureParameterivEXT(texture: u32, target: u32, pnam
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_texture_parameteriv_ext(texture, target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.done();
@@ -9446,6 +9683,7 @@ pub unsafe extern "C" fn glTextureStorage1D(texture: u32, levels: i32, internalf
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_texture_storage1d(texture, levels, internalformat, width);
         cx.done();
@@ -9462,6 +9700,7 @@ pub unsafe extern "C" fn glTextureStorage1DEXT(texture: u32, target: u32, levels
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_texture_storage1dext(texture, target, levels, internalformat, width);
         cx.done();
@@ -9477,6 +9716,7 @@ pub unsafe extern "C" fn glTextureStorage2D(texture: u32, levels: i32, internalf
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_texture_storage2d(texture, levels, internalformat, width, height);
         cx.done();
@@ -9493,6 +9733,7 @@ pub unsafe extern "C" fn glTextureStorage2DEXT(texture: u32, target: u32, levels
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_texture_storage2dext(texture, target, levels, internalformat, width, height);
         cx.done();
@@ -9541,6 +9782,7 @@ pub unsafe extern "C" fn glTextureStorage3D(texture: u32, levels: i32, internalf
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_texture_storage3d(texture, levels, internalformat, width, height, depth);
         cx.done();
@@ -9565,6 +9807,7 @@ pub unsafe extern "C" fn glTextureStorage3DEXT(
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_texture_storage3dext(texture, target, levels, internalformat, width, height, depth);
         cx.done();
@@ -9875,6 +10118,7 @@ pub unsafe extern "C" fn glTextureView(
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_texture_view(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers);
         cx.done();
@@ -9890,6 +10134,7 @@ pub unsafe extern "C" fn glTranslated(x: f64, y: f64, z: f64) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_translated(x, y, z);
     }
@@ -9904,6 +10149,7 @@ pub unsafe extern "C" fn glTranslatef(x: f32, y: f32, z: f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_translatef(x, y, z);
     }
@@ -9918,6 +10164,7 @@ pub unsafe extern "C" fn glTranslatex(x: i32, y: i32, z: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_translatex(x, y, z);
     }
@@ -10535,6 +10782,7 @@ pub unsafe extern "C" fn glUseShaderProgramEXT(type_: u32, program: u32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_use_shader_program_ext(type_, program);
         cx.judged(before);
@@ -10615,6 +10863,7 @@ pub unsafe extern "C" fn glViewport(x: i32, y: i32, width: i32, height: i32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_viewport(x, y, width, height);
         cx.judged(before);
@@ -10633,6 +10882,7 @@ pub unsafe extern "C" fn glViewportArrayv(first: u32, count: i32, v: *const f32)
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_viewport_arrayv(first, count, (v.cast::<f32>(), lens::times(count as i64, 4)));
         cx.judged(before);
@@ -10650,6 +10900,7 @@ pub unsafe extern "C" fn glViewportIndexedf(index: u32, x: f32, y: f32, w: f32, 
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_viewport_indexedf(index, x, y, w, h);
         cx.judged(before);
@@ -10668,6 +10919,7 @@ pub unsafe extern "C" fn glViewportIndexedfv(index: u32, v: *const f32) {
             if !cx.gl.debug.is_heard() {
                 return cx.fail(error);
             }
+            cx.gl.state.doubt();
         }
         cx.enc.gl_viewport_indexedfv(index, (v.cast::<f32>(), 4));
         cx.judged(before);

@@ -62,10 +62,11 @@ impl Context {
         self.enc.fallible = before;
     }
 
-    /// A command has been sent that the shadow let pass, and what could fail `before` it can still. It succeeds unless the shadow has doubts.
+    /// A command has been sent that the shadow let pass, and what could fail `before` it can still. It succeeds unless the shadow has doubts; of
+    /// OpenGL ES 1 the shadow does not know which commands it lacks.
     #[inline(always)]
     pub fn judged(&mut self, before: bool) {
-        self.enc.fallible = before | self.gl.state.take_doubt();
+        self.enc.fallible = before | self.gl.state.take_doubt() | self.gl.is_es1();
     }
 
     /// A round trip brought the context's error.

@@ -261,22 +261,22 @@ mod tests {
     #[test]
     fn versions_are_cut_down_and_keep_their_words() {
         let s = Strings::new(
-            &info("4.5 (Compatibility Profile) Mesa 22.3.6", "4.50"),
+            &info("5.0 (Compatibility Profile) Mesa 22.3.6", "5.00"),
             api::COMPAT,
         );
         assert_eq!(
             said(&s, gl::GL_VERSION),
-            Some("3.3 (Compatibility Profile) Mesa 22.3.6")
+            Some("4.6 (Compatibility Profile) Mesa 22.3.6")
         );
-        assert_eq!(said(&s, gl::GL_SHADING_LANGUAGE_VERSION), Some("3.30"));
+        assert_eq!(said(&s, gl::GL_SHADING_LANGUAGE_VERSION), Some("4.60"));
         let s = Strings::new(
-            &info("OpenGL ES 3.2 Mesa 22.3.6", "OpenGL ES GLSL ES 3.20"),
+            &info("OpenGL ES 4.0 Mesa 22.3.6", "OpenGL ES GLSL ES 4.00"),
             api::ES,
         );
-        assert_eq!(said(&s, gl::GL_VERSION), Some("OpenGL ES 3.0 Mesa 22.3.6"));
+        assert_eq!(said(&s, gl::GL_VERSION), Some("OpenGL ES 3.2 Mesa 22.3.6"));
         assert_eq!(
             said(&s, gl::GL_SHADING_LANGUAGE_VERSION),
-            Some("OpenGL ES GLSL ES 3.00")
+            Some("OpenGL ES GLSL ES 3.20")
         );
         let s = Strings::new(
             &info("OpenGL ES 2.0 Mesa", "OpenGL ES GLSL ES 1.0.16"),
@@ -318,13 +318,13 @@ mod tests {
 
     #[test]
     fn constants_say_the_same() {
-        let info = info("4.5 (Core Profile)", "4.50");
+        let info = info("5.0 (Core Profile)", "5.00");
         let constants = Strings::new(&info, api::CORE).constants(&info).integers;
         assert_eq!(
             constants,
             [
-                (gl::GL_MAJOR_VERSION, vec![3]),
-                (gl::GL_MINOR_VERSION, vec![3]),
+                (gl::GL_MAJOR_VERSION, vec![4]),
+                (gl::GL_MINOR_VERSION, vec![6]),
                 (gl::GL_NUM_EXTENSIONS, vec![2]),
                 (gl::GL_MAX_LIGHTS, vec![8]),
             ]
@@ -334,13 +334,13 @@ mod tests {
     #[test]
     fn the_lower_of_both_ends() {
         let server = ServerInfo {
-            compat: (4, 5),
+            compat: (5, 0),
             core: (3, 2),
             es1: (1, 1),
             es: (2, 0),
             ..ServerInfo::default()
         };
-        assert_eq!(highest(&server, api::COMPAT), (3, 3));
+        assert_eq!(highest(&server, api::COMPAT), (4, 6));
         assert_eq!(highest(&server, api::CORE), (3, 2));
         assert_eq!(highest(&server, api::ES), (2, 0));
         assert_eq!(highest(&server, api::ES1), (1, 1));

@@ -88,14 +88,15 @@ fn is_allocated(cx: &Context, buffer: u32, size: i64, usage: u32) -> bool {
 
 /// The server has allocated the buffer bound to `target`; says whether it could.
 unsafe fn has_size(cx: &mut Context, target: u32, size: i64) -> bool {
-    let mut there = 0i32;
+    let mut there = 0i64;
     // SAFETY: the context's own encoder; one value is asked for.
     let answered = unsafe {
-        cx.enc.gl_get_buffer_parameteriv(target, GL_BUFFER_SIZE, 1);
-        cx.answer(ops::GL_GET_BUFFER_PARAMETERIV)
+        cx.enc
+            .gl_get_buffer_parameteri64v(target, GL_BUFFER_SIZE, 1);
+        cx.answer(ops::GL_GET_BUFFER_PARAMETERI64V)
             .array(&raw mut there, 1)
     };
-    answered == 0 || there == size as i32
+    answered == 0 || there == size
 }
 
 unsafe fn allocated(cx: &mut Context, buffer: u32, size: i64, usage: u32, data: *const u8) {
