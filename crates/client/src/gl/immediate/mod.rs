@@ -405,6 +405,15 @@ impl Context {
             && !self.gl.objects.uses_ids()
             && off(gl::GL_PRIMITIVE_RESTART)
             && off(gl::GL_PRIMITIVE_RESTART_FIXED_INDEX)
+            && self.draws_with_depth()
+    }
+
+    /// Whether what is drawn is tested against a depth buffer. Without one, llvmpipe looks for pairs of triangles that are rectangles, and interpolates
+    /// over those in another way; which pairs it sees depends on how vertices reach it, and so would the last bit of a colour.
+    fn draws_with_depth(&self) -> bool {
+        self.gl.state.is_enabled(gl::GL_DEPTH_TEST) == Some(true)
+            && self.gl.state.draws_to_default()
+            && self.draw.as_ref().is_some_and(|s| s.format.depth > 0)
     }
 
     fn end(&mut self) {
