@@ -195,7 +195,7 @@ fn images_are_tight_in_the_stream_and_the_programs_in_buffers() {
         e.mgn_get_error(1);
     });
     let mut answer = s.answer();
-    assert_eq!(array::<i32>(&mut answer), [3, 3, 1]);
+    assert_eq!(array::<i32>(&mut answer), [3, 3, 1, GL_TEXTURE_2D as i32]);
     assert_eq!(array::<u8>(&mut answer), texels);
     assert_eq!(s.answer_array::<i32>(), [50]);
     let packed = s.answer_array::<u8>();

@@ -35,7 +35,7 @@ fn hooks() -> BTreeSet<String> {
             let Some(name) = name else {
                 continue;
             };
-            if let Some(end) = name.find('(') {
+            if let Some(end) = name.find(['(', ':']) {
                 hooks.insert(format!("gl{}", name[..end].replace('_', "")));
             }
         }
@@ -44,7 +44,8 @@ fn hooks() -> BTreeSet<String> {
 }
 
 fn in_list(line: &str) -> bool {
-    line.ends_with(");") || line.ends_with('(')
+    let typed = line.ends_with(';') && line.contains(": ") && !line.contains('(');
+    typed || line.ends_with(");") || line.ends_with('(')
 }
 
 #[test]
