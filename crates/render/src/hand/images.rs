@@ -8,6 +8,7 @@ use mgn_wire::{Data, Fault};
 
 macro_rules! copy_images {
     ($($name:ident = $gl:ident;)*) => {$(
+        #[allow(clippy::too_many_arguments)]
         pub(crate) fn $name(
             &mut self,
             source: u32,

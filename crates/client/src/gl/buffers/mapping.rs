@@ -147,6 +147,7 @@ fn refusal(object: &BufferObject, offset: i64, length: i64, access: u32) -> Opti
     let has = |bits: u32| access & bits != 0;
     let unread =
         GL_MAP_INVALIDATE_RANGE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT | GL_MAP_UNSYNCHRONIZED_BIT;
+    let storage = object.storage.unwrap_or(GL_MAP_READ_BIT | GL_MAP_WRITE_BIT);
     if offset < 0 || length < 0 {
         Some(GL_INVALID_VALUE)
     } else if length == 0 {
@@ -156,10 +157,7 @@ fn refusal(object: &BufferObject, offset: i64, length: i64, access: u32) -> Opti
     } else if !has(GL_MAP_READ_BIT | GL_MAP_WRITE_BIT)
         || has(GL_MAP_READ_BIT) && has(unread)
         || has(GL_MAP_FLUSH_EXPLICIT_BIT) && !has(GL_MAP_WRITE_BIT)
-    {
-        Some(GL_INVALID_OPERATION)
-    } else if access & BY_STORAGE & !object.storage.unwrap_or(GL_MAP_READ_BIT | GL_MAP_WRITE_BIT)
-        != 0
+        || has(BY_STORAGE & !storage)
     {
         Some(GL_INVALID_OPERATION)
     } else if offset

@@ -2,6 +2,10 @@
 //!
 //! For an extension function libGLX knows neither its arguments nor which vendor it is meant for, so the vendor that implements it provides a stub
 //! that finds the vendor in the arguments and calls what that vendor has at the function's index. The vendor need not be us.
+#![allow(
+    clippy::unused_unit,
+    reason = "the macro writes the type of every function"
+)]
 
 use super::abi::{ConfigHandle, ContextHandle, Exports, Vendor};
 use crate::x11::error::{raise, GlxError};
