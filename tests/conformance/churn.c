@@ -9,20 +9,6 @@
 
 static long operations;
 
-static long status_of(const char *name)
-{
-    char line[128];
-    long kilobytes = -1;
-    FILE *file = fopen("/proc/self/status", "r");
-    while (file && fgets(line, sizeof line, file)) {
-        if (strncmp(line, name, strlen(name)) == 0)
-            kilobytes = strtol(line + strlen(name) + 1, NULL, 10);
-    }
-    if (file)
-        fclose(file);
-    return kilobytes;
-}
-
 static void halt(void)
 {
     char line[16];

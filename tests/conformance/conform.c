@@ -227,6 +227,20 @@ void get_bound(const char *name, GLenum pname, GLuint object)
     note("%s is %s", name, found == 0 && object == 0 ? "none" : found == (GLint)object ? "the object" : found == 0 ? "none, not the object" : "another");
 }
 
+long status_of(const char *name)
+{
+    char line[128];
+    long kilobytes = -1;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file)) {
+        if (strncmp(line, name, strlen(name)) == 0)
+            kilobytes = strtol(line + strlen(name) + 1, NULL, 10);
+    }
+    if (file)
+        fclose(file);
+    return kilobytes;
+}
+
 bool has_version(int major, int minor)
 {
     const char *version = (const char *)glGetString(GL_VERSION);

@@ -84,6 +84,9 @@ bool need_extension(const char *name);
 bool need_version(int major, int minor);
 void skip(const char *why);
 
+/* A line of /proc/self/status in kB. */
+long status_of(const char *name);
+
 /* Write a picture named after the scene and the suffix: the back buffer, or the current read buffer of any size. The end of a scene does it too. */
 void picture(const char *suffix);
 void picture_of(const char *suffix, GLenum buffer, int width, int height);

@@ -8,21 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line of /proc/self/status in kB. */
-static long status_of(const char *name)
-{
-    char line[128];
-    long kilobytes = -1;
-    FILE *file = fopen("/proc/self/status", "r");
-    while (file && fgets(line, sizeof line, file)) {
-        if (strncmp(line, name, strlen(name)) == 0)
-            kilobytes = strtol(line + strlen(name) + 1, NULL, 10);
-    }
-    if (file)
-        fclose(file);
-    return kilobytes;
-}
-
 static void report(const char *what)
 {
     glFinish();

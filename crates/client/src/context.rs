@@ -205,11 +205,7 @@ impl Context {
         let Some(surface) = self.draw.as_ref().filter(|_| !self.gl.in_begin()) else {
             return;
         };
-        if let Some((width, height)) = surface.resized() {
-            let id = surface.id;
-            // SAFETY: the context's own encoder.
-            unsafe { self.enc.mgn_resize_surface(id, width, height) };
-        }
+        resize(&mut self.enc, surface);
     }
 
     /// The next command will be the first of a frame. It finds no room, and so comes by where `begin_frame` is called.
@@ -233,10 +229,7 @@ impl Context {
             surface.ask_window();
             self.requests = surface.requests();
         }
-        if let Some((width, height)) = surface.resized() {
-            // SAFETY: the context's own encoder.
-            unsafe { self.enc.mgn_resize_surface(surface.id, width, height) };
-        }
+        resize(&mut self.enc, &surface);
     }
 
     /// The program sets a viewport of this size. Where that is not the framebuffer's, the program may know of a new size that we were not told of yet:
@@ -381,6 +374,14 @@ impl Context {
         self.scratch.resize(MESSAGE_HEADER + RECORD_MAX, 0);
         let (start, capacity) = (self.scratch.as_mut_ptr(), self.scratch.len());
         self.write_at(start, capacity);
+    }
+}
+
+/// Tells the server of a window's new size.
+fn resize(enc: &mut Encoder, surface: &Surface) {
+    if let Some((width, height)) = surface.resized() {
+        // SAFETY: a context's own encoder.
+        unsafe { enc.mgn_resize_surface(surface.id, width, height) };
     }
 }
 

@@ -396,11 +396,9 @@ impl Model {
                 .get(name)
                 .map(|e| e.commands.as_slice())
                 .unwrap_or_default();
-            let beside = |c: &str| lookup(&overlay.beside, c);
-            let left_out = |c: &str| beside(c).is_some_and(|e| overlay.withheld.contains_key(e));
             let missing: Vec<_> = commands
                 .iter()
-                .filter(|c| refused.contains(*c) && !left_out(c))
+                .filter(|c| refused.contains(*c))
                 .cloned()
                 .collect();
             if let Some(reason) = overlay.withheld.get(name) {

@@ -48,8 +48,6 @@ pub struct Overlay {
     pub absent: BTreeMap<String, String>,
     /// Names whose suffix OES the registry does not know to be the only difference from another command.
     pub oes: Vec<String>,
-    /// Commands that an extension has only beside another, by that other.
-    pub beside: BTreeMap<String, String>,
     /// How a command travels, where that isn't its declaration.
     pub wire: BTreeMap<String, String>,
     /// Classes of names that the registry lacks or has wrong: `command.parameter` to class.

@@ -8,7 +8,6 @@ use crate::gl::context;
 use core::ffi::c_void;
 use mgn_wire::encoder::Data;
 use mgn_wire::{gl::*, ops, RECORD_MAX};
-use std::sync::atomic::Ordering;
 
 /// Bytes of a glBufferSubData record beside its data.
 const HEAD: usize = 28;
@@ -102,7 +101,8 @@ unsafe fn has_size(cx: &mut Context, target: u32, size: i64) -> bool {
 unsafe fn allocated(cx: &mut Context, buffer: u32, size: i64, usage: u32, data: *const u8) {
     // SAFETY: the caller's promise: null or `size` bytes.
     if unsafe { cx.gl.shared.buffers().allocate(buffer, size, usage, data) } {
-        cx.gl.shared.notes.mapped.fetch_sub(1, Ordering::Relaxed);
+        // Storage that can be allocated anew is never mapped to stay.
+        cx.gl.shared.notes.mapping_ended(false);
     }
 }
 

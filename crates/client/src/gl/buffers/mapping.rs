@@ -123,7 +123,6 @@ fn map(
         cx.set_error(GL_OUT_OF_MEMORY);
         return null_mut();
     };
-    cx.gl.shared.notes.mapped.fetch_add(1, Ordering::Relaxed);
     let pointer = pointer as *mut u8;
     if fetched && has_own {
         // SAFETY: `length` bytes are mapped there, and the program does not know them yet.
@@ -133,12 +132,8 @@ fn map(
     if is_persistent {
         // What is written to it must not overtake what was done to the buffer before.
         cx.flush();
-        cx.gl
-            .shared
-            .notes
-            .persistent
-            .fetch_add(1, Ordering::Relaxed);
     }
+    cx.gl.shared.notes.mapping_begins(is_persistent);
     pointer.cast()
 }
 
@@ -188,13 +183,8 @@ pub unsafe extern "C" fn glUnmapBuffer(target: u32) -> u8 {
         return 0;
     };
     let m = &unmapped.mapping;
-    if m.is_persistent() {
-        cx.gl
-            .shared
-            .notes
-            .persistent
-            .fetch_sub(1, Ordering::Relaxed);
-    } else if m.has(GL_MAP_WRITE_BIT) && !m.has(GL_MAP_FLUSH_EXPLICIT_BIT) {
+    let is_persistent = m.is_persistent();
+    if !is_persistent && m.has(GL_MAP_WRITE_BIT) && !m.has(GL_MAP_FLUSH_EXPLICIT_BIT) {
         // SAFETY: `unmapped` holds the mapping's memory.
         unsafe {
             send(
@@ -207,7 +197,7 @@ pub unsafe extern "C" fn glUnmapBuffer(target: u32) -> u8 {
         };
     }
     cx.gl.shared.buffers().unmapped(buffer, unmapped);
-    cx.gl.shared.notes.mapped.fetch_sub(1, Ordering::Relaxed);
+    cx.gl.shared.notes.mapping_ended(is_persistent);
     1
 }
 

@@ -31,7 +31,6 @@ use super::{context, values};
 use crate::context::Context;
 use bindings::{is_written_through, required, Place};
 use mgn_wire::{gl::*, lens, ops};
-use std::sync::atomic::Ordering;
 use table::BufferObject;
 
 pub unsafe extern "C" fn glBindBuffer(target: u32, buffer: u32) {
@@ -230,14 +229,7 @@ pub(super) fn deleted(cx: &mut Context, names: &[u32]) {
         cx.gl.arrays.buffer_deleted(name);
         let ended = cx.gl.shared.buffers().delete(name);
         if let Some(mapping) = ended {
-            cx.gl.shared.notes.mapped.fetch_sub(1, Ordering::Relaxed);
-            if mapping.is_persistent() {
-                cx.gl
-                    .shared
-                    .notes
-                    .persistent
-                    .fetch_sub(1, Ordering::Relaxed);
-            }
+            cx.gl.shared.notes.mapping_ended(mapping.is_persistent());
         }
     }
 }

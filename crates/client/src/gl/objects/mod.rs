@@ -136,6 +136,22 @@ pub struct Notes {
     pub listed_ids: AtomicBool,
 }
 
+impl Notes {
+    /// A mapping begins.
+    pub fn mapping_begins(&self, is_persistent: bool) {
+        self.mapped.fetch_add(1, Ordering::Relaxed);
+        self.persistent
+            .fetch_add(is_persistent.into(), Ordering::Relaxed);
+    }
+
+    /// A mapping ended.
+    pub fn mapping_ended(&self, is_persistent: bool) {
+        self.mapped.fetch_sub(1, Ordering::Relaxed);
+        self.persistent
+            .fetch_sub(is_persistent.into(), Ordering::Relaxed);
+    }
+}
+
 /// Objects whose names programs have generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
