@@ -53,6 +53,18 @@ pub enum Error {
     #[error("all {0} chunks of the connection are held by unfinished reservations")]
     NoSpace(usize),
 
+    /// A message was longer than the memory that was given to receive it. What fits was received.
+    #[error("a message of {len} bytes was received into {room}")]
+    Truncated { len: usize, room: usize },
+
+    /// The operation was given up before it was matched.
+    #[error("cancelled")]
+    Cancelled,
+
+    /// A receive waits for a message that cannot come: its sender has used up its envelopes on others that nobody receives.
+    #[error("{0} messages that nobody receives stand before it; receive those first")]
+    Starved(u32),
+
     /// A transport that nobody answers on (null, file) was asked to wait for a message.
     #[error("this transport has nobody at its other end")]
     NoPeer,
@@ -76,6 +88,7 @@ impl Error {
         match self {
             Error::Closed(who) => Error::Closed(who.clone()),
             Error::PeerMisbehaved(what) => Error::PeerMisbehaved(what),
+            Error::Misuse(what) => Error::Misuse(what),
             Error::Io { doing, source } => Error::Io {
                 doing: doing.clone(),
                 source: io::Error::new(source.kind(), source.to_string()),

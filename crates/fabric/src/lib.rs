@@ -15,6 +15,7 @@ mod block;
 mod config;
 mod connect;
 mod connection;
+pub mod endpoint;
 mod error;
 pub mod file;
 #[cfg(test)]

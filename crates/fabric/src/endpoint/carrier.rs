@@ -1,0 +1,92 @@
+//! What carries a link's frames: shared memory, a socket, or the process itself.
+
+use std::ptr::NonNull;
+
+use super::head::Head;
+use super::memory::Memory;
+use crate::{Error, Message};
+
+/// The longest payload that travels in the same cache line as its head.
+pub(crate) const SHORT: usize = 24;
+
+/// Messages that may wait unmatched at a receiver, per link: their sender's envelopes.
+pub(crate) const ENVELOPES: u32 = 256;
+
+/// Some of the program's memory, to be sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Payload<'a> {
+    pub(crate) memory: &'a Memory,
+    pub(crate) offset: usize,
+    pub(crate) len: usize,
+}
+
+/// What became of an attempt to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    Done,
+    /// The carrier is full; it empties as the peer reads.
+    Busy,
+    /// The receiver holds all that it is willing to hold until its program takes something.
+    NoCredit,
+}
+
+/// The bytes of a frame that came.
+#[derive(Debug)]
+pub(crate) enum Body {
+    Short([u8; SHORT], u8),
+    /// Where they lie in the carrier's memory, which is the sender's again when it is dropped.
+    Held(Message),
+    /// As many bytes were written to the place that was asked for.
+    Placed(usize),
+}
+
+impl Body {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Body::Short(_, len) => *len as usize,
+            Body::Held(message) => message.len(),
+            Body::Placed(len) => *len,
+        }
+    }
+
+    /// Where the bytes are, if they weren't placed already.
+    pub(crate) fn as_ptr(&self) -> Option<*const u8> {
+        match self {
+            Body::Short(bytes, _) => Some(bytes.as_ptr()),
+            Body::Held(message) => Some(message.as_ptr()),
+            Body::Placed(_) => None,
+        }
+    }
+}
+
+/// Asked where a frame's payload of so many bytes belongs: a carrier that has to copy it anyway then copies it just once.
+pub(crate) type Placer<'a> = &'a mut dyn FnMut(&Head, usize) -> Option<NonNull<u8>>;
+
+/// One end of a link, without any waiting.
+///
+/// Frames arrive in the order they were sent; answers ([`Carrier::answer`]) among themselves, and are delayed by no data.
+pub(crate) trait Carrier {
+    /// Sends a frame. Those that start a message take an envelope, and the eager ones room at the receiver.
+    fn send(&mut self, head: &Head, payload: Payload<'_>) -> Result<Sent, Error>;
+
+    /// Sends a head that answers one of the peer's.
+    fn answer(&mut self, head: &Head) -> Result<Sent, Error>;
+
+    /// The next frame, if there is one.
+    fn recv(&mut self, placer: Placer<'_>) -> Result<Option<(Head, Body)>, Error>;
+
+    /// A message that the peer sent has left the queue: its envelope may be used again. What was held of it has been dropped before.
+    fn matched(&mut self, eager_bytes: usize);
+
+    /// The longest message that is sent at once.
+    fn eager_max(&self) -> usize;
+
+    /// The most bytes in one part.
+    fn part_max(&self) -> usize;
+
+    /// Bytes of offered messages that may be sent before the receiver asks for them.
+    fn early_max(&self) -> usize;
+
+    /// Pushes on what was taken for sent and has not gone yet.
+    fn flush(&mut self) -> Result<(), Error>;
+}

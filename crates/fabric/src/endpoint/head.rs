@@ -1,0 +1,123 @@
+//! What stands in front of every frame of a link.
+//!
+//! ```text
+//! head := kind: u8  flags: u8  handler: u16  id: u32  value: u64        little-endian
+//! ```
+//!
+//! | kind | id | value | payload |
+//! |---|---|---|---|
+//! | Eager | the sender's number, where it wants an answer | tag | the whole message |
+//! | Offer | the sender's number | tag | length u64, address u64 |
+//! | Part | the sender's number | offset | bytes from there on |
+//! | Accept | the number from the offer | | |
+//! | Taken | the number from the offer or the message | | |
+//! | Withdraw | the number of an offer | | |
+//! | Withdrawn | the number of an offer | | |
+//! | Credit | messages taken out of the queue | bytes given back | |
+
+use crate::Error;
+
+/// Bytes of a head.
+pub(crate) const HEAD: usize = 16;
+
+/// Bytes of an offer's payload.
+pub(crate) const OFFER: usize = 16;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A whole message.
+    Eager = 1,
+    /// A long message that its sender has ready.
+    Offer = 2,
+    /// Some bytes of an offered message, in order.
+    Part = 3,
+    /// The receiver has a place for an offered message.
+    Accept = 4,
+    /// The receiver has the message, or has matched a synchronous one.
+    Taken = 5,
+    /// The sender doesn't want to send an offered message any more.
+    Withdraw = 6,
+    /// The receiver has forgotten an offered message.
+    Withdrawn = 7,
+    /// Room at the receiver, on transports that don't count it otherwise.
+    Credit = 8,
+}
+
+/// The receiver is to answer when it has matched the message.
+pub(crate) const SYNC: u8 = 1;
+
+/// The message is for the handler whose number stands in the head, not for a receive.
+pub(crate) const ACTIVE: u8 = 2;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(crate) kind: Kind,
+    pub(crate) flags: u8,
+    pub(crate) handler: u16,
+    pub(crate) id: u32,
+    pub(crate) value: u64,
+}
+
+impl Head {
+    pub(crate) fn new(kind: Kind, id: u32, value: u64) -> Head {
+        Head {
+            kind,
+            flags: 0,
+            handler: 0,
+            id,
+            value,
+        }
+    }
+
+    pub(crate) fn encode(&self) -> [u64; 2] {
+        let first = self.kind as u64
+            | u64::from(self.flags) << 8
+            | u64::from(self.handler) << 16
+            | u64::from(self.id) << 32;
+        [first, self.value]
+    }
+
+    pub(crate) fn decode([first, value]: [u64; 2]) -> Result<Head, Error> {
+        let kind = match first as u8 {
+            1 => Kind::Eager,
+            2 => Kind::Offer,
+            3 => Kind::Part,
+            4 => Kind::Accept,
+            5 => Kind::Taken,
+            6 => Kind::Withdraw,
+            7 => Kind::Withdrawn,
+            8 => Kind::Credit,
+            _ => return Err(Error::PeerMisbehaved("a frame is of no known kind")),
+        };
+        Ok(Head {
+            kind,
+            flags: (first >> 8) as u8,
+            handler: (first >> 16) as u16,
+            id: (first >> 32) as u32,
+            value,
+        })
+    }
+
+    pub(crate) fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_come_back() {
+        for kind in 1..=8 {
+            let head = Head::decode([kind | 0x0123_4567_89ab_cd00, u64::MAX]).unwrap();
+            assert_eq!(head.encode(), [kind | 0x0123_4567_89ab_cd00, u64::MAX]);
+            assert_eq!(
+                (head.flags, head.handler, head.id),
+                (0xcd, 0x89ab, 0x0123_4567)
+            );
+        }
+        assert!(Head::decode([0, 0]).is_err());
+        assert!(Head::decode([9, 0]).is_err());
+    }
+}

@@ -1,0 +1,139 @@
+//! The program's memory that a message is sent from or received into.
+
+use std::ptr;
+
+/// One or several pieces of memory, taken as one message in their order.
+///
+/// Whoever makes one promises that the memory stays valid, and is not touched otherwise, until the
+/// operation it is for has ended.
+#[derive(Clone, Debug)]
+pub(crate) enum Memory {
+    One(*mut u8, usize),
+    Many(Box<[(*mut u8, usize)]>, usize),
+}
+
+// SAFETY: the memory belongs to no thread, and whoever made the value has promised that nobody
+// touches it meanwhile.
+unsafe impl Send for Memory {}
+
+impl Memory {
+    pub(crate) fn one(start: *mut u8, len: usize) -> Memory {
+        Memory::One(start, len)
+    }
+
+    pub(crate) fn many(pieces: impl IntoIterator<Item = (*mut u8, usize)>) -> Memory {
+        let pieces: Box<[_]> = pieces.into_iter().collect();
+        match &*pieces {
+            [(start, len)] => Memory::One(*start, *len),
+            _ => {
+                let len = pieces.iter().map(|(_, len)| len).sum();
+                Memory::Many(pieces, len)
+            }
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Memory::One(_, len) | Memory::Many(_, len) => *len,
+        }
+    }
+
+    /// The start, where it is all in one place.
+    pub(crate) fn contiguous(&self) -> Option<*mut u8> {
+        match self {
+            Memory::One(start, _) => Some(*start),
+            Memory::Many(..) => None,
+        }
+    }
+
+    /// Calls `each` with the pieces that hold `len` bytes from `offset` on, as far as there are so
+    /// many.
+    #[inline]
+    pub(crate) fn pieces(
+        &self,
+        mut offset: usize,
+        mut len: usize,
+        mut each: impl FnMut(*mut u8, usize),
+    ) {
+        let one;
+        let pieces: &[(*mut u8, usize)] = match self {
+            Memory::One(start, size) => {
+                one = [(*start, *size)];
+                &one
+            }
+            Memory::Many(pieces, _) => pieces,
+        };
+        for (start, size) in pieces {
+            if offset >= *size {
+                offset -= size;
+                continue;
+            }
+            let part = len.min(size - offset);
+            if part == 0 {
+                return;
+            }
+            // SAFETY: inside the piece, which is valid by the promise of whoever made it.
+            each(unsafe { start.add(offset) }, part);
+            offset = 0;
+            len -= part;
+        }
+    }
+
+    /// Copies `len` bytes from `offset` on to `into`.
+    ///
+    /// # Safety
+    /// There are so many, and `into` is valid for them.
+    #[inline]
+    pub(crate) unsafe fn gather(&self, offset: usize, into: *mut u8, len: usize) {
+        let mut done = 0;
+        self.pieces(offset, len, |piece, part| {
+            // SAFETY: as promised to this function and by whoever made the value. `copy`, because a
+            // program may send from and receive into memory that overlaps.
+            unsafe { ptr::copy(piece, into.add(done), part) };
+            done += part;
+        });
+        debug_assert_eq!(done, len);
+    }
+
+    /// Copies `len` bytes from `from` to `offset` and the bytes behind it, as far as they fit.
+    ///
+    /// # Safety
+    /// `from` is valid for `len` bytes.
+    #[inline]
+    pub(crate) unsafe fn scatter(&self, offset: usize, from: *const u8, len: usize) {
+        let mut done = 0;
+        self.pieces(offset, len, |piece, part| {
+            // SAFETY: as in `gather`.
+            unsafe { ptr::copy(from.add(done), piece, part) };
+            done += part;
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_one_message() {
+        let mut parts = [vec![0u8; 3], vec![], vec![0; 5], vec![0; 1]];
+        let memory = Memory::many(parts.iter_mut().map(|part| (part.as_mut_ptr(), part.len())));
+        assert_eq!(memory.len(), 9);
+        assert!(memory.contiguous().is_none());
+        let sent: Vec<u8> = (1..=9).collect();
+        // SAFETY: all memory lives in this function and is of the sizes given.
+        unsafe {
+            memory.scatter(0, sent.as_ptr(), 4);
+            memory.scatter(4, sent[4..].as_ptr(), 5);
+            memory.scatter(8, sent[8..].as_ptr(), 1);
+            // More than fits is left out.
+            memory.scatter(9, sent.as_ptr(), 9);
+            for (offset, len) in [(0, 9), (2, 3), (3, 5), (8, 1), (9, 0)] {
+                let mut back = vec![0; len];
+                memory.gather(offset, back.as_mut_ptr(), len);
+                assert_eq!(back, sent[offset..offset + len]);
+            }
+        }
+        assert_eq!(parts[2], [4, 5, 6, 7, 8]);
+    }
+}

@@ -1,0 +1,167 @@
+//! Operations that have begun, and how they ended.
+
+use super::memory::Memory;
+use super::LinkId;
+use crate::Error;
+
+/// An operation that was begun with `isend` or `irecv`, until its end has been asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Request {
+    pub(crate) index: u32,
+    pub(crate) generation: u32,
+}
+
+/// How an operation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// The link of the message, of which one may have been asked for or not.
+    pub link: LinkId,
+    pub tag: u64,
+    /// Bytes of the message.
+    pub len: usize,
+}
+
+/// Every operation's state.
+#[derive(Debug, Default)]
+pub(crate) struct Ops {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    /// Operations that have not ended.
+    pub(crate) pending: usize,
+}
+
+#[derive(Debug)]
+struct Slot {
+    generation: u32,
+    state: State,
+    /// Nobody will ask for its end.
+    is_detached: bool,
+}
+
+#[derive(Debug)]
+pub(crate) enum State {
+    Free,
+    /// The number that its link knows it by, once it is announced.
+    Send {
+        link: u32,
+        number: Option<u32>,
+    },
+    Receive(Receive),
+    Done(Result<Status, Error>),
+}
+
+/// A receive that waits for its message, or for the rest of it.
+#[derive(Debug)]
+pub(crate) struct Receive {
+    pub(crate) memory: Memory,
+    /// Set when it has been matched.
+    pub(crate) status: Option<Status>,
+}
+
+impl Ops {
+    pub(crate) fn begin(&mut self, state: State) -> Request {
+        self.pending += 1;
+        self.insert(state)
+    }
+
+    /// An operation that ended as soon as it began.
+    pub(crate) fn ended(&mut self, result: Result<Status, Error>) -> Request {
+        self.insert(State::Done(result))
+    }
+
+    fn insert(&mut self, state: State) -> Request {
+        if let Some(index) = self.free.pop() {
+            let slot = &mut self.slots[index as usize];
+            slot.state = state;
+            slot.is_detached = false;
+            return Request {
+                index,
+                generation: slot.generation,
+            };
+        }
+        let index = self.slots.len() as u32;
+        self.slots.push(Slot {
+            generation: 0,
+            state,
+            is_detached: false,
+        });
+        Request {
+            index,
+            generation: 0,
+        }
+    }
+
+    pub(crate) fn end(&mut self, index: u32, result: Result<Status, Error>) {
+        let slot = &mut self.slots[index as usize];
+        debug_assert!(!matches!(slot.state, State::Free | State::Done(_)));
+        self.pending -= 1;
+        slot.state = State::Done(result);
+        if slot.is_detached {
+            self.release(index);
+        }
+    }
+
+    fn release(&mut self, index: u32) {
+        let slot = &mut self.slots[index as usize];
+        slot.state = State::Free;
+        slot.generation = slot.generation.wrapping_add(1);
+        self.free.push(index);
+    }
+
+    pub(crate) fn state(&mut self, index: u32) -> &mut State {
+        &mut self.slots[index as usize].state
+    }
+
+    fn find(&self, request: Request) -> Result<&Slot, Error> {
+        self.slots
+            .get(request.index as usize)
+            .filter(|slot| {
+                slot.generation == request.generation && !matches!(slot.state, State::Free)
+            })
+            .ok_or(Error::Misuse(
+                "no such request: it has been completed before",
+            ))
+    }
+
+    /// Whether the operation has ended.
+    #[inline]
+    pub(crate) fn is_done(&self, request: Request) -> Result<bool, Error> {
+        Ok(matches!(self.find(request)?.state, State::Done(_)))
+    }
+
+    /// How the operation ended, after which it is forgotten; None while it has not.
+    #[inline]
+    pub(crate) fn take(
+        &mut self,
+        request: Request,
+    ) -> Result<Option<Result<Status, Error>>, Error> {
+        if !self.is_done(request)? {
+            return Ok(None);
+        }
+        match std::mem::replace(self.state(request.index), State::Free) {
+            State::Done(result) => {
+                self.release(request.index);
+                Ok(Some(result))
+            }
+            _ => unreachable!("looked at above"),
+        }
+    }
+
+    /// Nobody will ask.
+    pub(crate) fn detach(&mut self, request: Request) -> Result<(), Error> {
+        if self.is_done(request)? {
+            self.release(request.index);
+        } else {
+            self.slots[request.index as usize].is_detached = true;
+        }
+        Ok(())
+    }
+
+    /// The state of an operation that has not ended.
+    pub(crate) fn running(&mut self, request: Request) -> Result<Option<&mut State>, Error> {
+        if self.is_done(request)? {
+            return Ok(None);
+        }
+        Ok(Some(self.state(request.index)))
+    }
+}

@@ -1,0 +1,167 @@
+//! Matching: receives that wait for messages, and messages that wait for receives.
+
+use std::collections::VecDeque;
+
+use super::carrier::Body;
+use super::LinkId;
+
+/// Which messages a receive takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// None: from anybody.
+    pub from: Option<LinkId>,
+    pub tag: u64,
+    /// Bits of the tag that don't matter.
+    pub ignore: u64,
+}
+
+impl Wanted {
+    /// Messages with this tag from this link.
+    pub fn new(from: LinkId, tag: u64) -> Wanted {
+        Wanted {
+            from: Some(from),
+            tag,
+            ignore: 0,
+        }
+    }
+
+    /// Any message.
+    pub fn any() -> Wanted {
+        Wanted {
+            from: None,
+            tag: 0,
+            ignore: u64::MAX,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn takes(&self, from: LinkId, tag: u64) -> bool {
+        (self.tag ^ tag) & !self.ignore == 0 && self.from.is_none_or(|wanted| wanted == from)
+    }
+}
+
+/// A receive that waits for its message.
+#[derive(Debug)]
+pub(crate) struct Posted {
+    pub(crate) wanted: Wanted,
+    pub(crate) op: u32,
+}
+
+/// A message that waits for its receive.
+#[derive(Debug)]
+pub(crate) struct Unexpected {
+    pub(crate) from: LinkId,
+    pub(crate) tag: u64,
+    pub(crate) what: What,
+}
+
+#[derive(Debug)]
+pub(crate) enum What {
+    /// It is here. `sync` is the sender's number, where it wants to know.
+    Whole { body: Body, sync: Option<u32> },
+    /// It is offered; what came early is with its link.
+    Offer { id: u32, len: usize },
+}
+
+impl Unexpected {
+    pub(crate) fn len(&self) -> usize {
+        match &self.what {
+            What::Whole { body, .. } => body.len(),
+            What::Offer { len, .. } => *len,
+        }
+    }
+}
+
+/// Both queues. Of what fits, the oldest is matched first: messages of one sender with one tag are received in the order in which they were sent.
+#[derive(Debug, Default)]
+pub(crate) struct Queues {
+    posted: VecDeque<Posted>,
+    unexpected: VecDeque<Unexpected>,
+}
+
+impl Queues {
+    /// The receive that a message is for.
+    #[inline]
+    pub(crate) fn receive_for(&mut self, from: LinkId, tag: u64) -> Option<u32> {
+        let at = self
+            .posted
+            .iter()
+            .position(|posted| posted.wanted.takes(from, tag))?;
+        self.posted.remove(at).map(|posted| posted.op)
+    }
+
+    /// Likewise, without taking it.
+    pub(crate) fn peek_receive(&self, from: LinkId, tag: u64) -> Option<u32> {
+        let found = self
+            .posted
+            .iter()
+            .find(|posted| posted.wanted.takes(from, tag))?;
+        Some(found.op)
+    }
+
+    /// The message that a receive is for.
+    #[inline]
+    pub(crate) fn message_for(&mut self, wanted: &Wanted) -> Option<Unexpected> {
+        let at = self
+            .unexpected
+            .iter()
+            .position(|found| wanted.takes(found.from, found.tag))?;
+        self.unexpected.remove(at)
+    }
+
+    pub(crate) fn peek_message(&self, wanted: &Wanted) -> Option<&Unexpected> {
+        self.unexpected
+            .iter()
+            .find(|found| wanted.takes(found.from, found.tag))
+    }
+
+    pub(crate) fn post(&mut self, wanted: Wanted, op: u32) {
+        self.posted.push_back(Posted { wanted, op });
+    }
+
+    pub(crate) fn hold(&mut self, message: Unexpected) {
+        self.unexpected.push_back(message);
+    }
+
+    /// Takes a receive back. False when it has been matched already.
+    pub(crate) fn unpost(&mut self, op: u32) -> bool {
+        let at = self.posted.iter().position(|posted| posted.op == op);
+        at.is_some_and(|at| self.posted.remove(at).is_some())
+    }
+
+    /// Takes an offer out that its sender withdraws. False when it has been matched already.
+    pub(crate) fn forget_offer(&mut self, from: LinkId, offer: u32) -> bool {
+        let is_it = |found: &Unexpected| {
+            found.from == from && matches!(found.what, What::Offer { id, .. } if id == offer)
+        };
+        let at = self.unexpected.iter().position(is_it);
+        at.is_some_and(|at| self.unexpected.remove(at).is_some())
+    }
+
+    /// The link is gone: offers that nobody can fulfil any more go with it; whole messages stay. Gives the receives that only it could have answered.
+    pub(crate) fn cut(&mut self, link: LinkId, is_last: bool) -> Vec<u32> {
+        self.unexpected
+            .retain(|found| found.from != link || matches!(found.what, What::Whole { .. }));
+        self.unpost_where(|wanted| match wanted.from {
+            Some(from) => from == link,
+            None => is_last,
+        })
+    }
+
+    /// Takes back all receives that `gone` says.
+    pub(crate) fn unpost_where(&mut self, mut gone: impl FnMut(&Wanted) -> bool) -> Vec<u32> {
+        let mut taken = Vec::new();
+        self.posted.retain(|posted| {
+            let goes = gone(&posted.wanted);
+            if goes {
+                taken.push(posted.op);
+            }
+            !goes
+        });
+        taken
+    }
+
+    pub(crate) fn has_posted(&self) -> bool {
+        !self.posted.is_empty()
+    }
+}

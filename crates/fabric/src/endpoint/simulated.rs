@@ -1,0 +1,626 @@
+//! Links in one process, on a virtual clock, with delays, small buffers and deaths.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use super::carrier::{Body, Carrier, Payload, Placer, Sent, ENVELOPES, SHORT};
+use super::engine::{Engine, How};
+use super::head::{Head, Kind, ACTIVE};
+use super::memory::Memory;
+use super::queue::Wanted;
+use super::{LinkId, Request};
+use crate::block::Block;
+use crate::message::{Filled, Owner};
+use crate::{Error, Message};
+
+/// What makes a run: every number comes from here, so that it can be repeated.
+pub(super) struct Chance(pub(super) u64);
+
+impl Chance {
+    pub(super) fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % n
+    }
+}
+
+/// One direction of a simulated link.
+#[derive(Default)]
+struct Pipe {
+    frames: VecDeque<(u64, Head, Vec<u8>)>,
+    answers: VecDeque<(u64, Head)>,
+    /// Eager bytes and envelopes that the receiver holds.
+    bytes: usize,
+    envelopes: u32,
+    is_cut: bool,
+}
+
+pub(super) struct World {
+    pub(super) now: u64,
+    chance: Chance,
+    delay: u64,
+    /// Answers and credit wait behind data, as in a system that has just one channel.
+    in_band: bool,
+}
+
+pub(super) struct Simulated {
+    world: Rc<RefCell<World>>,
+    out: Rc<RefCell<Pipe>>,
+    back: Rc<RefCell<Pipe>>,
+    frames_max: usize,
+    bytes_max: usize,
+}
+
+const EAGER: usize = 1000;
+const PART: usize = 700;
+
+impl Simulated {
+    fn due(&self) -> u64 {
+        let mut world = self.world.borrow_mut();
+        let delay = world.delay;
+        world.now + world.chance.below(delay + 1)
+    }
+}
+
+impl Carrier for Simulated {
+    fn send(&mut self, head: &Head, payload: Payload<'_>) -> Result<Sent, Error> {
+        let due = self.due();
+        let mut out = self.out.borrow_mut();
+        if out.is_cut {
+            return Err(Error::Closed("the peer".into()));
+        }
+        if out.frames.len() >= self.frames_max {
+            return Ok(Sent::Busy);
+        }
+        let eager = match head.kind {
+            Kind::Eager if payload.len > SHORT => payload.len,
+            _ => 0,
+        };
+        if matches!(head.kind, Kind::Eager | Kind::Offer) {
+            if out.envelopes >= ENVELOPES || out.bytes + eager > self.bytes_max {
+                return Ok(Sent::NoCredit);
+            }
+            out.envelopes += 1;
+            out.bytes += eager;
+        }
+        let mut bytes = vec![0; payload.len];
+        // SAFETY: the vector has that many bytes.
+        unsafe {
+            payload
+                .memory
+                .gather(payload.offset, bytes.as_mut_ptr(), payload.len)
+        };
+        let due = out.frames.back().map_or(due, |(last, ..)| due.max(*last));
+        out.frames.push_back((due, *head, bytes));
+        Ok(Sent::Done)
+    }
+
+    fn answer(&mut self, head: &Head) -> Result<Sent, Error> {
+        if self.world.borrow().in_band {
+            let nothing = Memory::one(std::ptr::NonNull::dangling().as_ptr(), 0);
+            let payload = Payload {
+                memory: &nothing,
+                offset: 0,
+                len: 0,
+            };
+            return self.send(head, payload);
+        }
+        let due = self.due();
+        let mut out = self.out.borrow_mut();
+        if out.is_cut {
+            return Err(Error::Closed("the peer".into()));
+        }
+        let due = out.answers.back().map_or(due, |(last, ..)| due.max(*last));
+        out.answers.push_back((due, *head));
+        Ok(Sent::Done)
+    }
+
+    fn recv(&mut self, placer: Placer<'_>) -> Result<Option<(Head, Body)>, Error> {
+        let now = self.world.borrow().now;
+        let mut back = self.back.borrow_mut();
+        if back.answers.front().is_some_and(|(due, _)| *due <= now) {
+            let (_, head) = back.answers.pop_front().unwrap();
+            return Ok(Some((head, Body::Short([0; SHORT], 0))));
+        }
+        if back.frames.front().is_none_or(|(due, ..)| *due > now) {
+            return match back.is_cut && back.frames.is_empty() && back.answers.is_empty() {
+                true => Err(Error::Closed("the peer".into())),
+                false => Ok(None),
+            };
+        }
+        let (_, head, bytes) = back.frames.pop_front().unwrap();
+        drop(back);
+        if bytes.len() <= SHORT {
+            let mut short = [0; SHORT];
+            short[..bytes.len()].copy_from_slice(&bytes);
+            return Ok(Some((head, Body::Short(short, bytes.len() as u8))));
+        }
+        if self.world.borrow_mut().chance.below(2) == 0 {
+            if let Some(place) = placer(&head, bytes.len()) {
+                // SAFETY: the placer gives memory for so many bytes.
+                unsafe {
+                    place
+                        .as_ptr()
+                        .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len())
+                };
+                return Ok(Some((head, Body::Placed(bytes.len()))));
+            }
+        }
+        let mut block = Block::new(bytes.len());
+        block.bytes_mut(0, bytes.len()).copy_from_slice(&bytes);
+        let start = block.range(0, bytes.len());
+        let filled = Filled::new(block, None);
+        let owner = Owner::Heap {
+            _filled: std::sync::Arc::new(filled),
+        };
+        Ok(Some((
+            head,
+            Body::Held(Message::new(start, bytes.len(), owner)),
+        )))
+    }
+
+    fn matched(&mut self, eager_bytes: usize) {
+        let mut back = self.back.borrow_mut();
+        back.envelopes -= 1;
+        back.bytes -= if eager_bytes > SHORT { eager_bytes } else { 0 };
+    }
+
+    fn eager_max(&self) -> usize {
+        EAGER
+    }
+
+    fn part_max(&self) -> usize {
+        PART
+    }
+
+    fn early_max(&self) -> usize {
+        2 * PART
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// Endpoints, each linked with each.
+pub(super) struct Cluster {
+    pub(super) world: Rc<RefCell<World>>,
+    pub(super) nodes: Vec<Engine<Simulated>>,
+    /// `links[i][j]`: from i to j.
+    pub(super) links: Vec<Vec<Option<LinkId>>>,
+    pipes: Vec<(usize, usize, Rc<RefCell<Pipe>>)>,
+}
+
+impl Cluster {
+    pub(super) fn new(size: usize, seed: u64, delay: u64, in_band: bool) -> Cluster {
+        let world = Rc::new(RefCell::new(World {
+            now: 0,
+            chance: Chance(seed),
+            delay,
+            in_band,
+        }));
+        let mut nodes: Vec<_> = (0..size).map(|_| Engine::new()).collect();
+        let mut links = vec![vec![None; size]; size];
+        let mut pipes = Vec::new();
+        for i in 0..size {
+            for j in 0..i {
+                let (one, other) = (Rc::default(), Rc::default());
+                let end = |out: &Rc<_>, back: &Rc<_>| Simulated {
+                    world: world.clone(),
+                    out: Rc::clone(out),
+                    back: Rc::clone(back),
+                    frames_max: 8,
+                    bytes_max: 4 * EAGER,
+                };
+                links[i][j] = Some(nodes[i].add_link(end(&one, &other)));
+                links[j][i] = Some(nodes[j].add_link(end(&other, &one)));
+                pipes.push((i, j, one));
+                pipes.push((j, i, other));
+            }
+        }
+        Cluster {
+            world,
+            nodes,
+            links,
+            pipes,
+        }
+    }
+
+    /// Lets everything happen that can happen now, and then time pass. False when nothing was left to happen.
+    pub(super) fn step(&mut self) -> bool {
+        let mut happened = false;
+        for node in 0..self.nodes.len() {
+            for link in self.links[node].iter().flatten() {
+                happened |= self.nodes[node].progress(*link);
+            }
+        }
+        if happened {
+            return true;
+        }
+        // What nobody reads any more stays where it is.
+        let mut world = self.world.borrow_mut();
+        let now = world.now;
+        let due = |pipe: &Rc<RefCell<Pipe>>| {
+            let pipe = pipe.borrow();
+            let frames = pipe.frames.iter().map(|(due, ..)| *due);
+            let all = frames.chain(pipe.answers.iter().map(|(due, _)| *due));
+            all.filter(|due| *due > now).min()
+        };
+        let next = self.pipes.iter().filter_map(|(.., pipe)| due(pipe)).min();
+        world.now = next.unwrap_or(now);
+        next.is_some()
+    }
+
+    fn cut(&mut self, node: usize) {
+        for (from, to, pipe) in &self.pipes {
+            if *from == node || *to == node {
+                pipe.borrow_mut().is_cut = true;
+            }
+        }
+    }
+
+    fn link(&self, from: usize, to: usize) -> LinkId {
+        self.links[from][to].unwrap()
+    }
+}
+
+pub(super) fn tagged(tag: u64) -> Head {
+    Head::new(Kind::Eager, 0, tag)
+}
+
+pub(super) fn memory(bytes: &mut [u8]) -> Memory {
+    Memory::one(bytes.as_mut_ptr(), bytes.len())
+}
+
+fn ended(cluster: &mut Cluster, node: usize, request: Option<Request>) -> Result<usize, Error> {
+    let Some(request) = request else {
+        return Ok(0);
+    };
+    for _ in 0..1_000_000 {
+        if let Some(result) = cluster.nodes[node].ops.take(request)? {
+            return result.map(|status| status.len);
+        }
+        if !cluster.step() {
+            break;
+        }
+    }
+    Err(Error::TimedOut("waiting".into()))
+}
+
+#[test]
+fn messages_of_all_lengths_arrive_in_order() {
+    for seed in 1..200 {
+        let mut cluster = Cluster::new(2, seed, seed % 5, false);
+        let mut chance = Chance(seed * 77);
+        let (there, here) = (cluster.link(0, 1), cluster.link(1, 0));
+        let lengths: Vec<usize> = (0..60)
+            .map(|_| match chance.below(4) {
+                0 => chance.below(SHORT as u64 + 1) as usize,
+                1 => chance.below(EAGER as u64 + 1) as usize,
+                2 => chance.below(3 * EAGER as u64) as usize,
+                _ => chance.below(20 * EAGER as u64) as usize,
+            })
+            .collect();
+        let mut sent: Vec<Vec<u8>> = lengths
+            .iter()
+            .enumerate()
+            .map(|(i, len)| (0..*len).map(|at| (at * 7 + i) as u8).collect())
+            .collect();
+        let mut sends = VecDeque::new();
+        let mut receives = VecDeque::new();
+        let mut got: Vec<Vec<u8>> = lengths.iter().map(|len| vec![0; *len]).collect();
+        let (mut next_send, mut next_receive) = (0, 0);
+        while next_send < 60 || next_receive < 60 || !sends.is_empty() || !receives.is_empty() {
+            match chance.below(3) {
+                0 if next_send < 60 => {
+                    let how = How {
+                        sync: chance.below(3) == 0,
+                        unordered: false,
+                    };
+                    let request =
+                        cluster.nodes[0].send(there, tagged(5), memory(&mut sent[next_send]), how);
+                    sends.extend(request.unwrap());
+                    next_send += 1;
+                }
+                1 if next_receive < 60 => {
+                    let request = cluster.nodes[1]
+                        .receive(Wanted::new(here, 5), memory(&mut got[next_receive]));
+                    receives.push_back(request);
+                    next_receive += 1;
+                }
+                _ => {
+                    let moved = cluster.step();
+                    sends.retain(|send| {
+                        cluster.nodes[0]
+                            .ops
+                            .take(*send)
+                            .unwrap()
+                            .map(Result::unwrap)
+                            .is_none()
+                    });
+                    let before = receives.len();
+                    receives.retain(|receive| {
+                        cluster.nodes[1]
+                            .ops
+                            .take(*receive)
+                            .unwrap()
+                            .map(Result::unwrap)
+                            .is_none()
+                    });
+                    let all_begun = next_send == 60 && next_receive == 60;
+                    assert!(
+                        moved || !all_begun || before > receives.len() || receives.is_empty(),
+                        "stuck, seed {seed}"
+                    );
+                }
+            }
+        }
+        assert!(got == sent, "seed {seed}");
+        assert_eq!(
+            cluster.nodes[0].ops.pending + cluster.nodes[1].ops.pending,
+            0
+        );
+    }
+}
+
+#[test]
+fn tags_wildcards_and_unexpected_messages() {
+    let mut cluster = Cluster::new(3, 9, 3, false);
+    let mut bytes: Vec<Vec<u8>> = (0..6).map(|i| vec![i as u8; 500 * i]).collect();
+    for (i, bytes) in bytes.iter_mut().enumerate() {
+        let from = i % 2;
+        let link = cluster.link(from, 2);
+        cluster.nodes[from]
+            .send(link, tagged(100 + i as u64), memory(bytes), How::default())
+            .unwrap();
+    }
+    while cluster.step() {}
+    let mut got = vec![0; 5000];
+    let tag = |tag| Wanted {
+        from: None,
+        tag,
+        ignore: 0,
+    };
+    assert_eq!(cluster.nodes[2].peek(&tag(104)).unwrap().len, 2000);
+    assert!(cluster.nodes[2].peek(&tag(99)).is_none());
+    for i in [4, 1, 5, 0] {
+        let request = cluster.nodes[2].receive(tag(100 + i), memory(&mut got));
+        assert_eq!(
+            ended(&mut cluster, 2, Some(request)).unwrap(),
+            500 * i as usize
+        );
+        assert!(got[..500 * i as usize].iter().all(|byte| *byte == i as u8));
+    }
+    // 2 came from node 0, and 3 from node 1.
+    let from = cluster.link(2, 1);
+    let any = Wanted {
+        from: Some(from),
+        ..Wanted::any()
+    };
+    let request = cluster.nodes[2].receive(any, memory(&mut got));
+    assert_eq!(ended(&mut cluster, 2, Some(request)).unwrap(), 1500);
+    let (status, body) = cluster.nodes[2].take_in_place(&Wanted::any()).unwrap();
+    assert_eq!((status.tag, body.len()), (102, 1000));
+}
+
+#[test]
+fn a_message_longer_than_its_place_is_an_error_and_the_next_one_is_not() {
+    for len in [20, 900, 5000] {
+        let mut cluster = Cluster::new(2, 4, 2, false);
+        let (there, here) = (cluster.link(0, 1), cluster.link(1, 0));
+        let mut long = vec![7; len];
+        let mut got = vec![0; len - 1];
+        let send = cluster.nodes[0]
+            .send(there, tagged(1), memory(&mut long), How::default())
+            .unwrap();
+        let next = cluster.nodes[0]
+            .send(there, tagged(1), memory(&mut long[..5]), How::default())
+            .unwrap();
+        let receive = cluster.nodes[1].receive(Wanted::new(here, 1), memory(&mut got));
+        match ended(&mut cluster, 1, Some(receive)) {
+            Err(Error::Truncated { len: l, room }) => assert_eq!((l, room), (len, len - 1)),
+            other => panic!("{other:?}"),
+        }
+        assert!(got.iter().all(|byte| *byte == 7));
+        ended(&mut cluster, 0, send).unwrap();
+        ended(&mut cluster, 0, next).unwrap();
+        let receive = cluster.nodes[1].receive(Wanted::new(here, 1), memory(&mut got));
+        assert_eq!(ended(&mut cluster, 1, Some(receive)).unwrap(), 5);
+    }
+}
+
+#[test]
+fn a_receiver_that_takes_nothing_holds_a_bounded_amount() {
+    let mut cluster = Cluster::new(2, 4, 2, false);
+    let (there, here) = (cluster.link(0, 1), cluster.link(1, 0));
+    let mut bytes = vec![1; 300];
+    let mut sends = Vec::new();
+    for tag in 0..2 * u64::from(ENVELOPES) {
+        let send = cluster.nodes[0].send(there, tagged(tag), memory(&mut bytes), How::default());
+        sends.push(send.unwrap());
+    }
+    while cluster.step() {}
+    let last = 2 * u64::from(ENVELOPES) - 1;
+    // Everything is full of others: this one can't come.
+    let mut got = vec![0; 300];
+    let request = cluster.nodes[1].receive(Wanted::new(here, last), memory(&mut got));
+    assert!(matches!(
+        ended(&mut cluster, 1, Some(request)),
+        Err(Error::Starved(_))
+    ));
+    for tag in 0..=last {
+        let request = cluster.nodes[1].receive(Wanted::new(here, tag), memory(&mut got));
+        assert_eq!(ended(&mut cluster, 1, Some(request)).unwrap(), 300, "{tag}");
+    }
+    for send in sends {
+        ended(&mut cluster, 0, send).unwrap();
+    }
+}
+
+#[test]
+fn two_ends_that_send_first_need_a_channel_for_answers() {
+    // Both fill the link with messages that the other must take before it answers: the deadlock of synchronous sends with credits in band.
+    for in_band in [false, true] {
+        let mut cluster = Cluster::new(2, 4, 0, in_band);
+        let (there, here) = (cluster.link(0, 1), cluster.link(1, 0));
+        let mut bytes = vec![1; 100 * PART];
+        let mut places = vec![vec![0; 100 * PART]; 2];
+        let mut all = Vec::new();
+        for (node, link) in [(0, there), (1, here)] {
+            let sync = How {
+                sync: true,
+                unordered: false,
+            };
+            let receive =
+                cluster.nodes[node].receive(Wanted::new(link, 1), memory(&mut places[node]));
+            all.push((node, receive));
+            for _ in 0..4 {
+                let send = cluster.nodes[node].send(link, tagged(1), memory(&mut bytes), sync);
+                all.extend(send.unwrap().map(|send| (node, send)));
+            }
+        }
+        let first: Vec<_> = all
+            .iter()
+            .filter(|(_, r)| r.index == all[0].1.index)
+            .copied()
+            .collect();
+        let done = first
+            .into_iter()
+            .all(|(node, request)| ended(&mut cluster, node, Some(request)).is_ok());
+        assert!(done || in_band);
+    }
+}
+
+#[test]
+fn a_death_ends_everything_that_waits_for_it() {
+    for seed in 1..100 {
+        let mut cluster = Cluster::new(3, seed, 4, false);
+        let mut chance = Chance(seed * 31);
+        let links = [cluster.link(0, 1), cluster.link(1, 0), cluster.link(1, 2)];
+        let mut bytes = vec![vec![3; 10_000]; 8];
+        let mut waits = Vec::new();
+        for (i, bytes) in bytes.iter_mut().enumerate() {
+            let len = chance.below(10_000) as usize;
+            let piece = memory(&mut bytes[..len]);
+            match i % 4 {
+                0 => waits.push((
+                    0,
+                    cluster.nodes[0]
+                        .send(
+                            links[0],
+                            tagged(1),
+                            piece,
+                            How {
+                                sync: true,
+                                unordered: false,
+                            },
+                        )
+                        .unwrap(),
+                )),
+                1 => waits.push((
+                    1,
+                    Some(cluster.nodes[1].receive(Wanted::new(links[1], 1), piece)),
+                )),
+                2 => waits.push((
+                    1,
+                    Some(cluster.nodes[1].receive(Wanted::new(links[2], 8), piece)),
+                )),
+                _ => waits.push((
+                    0,
+                    Some(cluster.nodes[0].receive(Wanted::new(links[0], 9), piece)),
+                )),
+            }
+        }
+        for _ in 0..chance.below(30) {
+            cluster.step();
+        }
+        cluster.cut(1);
+        for (node, request) in waits {
+            let result = ended(&mut cluster, node, request);
+            assert!(!matches!(result, Err(Error::TimedOut(_))), "seed {seed}");
+        }
+        assert!(
+            cluster.nodes.iter().all(|node| node.ops.pending == 0),
+            "seed {seed}"
+        );
+    }
+}
+
+#[test]
+fn what_is_not_taken_can_be_cancelled() {
+    for seed in 1..50 {
+        let mut cluster = Cluster::new(2, seed, 4, false);
+        let (there, here) = (cluster.link(0, 1), cluster.link(1, 0));
+        let mut bytes = vec![3; 10_000];
+        let mut got = vec![0; 10_000];
+        let send = cluster.nodes[0]
+            .send(there, tagged(1), memory(&mut bytes), How::default())
+            .unwrap()
+            .unwrap();
+        for _ in 0..seed % 7 {
+            cluster.step();
+        }
+        let early = seed % 2 == 0;
+        let receive =
+            early.then(|| cluster.nodes[1].receive(Wanted::new(here, 1), memory(&mut got)));
+        cluster.nodes[0].cancel(send).unwrap();
+        let sent = ended(&mut cluster, 0, Some(send));
+        match (sent, receive) {
+            (Err(Error::Cancelled), None) => {
+                assert!(cluster.nodes[1].peek(&Wanted::any()).is_none())
+            }
+            (Err(Error::Cancelled), Some(receive)) => {
+                assert!(cluster.nodes[1].cancel(receive).unwrap());
+                assert!(matches!(
+                    ended(&mut cluster, 1, Some(receive)),
+                    Err(Error::Cancelled)
+                ));
+            }
+            (Ok(_), Some(receive)) => {
+                assert_eq!(ended(&mut cluster, 1, Some(receive)).unwrap(), 10_000);
+            }
+            (sent, _) => panic!("{sent:?}, seed {seed}"),
+        }
+        assert_eq!(
+            cluster.nodes[0].ops.pending + cluster.nodes[1].ops.pending,
+            0
+        );
+    }
+}
+
+#[test]
+fn messages_for_handlers_come_beside_the_others() {
+    let mut cluster = Cluster::new(2, 3, 2, false);
+    let (there, here) = (cluster.link(0, 1), cluster.link(1, 0));
+    let mut bytes: Vec<u8> = (0..9000).map(|at| at as u8).collect();
+    for (handler, len) in [(7, 0), (8, 10), (9, 800), (10, 9000)] {
+        let head = Head {
+            flags: ACTIVE,
+            handler,
+            ..tagged(42)
+        };
+        cluster.nodes[0]
+            .send(there, head, memory(&mut bytes[..len]), How::default())
+            .unwrap();
+    }
+    while cluster.step() {}
+    let mut seen = Vec::new();
+    while let Some(active) = cluster.nodes[1].active.pop_front() {
+        assert_eq!((active.from, active.tag), (here, 42));
+        let (bytes, eager) = match active.bytes {
+            super::engine::Bytes::Whole(bytes) => (bytes, 0),
+            super::engine::Bytes::Body(body) => {
+                // SAFETY: the body has so many bytes.
+                let bytes =
+                    unsafe { std::slice::from_raw_parts(body.as_ptr().unwrap(), body.len()) };
+                (bytes.to_vec(), body.len())
+            }
+        };
+        assert!(bytes.iter().enumerate().all(|(at, byte)| *byte == at as u8));
+        seen.push((active.handler, bytes.len()));
+        cluster.nodes[1].handled(here, eager);
+    }
+    assert_eq!(seen, [(7, 0), (8, 10), (9, 800), (10, 9000)]);
+}
