@@ -12,6 +12,7 @@ use mgn_sys::peer::{self, Credentials};
 use rustix::event::{PollFd, PollFlags};
 use socket2::{Domain, SockAddr, Socket, Type};
 
+use crate::config::Sizes;
 use crate::handshake::{Agreed, ClientSide, Step};
 use crate::peer::Peer;
 use crate::wait::{poll, Deadline};
@@ -34,10 +35,44 @@ pub fn connect(
     opening: &[u8],
     timeout: Duration,
 ) -> Result<(Connection, Vec<u8>), Error> {
-    let tcp = matches!(address, Address::Tcp { .. });
     match &transport {
         Transport::Null => return Ok((null::connection()?, Vec::new())),
         Transport::File(path) => return Ok((file::connection(path, opening)?, Vec::new())),
+        _ => {}
+    }
+    // A server hands its clients to workers: whom the socket was connected to says nothing.
+    let way = open(address, &transport, token, opening, false, timeout)?;
+    let connection = match transport {
+        Transport::Shm => shm::client(way.peer, way.credentials, &way.sizes, way.fds)?,
+        _ => stream::client(way.peer, way.credentials, &way.sizes),
+    };
+    Ok((connection, way.welcome))
+}
+
+/// What a client has when the server has let it in.
+pub(crate) struct Way {
+    pub(crate) peer: Arc<Peer>,
+    pub(crate) credentials: Option<Credentials>,
+    pub(crate) sizes: Sizes,
+    pub(crate) welcome: Vec<u8>,
+    /// What came with the welcome.
+    pub(crate) fds: Vec<OwnedFd>,
+}
+
+/// Connects to a server, by shm, unix or tcp. `watch` is set where the process that listens is the one that stays at the other end.
+pub(crate) fn open(
+    address: &Address,
+    transport: &Transport,
+    token: Option<&Token>,
+    opening: &[u8],
+    watch: bool,
+    timeout: Duration,
+) -> Result<Way, Error> {
+    let tcp = matches!(address, Address::Tcp { .. });
+    match transport {
+        Transport::Null | Transport::File(_) => {
+            return Err(mismatch(address, "nobody answers there"))
+        }
         Transport::Tcp if !tcp => return Err(mismatch(address, "tcp needs a tcp: address")),
         Transport::Shm | Transport::Unix if tcp => {
             return Err(mismatch(address, "shm and unix need a unix: address"))
@@ -50,24 +85,25 @@ pub fn connect(
     let deadline = Deadline::after(Some(timeout));
     let socket = dial(address, &deadline)?;
     let server = format!("the server at {address}");
-    let credentials = if tcp {
-        None
-    } else {
-        Some(check_owner(&socket, &server)?)
+    let credentials = match tcp {
+        true => None,
+        false => Some(check_owner(&socket, &server)?),
     };
 
     let mut fds = Vec::new();
-    let side = ClientSide::new(&transport, token, opening, &server)?;
+    let side = ClientSide::new(transport, token, opening, &server)?;
     let Agreed { sizes, welcome } = talk(side, &socket, &mut fds, &server, &deadline)?;
     let peer = Arc::new(match tcp {
         true => Peer::tcp(socket, server, sizes.silence()),
-        false => Peer::unix(socket, server, false),
+        false => Peer::unix(socket, server, watch),
     });
-    let connection = match transport {
-        Transport::Shm => shm::client(peer, credentials, &sizes, fds)?,
-        _ => stream::client(peer, credentials, &sizes),
-    };
-    Ok((connection, welcome))
+    Ok(Way {
+        peer,
+        credentials,
+        sizes,
+        welcome,
+        fds,
+    })
 }
 
 /// A connected socket that does not block.

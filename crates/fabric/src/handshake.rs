@@ -24,7 +24,7 @@ use crate::token::Token;
 use crate::{Error, Transport};
 
 /// The version of everything in this crate that two processes must agree on.
-pub(crate) const VERSION: u16 = 1;
+pub(crate) const VERSION: u16 = 2;
 
 const MAGIC: [u8; 8] = *b"\x93MGNFAB\n";
 

@@ -15,6 +15,7 @@ use rustix::event::Timespec;
 use socket2::Socket;
 
 pub use incoming::Incoming;
+pub(crate) use incoming::Way as ServerWay;
 
 use crate::handshake::{Progress, ServerSide};
 use crate::wait::Deadline;

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use mgn_sys::{peer, tcp};
+use mgn_sys::{passing, peer, tcp};
 use rustix::event::{PollFd, PollFlags};
 use socket2::{SockRef, TcpKeepalive};
 
@@ -76,6 +76,25 @@ impl Peer {
 
     pub(crate) fn socket(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
+    }
+
+    /// Wakes whoever waits for the socket at the other end. That it may be full already is as good.
+    pub(crate) fn ring(&self) {
+        let _ = passing::send(&self.socket, &[0], &[], false);
+    }
+
+    /// Takes the rings that have come.
+    pub(crate) fn hear_rings(&self) {
+        let mut bytes = [0; 64];
+        while matches!(
+            passing::recv(&self.socket, &mut bytes, &mut Vec::new(), false),
+            Ok(64)
+        ) {}
+    }
+
+    /// What to wait at for the peer: its socket, and what tells of its end.
+    pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        std::iter::once(self.socket.as_fd()).chain(self.pidfd.as_ref().map(AsFd::as_fd))
     }
 
     /// Whether the peer has closed or died, as far as can be told without waiting.

@@ -30,6 +30,8 @@ pub(crate) struct Engine<C> {
 struct Slot<C> {
     generation: u32,
     link: Option<Link<C>>,
+    /// Why the last link here ended.
+    end: Option<Error>,
 }
 
 pub(crate) struct Link<C> {
@@ -130,11 +132,13 @@ impl<C: Carrier> Engine<C> {
             self.links.push(Slot {
                 generation: 0,
                 link: None,
+                end: None,
             });
             self.links.len() - 1
         });
         let slot = &mut self.links[index];
         slot.generation += 1;
+        slot.end = None;
         let id = LinkId {
             index: index as u32,
             generation: slot.generation,
@@ -153,6 +157,15 @@ impl<C: Carrier> Engine<C> {
             queued: 0,
         });
         id
+    }
+
+    /// Why there is no such link.
+    fn why_gone(&self, id: LinkId) -> Error {
+        let slot = self.links.get(id.index as usize);
+        let end = slot
+            .filter(|slot| slot.generation == id.generation)
+            .and_then(|slot| slot.end.as_ref());
+        end.map_or(Error::Misuse("the link has been closed"), Error::again)
     }
 
     pub(crate) fn links(&mut self) -> impl Iterator<Item = (LinkId, &mut C)> {
@@ -204,7 +217,7 @@ impl<C: Carrier> Engine<C> {
             .and_then(|slot| slot.link.as_mut())
             .filter(|link| link.id == to)
         else {
-            return Err(Error::Misuse("the link has been closed"));
+            return Err(self.why_gone(to));
         };
         let may_go = link.outbox.is_empty() || how.unordered;
         if may_go && !how.sync && memory.len() <= link.carrier.eager_max() {
@@ -217,8 +230,8 @@ impl<C: Carrier> Engine<C> {
                 Ok(Sent::Done) => return Ok(None),
                 Ok(Sent::Busy | Sent::NoCredit) => {}
                 Err(error) => {
-                    self.fail(to, error);
-                    return Err(Error::Misuse("the link has been closed"));
+                    self.fail(to, error.again());
+                    return Err(error);
                 }
             }
         }
@@ -275,7 +288,7 @@ impl<C: Carrier> Engine<C> {
     }
 
     /// Why no message can ever come for this receive, or none.
-    fn hopeless(&self, wanted: &Wanted) -> Option<Error> {
+    pub(crate) fn hopeless(&self, wanted: &Wanted) -> Option<Error> {
         let full = |link: &Link<C>| link.queued >= ENVELOPES;
         match wanted.from {
             Some(from) => {
@@ -284,7 +297,7 @@ impl<C: Carrier> Engine<C> {
                     .and_then(|slot| slot.link.as_ref())
                     .filter(|link| link.id == from)
                 {
-                    None => Some(Error::Misuse("the link has been closed")),
+                    None => Some(self.why_gone(from)),
                     Some(link) if full(link) => Some(Error::Starved(link.queued)),
                     Some(_) => None,
                 }
@@ -902,6 +915,7 @@ impl<C: Carrier> Engine<C> {
         let Some(link) = self.links[id.index as usize].link.take() else {
             return;
         };
+        self.links[id.index as usize].end = Some(error.again());
         let is_last = self.links.iter().all(|slot| slot.link.is_none());
         let mut ended: Vec<u32> = link
             .outgoing
@@ -988,6 +1002,8 @@ impl<C: Carrier> Link<C> {
     fn leaves_queue(&mut self, eager_bytes: usize) {
         self.queued -= 1;
         self.carrier.matched(eager_bytes);
+        // A peer that is gone is found out by the next look at what it sent.
+        let _ = self.carrier.flush();
     }
 }
 

@@ -1,21 +1,365 @@
 //! Endpoints: messages with tags between any number of processes.
+//!
+//! An [`Endpoint`] has a [link](LinkId) to each of its peers, whatever carries it: shared memory, unix sockets, or TCP. Messages of any length are sent
+//! with a tag and matched with receives in the order in which they were sent. What is sent goes on, and what was posted is received, also while the
+//! program computes.
 
 mod carrier;
 mod engine;
 mod head;
+mod joining;
+mod link;
 mod memory;
 mod ops;
+mod own;
+mod progress;
 mod queue;
+mod shm;
 #[cfg(test)]
 mod simulated;
+mod stream;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
 
 pub use engine::How;
+pub use joining::Joined;
 pub use ops::{Request, Status};
 pub use queue::Wanted;
+
+use carrier::Body;
+use head::{Head, Kind, ACTIVE};
+use memory::Memory;
+use progress::Shared;
+
+use crate::wait::Deadline;
+use crate::{Error, Message};
 
 /// One of an endpoint's links. It is not used again for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LinkId {
     pub(crate) index: u32,
     pub(crate) generation: u32,
+}
+
+/// Some memory of the program's: where it starts, and its length in bytes.
+pub type Piece = (*mut u8, usize);
+
+/// One process's part in a fabric. All methods may be called from any thread.
+pub struct Endpoint {
+    shared: Arc<Shared>,
+}
+
+/// A message that was received where it lies.
+pub struct Received {
+    pub status: Status,
+    body: Body,
+}
+
+impl Endpoint {
+    /// An endpoint with a link to itself only.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where the system has no descriptors or threads left.
+    pub fn new() -> Result<Endpoint, Error> {
+        Ok(Endpoint {
+            shared: Shared::start()?,
+        })
+    }
+
+    /// The link to itself.
+    pub fn own(&self) -> LinkId {
+        self.shared.own
+    }
+
+    /// Begins to send the pieces, one behind the other, as one message. None: it has ended already, and the memory may be used again.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for a link that was closed.
+    ///
+    /// # Safety
+    /// The memory stays valid and unchanged until the request has ended.
+    pub unsafe fn isend(
+        &self,
+        to: LinkId,
+        tag: u64,
+        pieces: &[Piece],
+        how: How,
+    ) -> Result<Option<Request>, Error> {
+        let head = Head::new(Kind::Eager, 0, tag);
+        self.shared.send(to, head, memory_of(pieces), how)
+    }
+
+    /// Begins to receive a message into the pieces.
+    ///
+    /// # Safety
+    /// The memory stays valid, and nobody else touches it, until the request has ended.
+    pub unsafe fn irecv(&self, wanted: Wanted, pieces: &[Piece]) -> Request {
+        self.shared.receive(wanted, memory_of(pieces))
+    }
+
+    /// Sends a message to a handler of the peer's.
+    ///
+    /// # Errors
+    /// As for [`Endpoint::isend`].
+    ///
+    /// # Safety
+    /// As for [`Endpoint::isend`].
+    pub unsafe fn isend_active(
+        &self,
+        to: LinkId,
+        handler: u16,
+        tag: u64,
+        pieces: &[Piece],
+        how: How,
+    ) -> Result<Option<Request>, Error> {
+        let head = Head {
+            flags: ACTIVE,
+            handler,
+            ..Head::new(Kind::Eager, 0, tag)
+        };
+        self.shared.send(to, head, memory_of(pieces), how)
+    }
+
+    /// Sends a message and waits until its memory may be used again, or with [`How::sync`] until the receiver has it.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] and what the transport says.
+    pub fn send(&self, to: LinkId, tag: u64, bytes: &[u8], how: How) -> Result<(), Error> {
+        let piece = (bytes.as_ptr().cast_mut(), bytes.len());
+        // SAFETY: the slice is borrowed until the request has ended: `wait` without a timeout returns no earlier.
+        let request = unsafe { self.isend(to, tag, &[piece], how) }?;
+        match request {
+            Some(request) => self.wait(request, None).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Receives a message and waits for it. Gives where it came from, its tag and length.
+    ///
+    /// # Errors
+    /// [`Error::Closed`], [`Error::Truncated`], [`Error::Starved`], and what the transport says.
+    pub fn recv(&self, wanted: Wanted, into: &mut [u8]) -> Result<Status, Error> {
+        // SAFETY: as in `send`.
+        let request = unsafe { self.irecv(wanted, &[(into.as_mut_ptr(), into.len())]) };
+        let status = self.wait(request, None)?;
+        Ok(status.expect("without a timeout it ends"))
+    }
+
+    /// Waits until an operation has ended, and forgets it. None when `timeout` passes first.
+    ///
+    /// # Errors
+    /// How the operation ended; [`Error::Misuse`] where its end was asked for before.
+    pub fn wait(
+        &self,
+        request: Request,
+        timeout: Option<Duration>,
+    ) -> Result<Option<Status>, Error> {
+        let deadline = Deadline::after(timeout);
+        let ended = |state: &mut progress::State| {
+            let ended = state.engine.ops.take(request).transpose()?;
+            Some(ended.and_then(|result| result))
+        };
+        self.shared.wait(&deadline, ended)?.transpose()
+    }
+
+    /// Whether an operation has ended; then it is forgotten. Lets others go on.
+    ///
+    /// # Errors
+    /// As for [`Endpoint::wait`].
+    pub fn test(&self, request: Request) -> Result<Option<Status>, Error> {
+        self.wait(request, Some(Duration::ZERO))
+    }
+
+    /// Waits until one of several operations has ended, and gives its place among them.
+    ///
+    /// # Errors
+    /// As for [`Endpoint::wait`].
+    pub fn wait_any(
+        &self,
+        requests: &[Request],
+        timeout: Option<Duration>,
+    ) -> Result<Option<(usize, Result<Status, Error>)>, Error> {
+        let deadline = Deadline::after(timeout);
+        self.shared
+            .wait(&deadline, |state| {
+                for (at, request) in requests.iter().enumerate() {
+                    match state.engine.ops.take(*request) {
+                        Ok(None) => {}
+                        Ok(Some(result)) => return Some(Ok((at, result))),
+                        Err(error) => return Some(Err(error)),
+                    }
+                }
+                None
+            })?
+            .transpose()
+    }
+
+    /// Gives an operation up that has not been matched. True: it has ended with [`Error::Cancelled`]. False: it ends as it ends, perhaps so too.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] where its end was asked for before.
+    pub fn cancel(&self, request: Request) -> Result<bool, Error> {
+        self.shared.cancel(request)
+    }
+
+    /// Nobody will ask for the operation's end.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] where its end was asked for before.
+    pub fn detach(&self, request: Request) -> Result<(), Error> {
+        self.shared.state().engine.ops.detach(request)
+    }
+
+    /// The message that a receive would get now: where from, which tag, how long. Waits for one for up to `timeout`.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for a link that was closed.
+    pub fn peek(
+        &self,
+        wanted: &Wanted,
+        timeout: Option<Duration>,
+    ) -> Result<Option<Status>, Error> {
+        let deadline = Deadline::after(timeout);
+        self.shared
+            .wait_for_message(wanted, &deadline, |state| state.engine.peek(wanted).map(Ok))?
+            .transpose()
+    }
+
+    /// The next message, where it lies if its sender could put it there. Its memory is the sender's again when it is dropped.
+    ///
+    /// # Errors
+    /// As for [`Endpoint::recv`].
+    pub fn take(
+        &self,
+        wanted: &Wanted,
+        timeout: Option<Duration>,
+    ) -> Result<Option<Received>, Error> {
+        let deadline = Deadline::after(timeout);
+        let found = self
+            .shared
+            .wait_for_message(wanted, &deadline, |state| {
+                let found = state.engine.peek(wanted)?;
+                match state.engine.take_in_place(wanted) {
+                    Some((status, body)) => Some(Ok((status, Some(body)))),
+                    None => Some(Ok((found, None))),
+                }
+            })?
+            .transpose()?;
+        let Some((status, body)) = found else {
+            return Ok(None);
+        };
+        if let Some(body) = body {
+            return Ok(Some(Received { status, body }));
+        }
+        // Too long to lie anywhere: it is fetched.
+        let block = crate::block::Block::new(status.len);
+        let start = block.range(0, status.len);
+        let exactly = Wanted::new(status.link, status.tag);
+        // SAFETY: the block lives until the request has ended.
+        let request = unsafe { self.irecv(exactly, &[(start, status.len)]) };
+        let status = self
+            .wait(request, None)?
+            .expect("without a timeout it ends");
+        let owner = crate::message::Owner::Heap {
+            _filled: Arc::new(crate::message::Filled::new(block, None)),
+        };
+        let body = Body::Held(Message::new(start, status.len, owner));
+        Ok(Some(Received { status, body }))
+    }
+
+    /// Sets what is called for messages to this handler. It is called from whatever thread finds the message, one at a time, and may send.
+    pub fn set_handler(&self, handler: u16, call: impl FnMut(Active<'_>) + Send + 'static) {
+        self.shared.set_handler(handler, Box::new(call));
+    }
+
+    /// Closes a link. What waits for it ends with [`Error::Closed`].
+    pub fn close(&self, link: LinkId) {
+        self.shared.close(link);
+    }
+}
+
+/// A message for a handler.
+#[derive(Clone, Copy, Debug)]
+pub struct Active<'a> {
+    pub from: LinkId,
+    pub tag: u64,
+    start: *const u8,
+    len: usize,
+    life: std::marker::PhantomData<&'a u8>,
+}
+
+impl Active<'_> {
+    /// The first byte; valid during the call. Over shared memory the sender can go on changing it.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.start
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// A private copy.
+    pub fn to_vec(&self) -> Vec<u8> {
+        copy_of(self.start, self.len)
+    }
+}
+
+impl Received {
+    /// The first byte; valid while the value is where it is and not dropped. Over shared memory the sender can go on changing it.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.body.as_ptr().expect("it was not placed elsewhere")
+    }
+
+    pub fn len(&self) -> usize {
+        self.status.len
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.status.len == 0
+    }
+
+    /// A private copy.
+    pub fn to_vec(&self) -> Vec<u8> {
+        copy_of(self.as_ptr(), self.len())
+    }
+}
+
+impl fmt::Debug for Received {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Received")
+            .field("status", &self.status)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Endpoint").finish_non_exhaustive()
+    }
+}
+
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        self.shared.stop();
+    }
+}
+
+fn memory_of(pieces: &[Piece]) -> Memory {
+    match pieces {
+        [(start, len)] => Memory::one(*start, *len),
+        _ => Memory::many(pieces.iter().copied()),
+    }
+}
+
+fn copy_of(start: *const u8, len: usize) -> Vec<u8> {
+    let mut copy = vec![0; len];
+    // SAFETY: whoever calls has so many bytes there.
+    unsafe { std::ptr::copy_nonoverlapping(start, copy.as_mut_ptr(), len) };
+    copy
 }

@@ -98,12 +98,21 @@ impl Incoming {
     /// # Errors
     /// [`Error::Closed`] where the client has gone, [`Error::Misuse`] for impossible sizes.
     pub fn accept(self, welcome: &[u8], config: &Config) -> Result<Connection, Error> {
+        let way = self.open(welcome, config, shm::SLOTS)?;
+        match way.memory {
+            Some(memory) => shm::server(way.peer, way.credentials, &way.sizes, memory),
+            None => Ok(stream::server(way.peer, way.credentials, &way.sizes)),
+        }
+    }
+
+    /// Lets the client in, and leaves it to the caller what to make of the way to it.
+    pub(crate) fn open(self, welcome: &[u8], config: &Config, slots: u64) -> Result<Way, Error> {
         let sizes = Sizes::new(config)?;
         let credentials = self.peer();
         let tcp = self.transport == Transport::Tcp;
         let name = name(&self.socket, &self.transport);
         let memory = match self.transport {
-            Transport::Shm => Some(shm::create(&sizes)?),
+            Transport::Shm => Some(shm::create(&sizes, slots)?),
             _ => None,
         };
         let fds: Vec<_> = memory.iter().flatten().map(|fd| fd.as_fd()).collect();
@@ -115,11 +124,22 @@ impl Incoming {
             false => Peer::unix(self.socket, name, true),
         });
         sent.map_err(|error| peer.failed("welcoming", error))?;
-        match memory {
-            Some(memory) => shm::server(peer, credentials, &sizes, memory),
-            None => Ok(stream::server(peer, credentials, &sizes)),
-        }
+        Ok(Way {
+            peer,
+            credentials,
+            sizes,
+            memory,
+        })
     }
+}
+
+/// What a server has when it has let a client in.
+pub(crate) struct Way {
+    pub(crate) peer: Arc<Peer>,
+    pub(crate) credentials: Option<Credentials>,
+    pub(crate) sizes: Sizes,
+    /// The shared memory, where that is the transport.
+    pub(crate) memory: Option<[OwnedFd; shm::DESCRIPTORS]>,
 }
 
 /// Who is at the other end, for people.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use mgn_sys::{Mapping, Protection};
 
-use super::lane::{Descriptor, IN_REGION};
+use super::lane::IN_REGION;
 use super::*;
 use crate::config::Config;
 use crate::testing::Random;
@@ -31,9 +31,10 @@ fn join() -> Joined {
         ..Config::default()
     };
     let sizes = Sizes::new(&config).unwrap();
-    let fds = create(&sizes).unwrap();
+    let fds = create(&sizes, SLOTS).unwrap();
     let copies = fds.each_ref().map(|fd| fd.try_clone().unwrap());
-    let control = Mapping::new(&fds[0], control_bytes(&sizes), Protection::ReadWrite).unwrap();
+    let control =
+        Mapping::new(&fds[0], control_bytes(&sizes, SLOTS), Protection::ReadWrite).unwrap();
     let (near, far) = UnixStream::pair().unwrap();
     let socket = near.try_clone().unwrap();
     let peer = |socket: UnixStream| Arc::new(Peer::unix(socket.into(), "it".into(), false));
@@ -221,9 +222,9 @@ fn lies_of_the_writer_are_told_apart() {
             ..Config::default()
         })
         .unwrap();
-        let base = Lane::bytes(4);
+        let base = Lane::bytes(4, SLOTS);
         let memory = super::lane::tests::memory_of(sizes.chunk as usize, 9);
-        Lane::new(Arc::new(control), base, 4, memory).put(0, lie);
+        Lane::new(Arc::new(control), base, 4, SLOTS, memory, None).put(0, lie);
         let (_keep, mut receiver) = client.split();
         for _ in 0..2 {
             let error = receiver
@@ -249,10 +250,10 @@ fn a_client_takes_only_the_memory_that_was_agreed() {
         let peer = Arc::new(Peer::unix(near.into(), "it".into(), false));
         client(peer, None, sizes, fds).map(drop)
     };
-    open(&sizes, create(&sizes).unwrap().into()).unwrap();
-    assert!(open(&sizes, create(&other).unwrap().into()).is_err());
+    open(&sizes, create(&sizes, SLOTS).unwrap().into()).unwrap();
+    assert!(open(&sizes, create(&other, SLOTS).unwrap().into()).is_err());
     assert!(open(&sizes, Vec::new()).is_err());
-    let mut fds = Vec::from(create(&sizes).unwrap());
+    let mut fds = Vec::from(create(&sizes, SLOTS).unwrap());
     fds[1] = std::fs::File::open("/dev/zero").unwrap().into();
     assert!(open(&sizes, fds).is_err());
 }

@@ -3,29 +3,36 @@
 //! ```text
 //! control memory, one lane, every field on a cache line of its own:
 //!   head: u64              next message the reader will take        written by the reader
+//!   matched: u32           messages whose envelopes are free again  likewise, in the same line
 //!   reader_sleeps: u32     1 while the reader may sleep on it       by both
 //!   writer_sleeps: u32     1 while a writer may sleep on it         by both
 //!   writer_closed: u32, reader_closed: u32
 //!   released: u32 * n      messages released, per chunk and region  by the reader
-//!   slots: 32 bytes * 1024 { number: u64, place: u32, offset: u32, len: u32 }  by the writer
+//!   slots: 64 bytes * n { number: u64, place: u32, offset: u32, len: u32, 0: u32, head: 16 bytes, short: 24 bytes }  by the writer
 //! ```
 //!
-//! A slot is valid for message n when its `number` is n + 1: one cache line then carries both the
-//! news and the descriptor. A chunk is free again when as many messages of it were released as were
+//! A slot is valid for message n when its `number` is n + 1: one cache line then carries the news, the descriptor, and
+//! of endpoints' frames the head and short payloads. A chunk is free again when as many messages of it were released as were
 //! sent, which only the writer compares. Neither end believes any of this: the writer keeps its own
 //! count of what it sent, the reader its own of what it took, and each checks what it reads.
 
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{fence, Ordering};
+use std::sync::atomic::{fence, AtomicU32, AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
 use mgn_sys::{futex, Mapping};
 
-use crate::Error;
+use crate::block::ALIGN;
+use crate::message::Owner;
+use crate::peer::Peer;
+use crate::{Error, Message};
 
-/// Messages that may be committed and not yet received.
+/// Messages of a connection that may be committed and not yet received.
 pub(crate) const SLOTS: u64 = 1024;
+
+/// Likewise for the frames of a link, of which a process may have a thousand.
+pub(crate) const LINK_SLOTS: u64 = 256;
 
 /// Regions for long messages, beside the chunks.
 pub(crate) const REGIONS: usize = 8;
@@ -33,9 +40,12 @@ pub(crate) const REGIONS: usize = 8;
 /// Set in a descriptor's place: the rest is the number of a region.
 pub(crate) const IN_REGION: u32 = 1 << 31;
 
+/// A descriptor's place: the bytes are in the slot itself.
+pub(crate) const IN_SLOT: u32 = 1 << 30;
+
 const LINE: usize = 64;
-const SLOT: usize = 32;
 const HEAD: usize = 0;
+const MATCHED: usize = 8;
 const READER_SLEEPS: usize = LINE;
 const WRITER_SLEEPS: usize = 2 * LINE;
 const WRITER_CLOSED: usize = 3 * LINE;
@@ -58,32 +68,60 @@ pub(crate) struct Descriptor {
     pub(crate) len: u32,
 }
 
+/// What a slot holds, as both ends see it. Any bits are valid.
+#[repr(C, align(64))]
+struct Slot {
+    number: AtomicU64,
+    place: AtomicU32,
+    offset: AtomicU32,
+    len: AtomicU32,
+    _zero: AtomicU32,
+    head: [AtomicU64; 2],
+    short: [AtomicU64; SHORT / 8],
+}
+
+/// The payload that a slot has room for.
+pub(crate) const SHORT: usize = 24;
+
 #[derive(Debug)]
 pub(crate) struct Lane {
     control: Arc<Mapping>,
     base: usize,
     chunks: u32,
+    slots: u64,
     pool: Arc<Memory>,
+    /// Whose socket rings to wake the other end; without one it sleeps on the shared word.
+    bell: Option<Arc<Peer>>,
 }
 
 impl Lane {
-    /// Bytes of control memory for a lane with so many chunks, whole pages.
-    pub(crate) fn bytes(chunks: u32) -> usize {
-        (Lane::slots(chunks) + SLOTS as usize * SLOT).next_multiple_of(4096)
+    /// Bytes of control memory for a lane with so many chunks and slots, whole pages.
+    pub(crate) fn bytes(chunks: u32, slots: u64) -> usize {
+        (Lane::slots_at(chunks) + slots as usize * size_of::<Slot>()).next_multiple_of(4096)
     }
 
-    fn slots(chunks: u32) -> usize {
+    fn slots_at(chunks: u32) -> usize {
         (RELEASED + (chunks as usize + REGIONS) * 4).next_multiple_of(LINE)
     }
 
     /// The lane whose control words begin `base` bytes into `control`.
-    pub(crate) fn new(control: Arc<Mapping>, base: usize, chunks: u32, pool: Memory) -> Lane {
-        assert!(base + Lane::bytes(chunks) <= control.len());
+    pub(crate) fn new(
+        control: Arc<Mapping>,
+        base: usize,
+        chunks: u32,
+        slots: u64,
+        pool: Memory,
+        bell: Option<Arc<Peer>>,
+    ) -> Lane {
+        assert!(slots.is_power_of_two() && base % 4096 == 0);
+        assert!(base + Lane::bytes(chunks, slots) <= control.len());
         Lane {
             control,
             base,
             chunks,
+            slots,
             pool: Arc::new(pool),
+            bell,
         }
     }
 
@@ -103,41 +141,138 @@ impl Lane {
     /// Puts message `number` (from 0) where the reader finds it. The writer has made sure that its
     /// slot is free.
     pub(crate) fn put(&self, number: u64, message: Descriptor) {
-        let slot = self.slot(number);
-        self.control
-            .word(slot + 8)
-            .store(message.place, Ordering::Relaxed);
-        self.control
-            .word(slot + 12)
-            .store(message.offset, Ordering::Relaxed);
-        self.control
-            .word(slot + 16)
-            .store(message.len, Ordering::Relaxed);
-        self.control.long(slot).store(number + 1, Ordering::Release);
+        self.fill(self.slot(number), number, message);
         self.wake(READER_SLEEPS);
     }
 
+    /// Likewise for a frame, whose head and short payload travel with the descriptor.
+    #[inline]
+    pub(crate) fn put_frame(
+        &self,
+        number: u64,
+        message: Descriptor,
+        head: [u64; 2],
+        short: [u64; SHORT / 8],
+    ) {
+        let slot = self.slot(number);
+        for (place, word) in slot.head.iter().zip(head) {
+            place.store(word, Ordering::Relaxed);
+        }
+        for (place, word) in slot.short.iter().zip(short) {
+            place.store(word, Ordering::Relaxed);
+        }
+        self.fill(slot, number, message);
+        self.wake(READER_SLEEPS);
+    }
+
+    #[inline]
+    fn fill(&self, slot: &Slot, number: u64, message: Descriptor) {
+        slot.place.store(message.place, Ordering::Relaxed);
+        slot.offset.store(message.offset, Ordering::Relaxed);
+        slot.len.store(message.len, Ordering::Relaxed);
+        slot.number.store(number + 1, Ordering::Release);
+    }
+
     /// Whether message `number` has been put.
+    #[inline]
     pub(crate) fn is_there(&self, number: u64) -> bool {
-        self.control.long(self.slot(number)).load(Ordering::Acquire) == number + 1
+        self.slot(number).number.load(Ordering::Acquire) == number + 1
     }
 
     /// Takes message `number`, if it is there, and frees its slot. Each field is read once.
     pub(crate) fn take(&self, number: u64) -> Option<Descriptor> {
-        if !self.is_there(number) {
+        let slot = self.slot(number);
+        if slot.number.load(Ordering::Acquire) != number + 1 {
             return None;
         }
+        let message = slot.descriptor();
+        self.publish_head(number + 1);
+        Some(message)
+    }
+
+    /// Reads frame `number`, if it is there. Its slot is free when [`Lane::publish_head`] says so.
+    #[inline]
+    pub(crate) fn look(&self, number: u64) -> Option<(Descriptor, [u64; 2], [u64; SHORT / 8])> {
         let slot = self.slot(number);
-        let message = Descriptor {
-            place: self.control.word(slot + 8).load(Ordering::Relaxed),
-            offset: self.control.word(slot + 12).load(Ordering::Relaxed),
-            len: self.control.word(slot + 16).load(Ordering::Relaxed),
-        };
+        if slot.number.load(Ordering::Acquire) != number + 1 {
+            return None;
+        }
+        let words = |words: &[AtomicU64], at: usize| words[at].load(Ordering::Relaxed);
+        Some((
+            slot.descriptor(),
+            std::array::from_fn(|at| words(&slot.head, at)),
+            std::array::from_fn(|at| words(&slot.short, at)),
+        ))
+    }
+
+    /// Tells the writer that all messages before this one have been read.
+    pub(crate) fn publish_head(&self, next: u64) {
         self.control
             .long(self.base + HEAD)
-            .store(number + 1, Ordering::Release);
+            .store(next, Ordering::Release);
         self.wake(WRITER_SLEEPS);
-        Some(message)
+    }
+
+    /// Tells the writer how many envelopes have been free again in all, modulo 2^32.
+    #[inline]
+    pub(crate) fn publish_matched(&self, matched: u32) {
+        self.control
+            .word(self.base + MATCHED)
+            .store(matched, Ordering::Release);
+    }
+
+    pub(crate) fn matched(&self) -> u32 {
+        self.control
+            .word(self.base + MATCHED)
+            .load(Ordering::Acquire)
+    }
+
+    /// Asks to be woken when a message comes, or not any more. What came before is not told.
+    pub(crate) fn watch_reader(&self, watch: bool) {
+        self.watch(READER_SLEEPS, watch);
+    }
+
+    /// Asks to be woken when the reader gives something back.
+    pub(crate) fn watch_writer(&self, watch: bool) {
+        self.watch(WRITER_SLEEPS, watch);
+    }
+
+    fn watch(&self, word: usize, watch: bool) {
+        self.control
+            .word(self.base + word)
+            .store(watch.into(), Ordering::Relaxed);
+        if watch {
+            fence(Ordering::SeqCst);
+        }
+    }
+
+    /// A message of at most `max` bytes that the writer says lies in a chunk.
+    pub(crate) fn message(
+        self: &Arc<Lane>,
+        found: Descriptor,
+        max: usize,
+    ) -> Result<Message, Error> {
+        let (chunk, offset, len) = (found.place, found.offset as usize, found.len as usize);
+        if chunk >= self.chunks {
+            return Err(Error::PeerMisbehaved(
+                "a message lies in a chunk that is not there",
+            ));
+        }
+        let size = self.pool.map.len() / self.chunks as usize;
+        if offset > size || len > size - offset || offset % ALIGN != 0 {
+            return Err(Error::PeerMisbehaved("a message reaches beyond its chunk"));
+        }
+        if len > max {
+            return Err(Error::PeerMisbehaved("a message is longer than was agreed"));
+        }
+        let start = chunk as usize * size + offset;
+        let owner = Owner::Shared {
+            lane: self.clone(),
+            counter: chunk,
+            region: None,
+            offset: start as u32,
+        };
+        Ok(Message::new(self.pool.map.range(start, len), len, owner))
     }
 
     /// How many messages the reader has taken, as far as it says, checked against how many were
@@ -145,7 +280,7 @@ impl Lane {
     pub(crate) fn taken(&self, put: u64) -> Result<u64, Error> {
         let head = self.control.long(self.base + HEAD).load(Ordering::Acquire);
         match put.checked_sub(head) {
-            Some(0..=SLOTS) => Ok(head),
+            Some(ahead) if ahead <= self.slots => Ok(head),
             _ => Err(Error::PeerMisbehaved(
                 "it took messages that were never sent",
             )),
@@ -175,6 +310,10 @@ impl Lane {
 
     pub(crate) fn wake_writer(&self) {
         self.wake(WRITER_SLEEPS);
+    }
+
+    pub(crate) fn wake_reader(&self) {
+        self.wake(READER_SLEEPS);
     }
 
     pub(crate) fn close_writer(&self) {
@@ -222,22 +361,41 @@ impl Lane {
         fence(Ordering::SeqCst);
         let word = self.control.word(self.base + word);
         if word.load(Ordering::Relaxed) != 0 && word.swap(0, Ordering::Relaxed) != 0 {
-            futex::wake_all(word);
+            match &self.bell {
+                Some(peer) => peer.ring(),
+                None => futex::wake_all(word),
+            }
         }
     }
 
-    fn counter(&self, counter: u32) -> &std::sync::atomic::AtomicU32 {
+    fn counter(&self, counter: u32) -> &AtomicU32 {
         assert!(counter < self.chunks + REGIONS as u32);
         self.control
             .word(self.base + RELEASED + counter as usize * 4)
     }
 
-    fn slot(&self, number: u64) -> usize {
-        self.base + Lane::slots(self.chunks) + (number % SLOTS) as usize * SLOT
+    #[inline]
+    fn slot(&self, number: u64) -> &Slot {
+        let at =
+            Lane::slots_at(self.chunks) + (number & (self.slots - 1)) as usize * size_of::<Slot>();
+        // SAFETY: `new` made sure that all slots lie inside the control memory, which is writable, page-aligned, and
+        // lives as long as `self`; any bits are a valid slot, and the other process accesses it atomically, too.
+        unsafe { &*self.control.as_ptr().add(self.base + at).cast::<Slot>() }
     }
 }
 
-const _: () = assert!(SLOTS.is_power_of_two());
+impl Slot {
+    #[inline]
+    fn descriptor(&self) -> Descriptor {
+        Descriptor {
+            place: self.place.load(Ordering::Relaxed),
+            offset: self.offset.load(Ordering::Relaxed),
+            len: self.len.load(Ordering::Relaxed),
+        }
+    }
+}
+
+const _: () = assert!(size_of::<Slot>() == LINE);
 
 #[cfg(test)]
 pub(crate) mod tests {
@@ -251,12 +409,14 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn lane(chunks: u32, chunk: usize) -> Lane {
-        let control = memory_of(Lane::bytes(chunks), 0).map;
+        let control = memory_of(Lane::bytes(chunks, SLOTS), 0).map;
         Lane::new(
             Arc::new(control),
             0,
             chunks,
+            SLOTS,
             memory_of(chunks as usize * chunk, 1),
+            None,
         )
     }
 

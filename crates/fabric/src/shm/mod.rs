@@ -18,7 +18,8 @@ use std::sync::Arc;
 use mgn_sys::peer::Credentials;
 use mgn_sys::{memory, Mapping, Protection};
 
-pub(crate) use lane::{Lane, Memory};
+pub(crate) use lane::{Descriptor, Lane, Memory, IN_SLOT, LINK_SLOTS, SHORT, SLOTS};
+pub(crate) use pool::{Pool, Span};
 
 use crate::config::Sizes;
 use crate::connection::Connection;
@@ -33,15 +34,15 @@ use sender::ShmSender;
 /// Descriptors that a client gets with the welcome: control, to the server, to the client.
 pub(crate) const DESCRIPTORS: usize = 3;
 
-/// The server's side: makes the memory.
-pub(crate) fn create(sizes: &Sizes) -> Result<[OwnedFd; DESCRIPTORS], Error> {
+/// The server's side: makes the memory, with so many slots a lane.
+pub(crate) fn create(sizes: &Sizes, slots: u64) -> Result<[OwnedFd; DESCRIPTORS], Error> {
     let make = |name: &str, bytes: usize| {
         memory::create(name, bytes).map_err(Error::io(format!(
             "cannot make {bytes} bytes of shared memory"
         )))
     };
     Ok([
-        make("mgn-control", control_bytes(sizes))?,
+        make("mgn-control", control_bytes(sizes, slots))?,
         make("mgn-to-server", sizes.pool(sizes.to_server))?,
         make("mgn-to-client", sizes.pool(sizes.to_client))?,
     ])
@@ -53,16 +54,10 @@ pub(crate) fn server(
     sizes: &Sizes,
     fds: [OwnedFd; DESCRIPTORS],
 ) -> Result<Connection, Error> {
-    let (to_server, to_client) = lanes(sizes, fds, Protection::Read, Protection::ReadWrite)?;
+    let (out, back) = server_lanes(sizes, fds, SLOTS, None)?;
     let large = Some(sizes.large_max);
-    let sender = ShmSender::new(
-        to_client,
-        peer.clone(),
-        sizes.chunk,
-        sizes.message_max,
-        large,
-    );
-    let receiver = ShmReceiver::new(to_server, peer, sizes.chunk, sizes.message_max, None);
+    let sender = ShmSender::new(out, peer.clone(), sizes.chunk, sizes.message_max, large);
+    let receiver = ShmReceiver::new(back, peer, sizes.message_max, None);
     Ok(Connection::new(sender, receiver, credentials))
 }
 
@@ -72,10 +67,36 @@ pub(crate) fn client(
     sizes: &Sizes,
     fds: Vec<OwnedFd>,
 ) -> Result<Connection, Error> {
+    let (out, back) = client_lanes(sizes, fds, SLOTS, None)?;
+    let sender = ShmSender::new(out, peer.clone(), sizes.chunk, sizes.message_max, None);
+    let large = Some(sizes.large_max);
+    let receiver = ShmReceiver::new(back, peer, sizes.message_max, large);
+    Ok(Connection::new(sender, receiver, credentials))
+}
+
+/// The lanes as the server uses them: the one it writes to, and the one it reads. With a bell their ends wake each other by its socket.
+pub(crate) fn server_lanes(
+    sizes: &Sizes,
+    fds: [OwnedFd; DESCRIPTORS],
+    slots: u64,
+    bell: Option<Arc<Peer>>,
+) -> Result<(Arc<Lane>, Arc<Lane>), Error> {
+    let modes = (Protection::Read, Protection::ReadWrite);
+    let (to_server, to_client) = lanes(sizes, fds, modes, slots, bell)?;
+    Ok((to_client, to_server))
+}
+
+/// Likewise as the client uses them, from what came with the welcome.
+pub(crate) fn client_lanes(
+    sizes: &Sizes,
+    fds: Vec<OwnedFd>,
+    slots: u64,
+    bell: Option<Arc<Peer>>,
+) -> Result<(Arc<Lane>, Arc<Lane>), Error> {
     let fds = <[OwnedFd; DESCRIPTORS]>::try_from(fds)
         .map_err(|_| Error::PeerMisbehaved("the shared memory did not come with the welcome"))?;
     let expected = [
-        control_bytes(sizes),
+        control_bytes(sizes, slots),
         sizes.pool(sizes.to_server),
         sizes.pool(sizes.to_client),
     ];
@@ -86,36 +107,32 @@ pub(crate) fn client(
             ));
         }
     }
-    let (to_server, to_client) = lanes(sizes, fds, Protection::ReadWrite, Protection::Read)?;
-    let sender = ShmSender::new(
-        to_server,
-        peer.clone(),
-        sizes.chunk,
-        sizes.message_max,
-        None,
-    );
-    let large = Some(sizes.large_max);
-    let receiver = ShmReceiver::new(to_client, peer, sizes.chunk, sizes.message_max, large);
-    Ok(Connection::new(sender, receiver, credentials))
+    let modes = (Protection::ReadWrite, Protection::Read);
+    lanes(sizes, fds, modes, slots, bell)
 }
 
-fn control_bytes(sizes: &Sizes) -> usize {
-    Lane::bytes(sizes.to_server) + Lane::bytes(sizes.to_client)
+fn control_bytes(sizes: &Sizes, slots: u64) -> usize {
+    Lane::bytes(sizes.to_server, slots) + Lane::bytes(sizes.to_client, slots)
 }
 
 /// Both directions, each pool mapped as this end needs it.
 fn lanes(
     sizes: &Sizes,
     [control, to_server, to_client]: [OwnedFd; DESCRIPTORS],
-    server_pool: Protection,
-    client_pool: Protection,
+    (server_pool, client_pool): (Protection, Protection),
+    slots: u64,
+    bell: Option<Arc<Peer>>,
 ) -> Result<(Arc<Lane>, Arc<Lane>), Error> {
     let map = |fd: &OwnedFd, bytes: usize, protection| {
         Mapping::new(fd, bytes, protection).map_err(Error::io(format!(
             "cannot map {bytes} bytes of shared memory"
         )))
     };
-    let control = Arc::new(map(&control, control_bytes(sizes), Protection::ReadWrite)?);
+    let control = Arc::new(map(
+        &control,
+        control_bytes(sizes, slots),
+        Protection::ReadWrite,
+    )?);
     let pool = |fd: OwnedFd, chunks: u32, protection, id| {
         Ok::<_, Error>(Memory {
             map: map(&fd, sizes.pool(chunks), protection)?,
@@ -125,9 +142,19 @@ fn lanes(
     };
     let to_server = pool(to_server, sizes.to_server, server_pool, 1)?;
     let to_client = pool(to_client, sizes.to_client, client_pool, 2)?;
-    let second = Lane::bytes(sizes.to_server);
+    let second = Lane::bytes(sizes.to_server, slots);
+    let lane = |base, chunks, pool, control: &Arc<Mapping>| {
+        Arc::new(Lane::new(
+            control.clone(),
+            base,
+            chunks,
+            slots,
+            pool,
+            bell.clone(),
+        ))
+    };
     Ok((
-        Arc::new(Lane::new(control.clone(), 0, sizes.to_server, to_server)),
-        Arc::new(Lane::new(control, second, sizes.to_client, to_client)),
+        lane(0, sizes.to_server, to_server, &control),
+        lane(second, sizes.to_client, to_client, &control),
     ))
 }

@@ -14,7 +14,6 @@ use crate::{Error, Message};
 pub(crate) struct ShmReceiver {
     lane: Arc<Lane>,
     peer: Arc<Peer>,
-    chunk: u32,
     message_max: u32,
     /// Set on the end that takes messages longer than a chunk.
     regions: Option<Known>,
@@ -31,14 +30,12 @@ impl ShmReceiver {
     pub(crate) fn new(
         lane: Arc<Lane>,
         peer: Arc<Peer>,
-        chunk: u32,
         message_max: u32,
         large_max: Option<u32>,
     ) -> ShmReceiver {
         ShmReceiver {
             lane,
             peer,
-            chunk,
             message_max,
             regions: large_max.map(Known::new),
             large_max: large_max.unwrap_or(0),
@@ -58,7 +55,7 @@ impl ShmReceiver {
         };
         self.next += 1;
         let message = match found.place & IN_REGION {
-            0 => self.in_chunk(found),
+            0 => self.lane.message(found, self.message_max as usize),
             _ => self.in_region(found),
         };
         if let Err(Error::PeerMisbehaved(what)) = message {
@@ -74,34 +71,6 @@ impl ShmReceiver {
         }
         self.last_look = Instant::now();
         self.peer.gone()
-    }
-
-    fn in_chunk(&self, found: Descriptor) -> Result<Message, Error> {
-        let Descriptor {
-            place: chunk,
-            offset,
-            len,
-        } = found;
-        if chunk >= self.lane.chunks() {
-            return Err(Error::PeerMisbehaved(
-                "a message lies in a chunk that is not there",
-            ));
-        }
-        if offset > self.chunk || len > self.chunk - offset || offset % 64 != 0 {
-            return Err(Error::PeerMisbehaved("a message reaches beyond its chunk"));
-        }
-        if len > self.message_max {
-            return Err(Error::PeerMisbehaved("a message is longer than was agreed"));
-        }
-        let start = chunk as usize * self.chunk as usize + offset as usize;
-        let pointer = self.lane.pool().map.range(start, len as usize);
-        let owner = Owner::Shared {
-            lane: self.lane.clone(),
-            counter: chunk,
-            region: None,
-            offset: start as u32,
-        };
-        Ok(Message::new(pointer, len as usize, owner))
     }
 
     fn in_region(&mut self, found: Descriptor) -> Result<Message, Error> {

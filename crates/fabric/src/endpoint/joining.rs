@@ -1,0 +1,166 @@
+//! How two endpoints come to have a link.
+//!
+//! The one connects to the other as to any server; its opening says that a link is wanted:
+//!
+//! ```text
+//! opening := "MgnE" version: u8  channel: u8  key: 16 bytes  name
+//! ```
+//!
+//! Over sockets a second connection follows, with the key that the welcome of the first one said, and carries answers and credit.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::link::AnyLink;
+use super::shm::ShmLink;
+use super::stream::StreamLink;
+use super::{Endpoint, LinkId};
+use crate::connect;
+use crate::listener::{Incoming, ServerWay};
+use crate::shm::{client_lanes, server_lanes, LINK_SLOTS};
+use crate::token::random;
+use crate::{Address, Config, Error, Token, Transport};
+
+const MAGIC: [u8; 4] = *b"MgnE";
+const VERSION: u8 = 1;
+const KEY: usize = 16;
+const HEAD: usize = MAGIC.len() + 2 + KEY;
+
+const DATA: u8 = 1;
+const CONTROL: u8 = 2;
+
+/// How long the second connection may take.
+const SECOND_TIME: Duration = Duration::from_secs(10);
+
+/// First connections that wait for their second one, at most.
+const HALF_MAX: usize = 256;
+
+/// Sizes of a link's memory.
+fn config() -> Config {
+    Config {
+        message_max: 32 << 10,
+        send_pool_bytes: 72 * (32 << 10),
+        recv_pool_bytes: 72 * (32 << 10),
+        large_max: 32 << 10,
+        ..Config::default()
+    }
+}
+
+/// First connections that wait for their second one.
+#[derive(Default)]
+pub(crate) struct Halves {
+    waiting: Mutex<HashMap<[u8; KEY], (Instant, ServerWay, Vec<u8>)>>,
+}
+
+/// What became of somebody who came in.
+#[derive(Debug)]
+pub enum Joined {
+    /// There is a link now, to a peer that called itself by these bytes.
+    Link(LinkId, Vec<u8>),
+    /// The rest of it is still to come.
+    Half,
+}
+
+impl Endpoint {
+    /// Makes a link to the endpoint that listens at `address`. `name` is for its application: whoever accepts is told.
+    ///
+    /// # Errors
+    /// As for [`crate::connect`].
+    pub fn connect(
+        &self,
+        address: &Address,
+        transport: &Transport,
+        token: Option<&Token>,
+        name: &[u8],
+        timeout: Duration,
+    ) -> Result<LinkId, Error> {
+        let first = opening(DATA, &[0; KEY], name);
+        let way = connect::open(address, transport, token, &first, true, timeout)?;
+        if *transport == Transport::Shm {
+            let lanes = client_lanes(&way.sizes, way.fds, LINK_SLOTS, Some(way.peer.clone()))?;
+            return self
+                .shared
+                .add(AnyLink::Shm(ShmLink::new(way.peer, &way.sizes, lanes)));
+        }
+        let key = way
+            .welcome
+            .first_chunk()
+            .ok_or(Error::PeerMisbehaved("its welcome has no key"))?;
+        let second = opening(CONTROL, key, b"");
+        let control = connect::open(address, transport, token, &second, true, timeout)?;
+        self.shared.add(AnyLink::Stream(Box::new(StreamLink::new(
+            way.peer,
+            control.peer,
+        ))))
+    }
+
+    /// Lets a peer in that connected to a listener of this process.
+    ///
+    /// # Errors
+    /// As for [`Incoming::accept`]; who isn't let in has been told.
+    pub fn accept(&self, incoming: Incoming) -> Result<Joined, Error> {
+        let opening = incoming.opening().to_vec();
+        let Some((channel, key, name)) = parse(&opening) else {
+            incoming.refuse("endpoints are served here");
+            return Err(Error::PeerMisbehaved("it wants no link"));
+        };
+        if channel == DATA && *incoming.transport() == Transport::Shm {
+            let mut way = incoming.open(b"", &config(), LINK_SLOTS)?;
+            let memory = way.memory.take().expect("shared memory was made for shm");
+            let lanes = server_lanes(&way.sizes, memory, LINK_SLOTS, Some(way.peer.clone()))?;
+            let link = ShmLink::new(way.peer, &way.sizes, lanes);
+            return Ok(Joined::Link(
+                self.shared.add(AnyLink::Shm(link))?,
+                name.to_vec(),
+            ));
+        }
+        let mut waiting = self
+            .shared
+            .halves
+            .waiting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        waiting.retain(|_, (since, ..)| since.elapsed() < SECOND_TIME);
+        if channel == DATA {
+            if waiting.len() >= HALF_MAX {
+                incoming.refuse("too many are joining at once; try again");
+                return Err(Error::TimedOut("waiting for second connections".into()));
+            }
+            let mut key = [0; KEY];
+            random(&mut key);
+            let way = incoming.open(&key, &config(), LINK_SLOTS)?;
+            waiting.insert(key, (Instant::now(), way, name.to_vec()));
+            return Ok(Joined::Half);
+        }
+        let Some((_, first, name)) = waiting.remove(key) else {
+            incoming.refuse("the first connection is not there any more");
+            return Err(Error::PeerMisbehaved("a second connection has no first"));
+        };
+        drop(waiting);
+        let control = incoming.open(b"", &config(), LINK_SLOTS)?;
+        let link = StreamLink::new(first.peer, control.peer);
+        Ok(Joined::Link(
+            self.shared.add(AnyLink::Stream(Box::new(link)))?,
+            name,
+        ))
+    }
+}
+
+fn opening(channel: u8, key: &[u8; KEY], name: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(HEAD + name.len());
+    bytes.extend(MAGIC);
+    bytes.extend([VERSION, channel]);
+    bytes.extend(key);
+    bytes.extend(name);
+    bytes
+}
+
+fn parse(opening: &[u8]) -> Option<(u8, &[u8; KEY], &[u8])> {
+    let rest = opening.strip_prefix(&MAGIC)?;
+    let (version, rest) = rest.split_first()?;
+    let (channel, rest) = rest.split_first()?;
+    let (key, name) = rest.split_first_chunk()?;
+    let known = *version == VERSION && matches!(*channel, DATA | CONTROL);
+    known.then_some((*channel, key, name))
+}

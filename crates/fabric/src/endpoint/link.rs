@@ -1,0 +1,64 @@
+//! A link, whatever carries it.
+
+use super::carrier::{Body, Carrier, Payload, Placer, Sent};
+use super::head::Head;
+use super::own::OwnLink;
+use super::shm::ShmLink;
+use super::stream::StreamLink;
+use crate::Error;
+
+pub(crate) enum AnyLink {
+    Shm(ShmLink),
+    Stream(Box<StreamLink>),
+    Own(OwnLink),
+}
+
+macro_rules! each {
+    ($self:expr, $link:ident => $what:expr) => {
+        match $self {
+            AnyLink::Shm($link) => $what,
+            AnyLink::Stream($link) => $what,
+            AnyLink::Own($link) => $what,
+        }
+    };
+}
+
+impl Carrier for AnyLink {
+    #[inline]
+    fn send(&mut self, head: &Head, payload: Payload<'_>) -> Result<Sent, Error> {
+        each!(self, link => link.send(head, payload))
+    }
+
+    #[inline]
+    fn answer(&mut self, head: &Head) -> Result<Sent, Error> {
+        each!(self, link => link.answer(head))
+    }
+
+    #[inline]
+    fn recv(&mut self, placer: Placer<'_>) -> Result<Option<(Head, Body)>, Error> {
+        each!(self, link => link.recv(placer))
+    }
+
+    #[inline]
+    fn matched(&mut self, eager_bytes: usize) {
+        each!(self, link => link.matched(eager_bytes))
+    }
+
+    #[inline]
+    fn eager_max(&self) -> usize {
+        each!(self, link => link.eager_max())
+    }
+
+    fn part_max(&self) -> usize {
+        each!(self, link => link.part_max())
+    }
+
+    fn early_max(&self) -> usize {
+        each!(self, link => link.early_max())
+    }
+
+    #[inline]
+    fn flush(&mut self) -> Result<(), Error> {
+        each!(self, link => link.flush())
+    }
+}

@@ -1,0 +1,114 @@
+//! The link of an endpoint to itself.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::carrier::{Body, Carrier, Payload, Placer, Sent, ENVELOPES, SHORT};
+use super::head::{Head, Kind};
+use crate::block::Block;
+use crate::message::{Filled, Owner};
+use crate::{Error, Message};
+
+/// The longest message that is copied; longer ones are fetched from where they are when they are received.
+const EAGER: usize = 16 << 10;
+const PART: usize = 256 << 10;
+
+/// Parts under way.
+const FRAMES: usize = 4;
+
+#[derive(Default)]
+pub(crate) struct OwnLink {
+    frames: VecDeque<(Head, Body)>,
+    answers: VecDeque<Head>,
+    envelopes: u32,
+    /// Eager bytes that wait to be received.
+    bytes: usize,
+}
+
+impl OwnLink {
+    pub(crate) fn is_ready(&self) -> bool {
+        !self.frames.is_empty() || !self.answers.is_empty()
+    }
+}
+
+/// Most of what may wait.
+const BYTES: usize = 1 << 20;
+
+impl Carrier for OwnLink {
+    fn send(&mut self, head: &Head, payload: Payload<'_>) -> Result<Sent, Error> {
+        let len = payload.len;
+        let held = if len > SHORT { len } else { 0 };
+        match head.kind {
+            Kind::Eager | Kind::Offer => {
+                if self.envelopes >= ENVELOPES
+                    || (head.kind == Kind::Eager && self.bytes + held > BYTES)
+                {
+                    return Ok(Sent::NoCredit);
+                }
+                self.envelopes += 1;
+                if head.kind == Kind::Eager {
+                    self.bytes += held;
+                }
+            }
+            _ if self.frames.len() >= FRAMES => return Ok(Sent::Busy),
+            _ => {}
+        }
+        let body = match len {
+            0..=SHORT => {
+                let mut short = [0; SHORT];
+                // SAFETY: so many bytes fit the array.
+                unsafe {
+                    payload
+                        .memory
+                        .gather(payload.offset, short.as_mut_ptr(), len)
+                };
+                Body::Short(short, len as u8)
+            }
+            _ => {
+                let block = Block::new(len);
+                let start = block.range(0, len);
+                // SAFETY: the block has so many bytes.
+                unsafe { payload.memory.gather(payload.offset, start, len) };
+                let owner = Owner::Heap {
+                    _filled: Arc::new(Filled::new(block, None)),
+                };
+                Body::Held(Message::new(start, len, owner))
+            }
+        };
+        self.frames.push_back((*head, body));
+        Ok(Sent::Done)
+    }
+
+    fn answer(&mut self, head: &Head) -> Result<Sent, Error> {
+        self.answers.push_back(*head);
+        Ok(Sent::Done)
+    }
+
+    fn recv(&mut self, _placer: Placer<'_>) -> Result<Option<(Head, Body)>, Error> {
+        if let Some(head) = self.answers.pop_front() {
+            return Ok(Some((head, Body::Short([0; SHORT], 0))));
+        }
+        Ok(self.frames.pop_front())
+    }
+
+    fn matched(&mut self, eager_bytes: usize) {
+        self.envelopes -= 1;
+        self.bytes -= if eager_bytes > SHORT { eager_bytes } else { 0 };
+    }
+
+    fn eager_max(&self) -> usize {
+        EAGER
+    }
+
+    fn part_max(&self) -> usize {
+        PART
+    }
+
+    fn early_max(&self) -> usize {
+        0
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+}

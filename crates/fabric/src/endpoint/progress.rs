@@ -1,0 +1,643 @@
+//! Who lets an endpoint's messages go on: the program's threads while they are in here, and a helper while they are not.
+//!
+//! A thread that waits looks at the *hot* links, those of late, for a short time, and then sleeps until a socket wakes it. Peers that share memory with
+//! us ring at their socket when they are asked to. Only one of the program's threads sleeps there; others are told by it.
+//!
+//! The helper has two modes. *Armed*, it sleeps at the sockets, too, and every link was asked to ring. Whoever leaves while something is under way sees to
+//! that. When the helper is woken though the program is in here all the time, ringing is a waste: then it goes *watching*, which means that it looks
+//! every now and then whether the program still calls, and arms the links itself when it doesn't.
+
+use std::collections::HashMap;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
+
+use super::engine::{Bytes, Engine, How};
+use super::head::Head;
+use super::joining::Halves;
+use super::link::AnyLink;
+use super::memory::Memory;
+use super::own::OwnLink;
+use super::queue::Wanted;
+use super::{Active, LinkId, Request};
+use crate::peer::Peer;
+use crate::wait::{poll, Deadline, Spinner};
+use crate::Error;
+
+/// Links that are looked at in turn; the others have to ring.
+const HOT_MAX: usize = 8;
+
+/// Looks at the hot links between two at the sockets.
+const SELDOM: u32 = 64;
+
+/// How long a sleeping thread sleeps at most: then it asks for machines that have stopped answering.
+const NAP: Duration = Duration::from_millis(500);
+
+/// How often the watching helper looks at first, and at last.
+const WATCH: Duration = Duration::from_micros(50);
+const WATCH_MAX: Duration = Duration::from_micros(400);
+
+type Handler = Box<dyn FnMut(Active<'_>) + Send>;
+
+pub(crate) struct Shared {
+    state: Mutex<State>,
+    /// For threads of the program that wait while another one sleeps at the sockets.
+    news: Condvar,
+    /// All links' sockets.
+    sockets: OwnedFd,
+    /// Where the helper sleeps: `sockets` while it is armed, and `kick`.
+    helper_at: OwnedFd,
+    kick: OwnedFd,
+    helper: Mutex<Option<JoinHandle<()>>>,
+    pub(crate) own: LinkId,
+    pub(crate) halves: Halves,
+    /// A forked child has none of the threads.
+    owner: u32,
+}
+
+pub(crate) struct State {
+    pub(crate) engine: Engine<AnyLink>,
+    hot: Vec<LinkId>,
+    /// What is watched for each link.
+    peers: HashMap<LinkId, Vec<Arc<Peer>>>,
+    /// Links whose sockets are watched for room, too.
+    full: Vec<LinkId>,
+    handlers: HashMap<u16, Arc<Mutex<Handler>>>,
+    is_handling: bool,
+    /// Looks that the program has had.
+    looks: u64,
+    polls: u32,
+    is_watching: bool,
+    /// A thread of the program sleeps at the sockets.
+    is_asleep: bool,
+    /// Whether the sockets wake the helper.
+    is_helper_on: bool,
+    waiting: usize,
+    spinner: Spinner,
+    is_stopping: bool,
+}
+
+impl Shared {
+    pub(crate) fn start() -> Result<Arc<Shared>, Error> {
+        let make = || -> std::io::Result<_> {
+            let sockets = epoll::create(CreateFlags::CLOEXEC)?;
+            let helper_at = epoll::create(CreateFlags::CLOEXEC)?;
+            let kick = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+            epoll::add(&helper_at, &sockets, EventData::new_u64(0), EventFlags::IN)?;
+            epoll::add(&helper_at, &kick, EventData::new_u64(1), EventFlags::IN)?;
+            Ok((sockets, helper_at, kick))
+        };
+        let (sockets, helper_at, kick) = make().map_err(Error::io("cannot make an endpoint"))?;
+        let mut engine = Engine::new();
+        let own = engine.add_link(AnyLink::Own(OwnLink::default()));
+        let state = State {
+            engine,
+            hot: Vec::new(),
+            peers: HashMap::new(),
+            full: Vec::new(),
+            handlers: HashMap::new(),
+            is_handling: false,
+            looks: 0,
+            polls: 0,
+            is_watching: false,
+            is_asleep: false,
+            is_helper_on: true,
+            waiting: 0,
+            spinner: Spinner::default(),
+            is_stopping: false,
+        };
+        let shared = Arc::new(Shared {
+            state: Mutex::new(state),
+            news: Condvar::new(),
+            sockets,
+            helper_at,
+            kick,
+            helper: Mutex::new(None),
+            own,
+            halves: Halves::default(),
+            owner: std::process::id(),
+        });
+        let helping = shared.clone();
+        let helper = std::thread::Builder::new()
+            .name("mgn-progress".into())
+            .spawn(move || helping.help())
+            .map_err(Error::io("cannot start a thread"))?;
+        *shared.helper.lock().unwrap_or_else(PoisonError::into_inner) = Some(helper);
+        Ok(shared)
+    }
+
+    pub(crate) fn stop(&self) {
+        if self.owner != std::process::id() {
+            return;
+        }
+        self.state().is_stopping = true;
+        self.kick_helper();
+        let helper = self
+            .helper
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        // A handler that drops the endpoint runs in the helper itself.
+        if let Some(helper) =
+            helper.filter(|helper| helper.thread().id() != std::thread::current().id())
+        {
+            let _ = helper.join();
+        }
+        let mut state = self.state();
+        let links: Vec<LinkId> = state.engine.links().map(|(id, _)| id).collect();
+        for link in links {
+            self.end(&mut state, link);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn kick_helper(&self) {
+        let _ = rustix::io::write(&self.kick, &1u64.to_ne_bytes());
+    }
+
+    pub(crate) fn add(&self, carrier: AnyLink) -> Result<LinkId, Error> {
+        let peers: Vec<Arc<Peer>> = match &carrier {
+            AnyLink::Shm(link) => vec![link.peer.clone()],
+            AnyLink::Stream(link) => vec![link.data.clone(), link.control.clone()],
+            AnyLink::Own(_) => Vec::new(),
+        };
+        let mut state = self.state();
+        let id = state.engine.add_link(carrier);
+        for peer in &peers {
+            let data = EventData::new_u64(u64::from(id.index) | u64::from(id.generation) << 32);
+            let added = peer.fds().try_for_each(|fd| {
+                epoll::add(&self.sockets, fd, data, EventFlags::IN | EventFlags::RDHUP)
+            });
+            if let Err(error) = added {
+                let error = Error::io("cannot watch a link")(error.into());
+                state.engine.fail(id, error.again());
+                return Err(error);
+            }
+        }
+        state.peers.insert(id, peers);
+        state.heat(id);
+        self.leave(&mut state);
+        Ok(id)
+    }
+
+    #[inline]
+    pub(crate) fn send(
+        &self,
+        to: LinkId,
+        head: Head,
+        memory: Memory,
+        how: How,
+    ) -> Result<Option<Request>, Error> {
+        let mut state = self.state();
+        let request = state.engine.send(to, head, memory, how)?;
+        if request.is_some() {
+            state.heat(to);
+        }
+        self.leave(&mut state);
+        Ok(request)
+    }
+
+    #[inline]
+    pub(crate) fn receive(&self, wanted: Wanted, memory: Memory) -> Request {
+        let mut state = self.state();
+        let request = state.engine.receive(wanted, memory);
+        self.leave(&mut state);
+        request
+    }
+
+    pub(crate) fn cancel(&self, request: Request) -> Result<bool, Error> {
+        let mut state = self.state();
+        let result = state.engine.cancel(request);
+        self.leave(&mut state);
+        result
+    }
+
+    pub(crate) fn close(&self, link: LinkId) {
+        if link != self.own {
+            self.end(&mut self.state(), link);
+        }
+    }
+
+    pub(crate) fn set_handler(&self, handler: u16, call: Handler) {
+        let mut state = self.state();
+        state.handlers.insert(handler, Arc::new(Mutex::new(call)));
+        self.leave(&mut state);
+    }
+
+    /// Waits until `done` gives something. None when the deadline passes first.
+    #[inline]
+    pub(crate) fn wait<T>(
+        &self,
+        deadline: &Deadline,
+        mut done: impl FnMut(&mut State) -> Option<T>,
+    ) -> Result<Option<T>, Error> {
+        {
+            let mut state = self.state();
+            let mut found = done(&mut state);
+            if found.is_none() {
+                self.look(&mut state);
+                found = done(&mut state);
+            }
+            if found.is_some() || deadline.passed() {
+                self.leave(&mut state);
+                return Ok(found);
+            }
+        }
+        self.wait_long(deadline, done)
+    }
+
+    fn wait_long<T>(
+        &self,
+        deadline: &Deadline,
+        mut done: impl FnMut(&mut State) -> Option<T>,
+    ) -> Result<Option<T>, Error> {
+        let mut spinner = std::mem::take(&mut self.state().spinner);
+        let mut found = None;
+        loop {
+            let mut happened = false;
+            spinner.spin(|| {
+                let mut state = self.state();
+                happened = self.look(&mut state);
+                found = done(&mut state);
+                happened || found.is_some()
+            });
+            if happened {
+                self.run_handlers();
+            }
+            if found.is_some() || deadline.passed() {
+                break;
+            }
+            if happened {
+                continue;
+            }
+            let mut state = self.state();
+            found = done(&mut state);
+            if found.is_some() {
+                break;
+            }
+            if state.is_asleep {
+                state.waiting += 1;
+                let (mut state, _) = self
+                    .news
+                    .wait_timeout(state, deadline.left(NAP))
+                    .unwrap_or_else(PoisonError::into_inner);
+                state.waiting -= 1;
+                continue;
+            }
+            if self.arm(&mut state) {
+                continue;
+            }
+            state.is_asleep = true;
+            self.set_helper(&mut state);
+            drop(state);
+            spinner.sleeping();
+            let events = self.events(deadline.left(NAP));
+            spinner.woke();
+            let mut state = self.state();
+            state.is_asleep = false;
+            self.handle(&mut state, &events);
+            self.set_helper(&mut state);
+            if state.waiting > 0 {
+                self.news.notify_all();
+            }
+        }
+        let mut state = self.state();
+        state.spinner = spinner;
+        self.leave(&mut state);
+        if state.waiting > 0 {
+            // Somebody else has to sleep at the sockets now.
+            self.news.notify_all();
+        }
+        Ok(found)
+    }
+
+    /// Likewise for something about a message, which may be from a link that has ended.
+    pub(crate) fn wait_for_message<T>(
+        &self,
+        wanted: &Wanted,
+        deadline: &Deadline,
+        mut done: impl FnMut(&mut State) -> Option<Result<T, Error>>,
+    ) -> Result<Option<Result<T, Error>>, Error> {
+        self.wait(deadline, |state| {
+            done(state).or_else(|| state.engine.hopeless(wanted).map(Err))
+        })
+    }
+
+    /// Lets the hot links go on, and now and then looks for others. True when anything happened.
+    #[inline]
+    fn look(&self, state: &mut State) -> bool {
+        state.looks += 1;
+        state.polls = state.polls.wrapping_add(1);
+        let mut happened = state.go_on(self.own);
+        if state.polls % SELDOM == 0 || state.hot.is_empty() {
+            let events = self.events(Duration::ZERO);
+            happened |= !events.is_empty();
+            self.handle(state, &events);
+        }
+        happened
+    }
+
+    /// Before a thread leaves: what is under way has to wake the helper.
+    #[inline]
+    fn leave(&self, state: &mut State) {
+        state.looks += 1;
+        if !state.is_watching && (state.engine.ops.pending > 0 || !state.handlers.is_empty()) {
+            self.arm_all(state);
+        }
+    }
+
+    fn arm_all(&self, state: &mut State) {
+        while self.arm(state) && state.go_on(self.own) {}
+    }
+
+    /// Asks all hot links to ring. True when one has something already.
+    fn arm(&self, state: &mut State) -> bool {
+        let mut ready =
+            matches!(state.engine.carrier(self.own), Some(AnyLink::Own(link)) if link.is_ready());
+        let mut full = Vec::new();
+        for at in 0..state.hot.len() {
+            let id = state.hot[at];
+            let sending = state.engine.is_sending(id);
+            match state.engine.carrier(id) {
+                Some(AnyLink::Shm(link)) => ready |= link.watch(sending),
+                Some(AnyLink::Stream(link)) => {
+                    if link.is_blocked() {
+                        full.push(id);
+                    }
+                }
+                _ => {}
+            }
+        }
+        if full != state.full {
+            self.watch_full(state, full);
+        }
+        ready
+    }
+
+    /// Has the sockets of these links, and no others, say when there is room.
+    fn watch_full(&self, state: &mut State, full: Vec<LinkId>) {
+        let old = std::mem::replace(&mut state.full, full);
+        for id in old.iter().chain(&state.full) {
+            let mut flags = EventFlags::IN | EventFlags::RDHUP;
+            if state.full.contains(id) {
+                flags |= EventFlags::OUT;
+            }
+            for peer in state.peers.get(id).into_iter().flatten() {
+                let data = EventData::new_u64(u64::from(id.index) | u64::from(id.generation) << 32);
+                let _ = epoll::modify(&self.sockets, peer.socket(), data, flags);
+            }
+        }
+    }
+
+    fn events(&self, timeout: Duration) -> Vec<Event> {
+        let mut events = Vec::with_capacity(64);
+        let timeout = Timespec {
+            tv_sec: timeout.as_secs() as i64,
+            tv_nsec: timeout.subsec_nanos().into(),
+        };
+        // Every failure means: nothing is known.
+        let _ = epoll::wait(
+            &self.sockets,
+            rustix::buffer::spare_capacity(&mut events),
+            Some(&timeout),
+        );
+        events
+    }
+
+    /// Links at whose sockets something happened.
+    fn handle(&self, state: &mut State, events: &[Event]) {
+        if events.is_empty() {
+            let silent: Vec<LinkId> = state
+                .peers
+                .iter()
+                .filter(|(_, peers)| {
+                    state.polls % SELDOM == 0 && peers.iter().any(|peer| peer.silent())
+                })
+                .map(|(id, _)| *id)
+                .collect();
+            for id in silent {
+                self.has_gone(state, id);
+            }
+            return;
+        }
+        for event in events {
+            let data = { event.data };
+            let flags = { event.flags };
+            let id = LinkId {
+                index: data.u64() as u32,
+                generation: (data.u64() >> 32) as u32,
+            };
+            if let Some(AnyLink::Shm(link)) = state.engine.carrier(id) {
+                link.peer.hear_rings();
+            }
+            state.heat(id);
+            state.engine.progress(id);
+            if flags.intersects(EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR)
+                || state
+                    .peers
+                    .get(&id)
+                    .into_iter()
+                    .flatten()
+                    .any(|peer| peer.ended())
+            {
+                self.has_gone(state, id);
+            }
+            if state.engine.carrier(id).is_none() {
+                self.forget(state, id);
+            }
+        }
+    }
+
+    /// The peer has closed or died. What it sent before is still taken.
+    fn has_gone(&self, state: &mut State, id: LinkId) {
+        while state.engine.progress(id) && state.engine.carrier(id).is_some() {}
+        let error = state
+            .peers
+            .get(&id)
+            .and_then(|peers| peers.first())
+            .map(|peer| peer.closed());
+        state.engine.fail(
+            id,
+            error.unwrap_or(Error::Misuse("the link has been closed")),
+        );
+        self.forget(state, id);
+    }
+
+    /// We close a link.
+    fn end(&self, state: &mut State, id: LinkId) {
+        match state.engine.carrier(id) {
+            Some(AnyLink::Shm(link)) => link.close(),
+            Some(AnyLink::Stream(link)) => link.close(),
+            _ => {}
+        }
+        state.engine.fail(id, Error::Closed("this end".into()));
+        self.forget(state, id);
+    }
+
+    fn forget(&self, state: &mut State, id: LinkId) {
+        for peer in state.peers.remove(&id).into_iter().flatten() {
+            for fd in peer.fds() {
+                let _ = epoll::delete(&self.sockets, fd);
+            }
+        }
+        state.hot.retain(|hot| *hot != id);
+        state.full.retain(|full| *full != id);
+        if state.waiting > 0 {
+            self.news.notify_all();
+        }
+    }
+
+    fn run_handlers(&self) {
+        let mut state = self.state();
+        if state.is_handling {
+            return;
+        }
+        while let Some(active) = state.engine.active.pop_front() {
+            let handler = state.handlers.get(&active.handler).cloned();
+            state.is_handling = true;
+            drop(state);
+            let (start, len, eager) = match &active.bytes {
+                Bytes::Whole(bytes) => (bytes.as_ptr(), bytes.len(), 0),
+                Bytes::Body(body) => (
+                    body.as_ptr().expect("handlers' messages are not placed"),
+                    body.len(),
+                    body.len(),
+                ),
+            };
+            match handler {
+                Some(handler) => (handler.lock().unwrap_or_else(PoisonError::into_inner))(Active {
+                    from: active.from,
+                    tag: active.tag,
+                    start,
+                    len,
+                    life: std::marker::PhantomData,
+                }),
+                None => tracing::warn!(
+                    "a message for handler {}, which is not set, is dropped",
+                    active.handler
+                ),
+            }
+            let from = active.from;
+            drop(active);
+            state = self.state();
+            state.is_handling = false;
+            state.engine.handled(from, eager);
+        }
+    }
+
+    /// Whether the sockets wake the helper: not while it watches, or a thread of the program sleeps there.
+    fn set_helper(&self, state: &mut State) {
+        let on = !state.is_watching && !state.is_asleep;
+        if on != state.is_helper_on {
+            state.is_helper_on = on;
+            let flags = if on {
+                EventFlags::IN
+            } else {
+                EventFlags::empty()
+            };
+            let _ = epoll::modify(&self.helper_at, &self.sockets, EventData::new_u64(0), flags);
+        }
+    }
+
+    /// The helper's life.
+    fn help(&self) {
+        let mut interval = WATCH;
+        let mut seen = 0;
+        loop {
+            let is_watching = self.state().is_watching;
+            let nap = if is_watching { interval } else { 2 * NAP };
+            let mut fds = [PollFd::new(&self.helper_at, PollFlags::IN)];
+            let woken = matches!(poll(&mut fds, nap), Ok(1..));
+            let mut state = self.state();
+            if state.is_stopping {
+                return;
+            }
+            if is_watching {
+                if state.looks != seen {
+                    seen = state.looks;
+                    interval = (interval * 2).min(WATCH_MAX);
+                    continue;
+                }
+                interval = WATCH;
+                state.is_watching = false;
+                state.go_on(self.own);
+                if !state.is_asleep {
+                    self.arm_all(&mut state);
+                }
+                self.set_helper(&mut state);
+                self.tell(&state);
+            } else if woken && !state.is_asleep {
+                seen = state.looks;
+                let events = self.events(Duration::ZERO);
+                self.handle(&mut state, &events);
+                state.go_on(self.own);
+                self.tell(&state);
+                let was_needed = !state.engine.active.is_empty();
+                drop(state);
+                self.run_handlers();
+                state = self.state();
+                if state.looks != seen && !was_needed {
+                    seen = state.looks;
+                    state.is_watching = true;
+                    self.set_helper(&mut state);
+                } else {
+                    self.arm_all(&mut state);
+                }
+                continue;
+            }
+            drop(state);
+            self.run_handlers();
+        }
+    }
+
+    /// Threads of the program that wait may find something now.
+    fn tell(&self, state: &State) {
+        if state.waiting > 0 {
+            self.news.notify_all();
+        }
+    }
+}
+
+impl State {
+    /// Lets all hot links, and the own one, go on. True when anything happened.
+    #[inline]
+    fn go_on(&mut self, own: LinkId) -> bool {
+        let mut happened = false;
+        if matches!(self.engine.carrier(own), Some(AnyLink::Own(link)) if link.is_ready()) {
+            happened |= self.engine.progress(own);
+        }
+        for at in 0..self.hot.len() {
+            happened |= self.engine.progress(self.hot[at]);
+        }
+        happened
+    }
+
+    /// The link is looked at from now on, and another one has to ring.
+    fn heat(&mut self, id: LinkId) {
+        if self.hot.contains(&id) || !self.peers.contains_key(&id) {
+            return;
+        }
+        if self.hot.len() >= HOT_MAX {
+            let idle = self
+                .hot
+                .iter()
+                .position(|hot| !self.engine.is_sending(*hot));
+            let cold = self.hot.remove(idle.unwrap_or(0));
+            if let Some(AnyLink::Shm(link)) = self.engine.carrier(cold) {
+                if link.watch(false) {
+                    // It has something: its bell would not ring for that.
+                    self.engine.progress(cold);
+                }
+            }
+        }
+        self.hot.push(id);
+    }
+}

@@ -1,0 +1,271 @@
+//! A link through shared memory.
+//!
+//! Heads and short payloads travel in the slots of a lane, longer payloads in its chunks: the first of them take eager messages, packed one behind the
+//! other, the others parts of offered messages, so that messages that nobody receives can't keep those from going on. What the reader gives back it
+//! counts in words of its own, which no data delays.
+
+use std::sync::Arc;
+
+use super::carrier::{Body, Carrier, Payload, Placer, Sent, ENVELOPES};
+use super::head::{Head, Kind};
+use crate::block::ALIGN;
+use crate::config::Sizes;
+use crate::peer::Peer;
+use crate::shm::{Descriptor, Lane, Pool, Span, IN_SLOT, LINK_SLOTS, SHORT};
+use crate::Error;
+
+/// One in so many chunks is for eager messages, but two at least.
+const EAGER_SHARE: u32 = 8;
+
+/// Frames read before the writer is told.
+const BATCH: u64 = 16;
+
+pub(crate) struct ShmLink {
+    pub(crate) peer: Arc<Peer>,
+    out: Arc<Lane>,
+    back: Arc<Lane>,
+    chunk: u32,
+    /// Frames put, and those of them that the reader had read when last asked.
+    put: u64,
+    read: u64,
+    eager: Pool,
+    parts: Pool,
+    /// Messages started, for envelopes.
+    started: u32,
+    /// Frames taken, and those of them the writer was told of.
+    next: u64,
+    told: u64,
+    /// Messages of the peer's that have left the queue.
+    matched: u32,
+    /// Envelopes have been given back since the peer was last woken.
+    is_untold: bool,
+    /// Whether the peer rings when it sends, as far as we asked.
+    is_watched: bool,
+}
+
+impl ShmLink {
+    pub(crate) fn new(
+        peer: Arc<Peer>,
+        sizes: &Sizes,
+        (out, back): (Arc<Lane>, Arc<Lane>),
+    ) -> ShmLink {
+        let eager = (out.chunks() / EAGER_SHARE).max(2).min(out.chunks() - 1);
+        ShmLink {
+            peer,
+            chunk: sizes.chunk,
+            put: 0,
+            read: 0,
+            eager: Pool::new(sizes.chunk, eager),
+            parts: Pool::new(sizes.chunk, out.chunks() - eager),
+            started: 0,
+            next: 0,
+            told: 0,
+            matched: 0,
+            is_untold: false,
+            is_watched: false,
+            out,
+            back,
+        }
+    }
+
+    /// Whether a frame waits to be read.
+    #[inline]
+    pub(crate) fn is_ready(&self) -> bool {
+        self.back.is_there(self.next)
+    }
+
+    /// Asks the peer to ring when it sends, or when it makes room that `sending` waits for. True when something is there already, so that sleeping
+    /// would be wrong.
+    pub(crate) fn watch(&mut self, sending: bool) -> bool {
+        if !self.is_watched {
+            self.is_watched = true;
+            self.back.watch_reader(true);
+        }
+        if sending {
+            self.out.watch_writer(true);
+        }
+        self.is_ready() || self.has_died()
+    }
+
+    pub(crate) fn is_watched(&self) -> bool {
+        self.is_watched
+    }
+
+    /// The peer needn't ring: we look.
+    pub(crate) fn unwatch(&mut self) {
+        if std::mem::take(&mut self.is_watched) {
+            self.back.watch_reader(false);
+        }
+    }
+
+    pub(crate) fn has_died(&self) -> bool {
+        self.back.writer_closed() || self.peer.gone()
+    }
+
+    /// The peer is told that we go.
+    pub(crate) fn close(&self) {
+        if self.peer.ours() {
+            self.out.close_writer();
+            self.back.close_reader();
+            self.out.wake_reader();
+        }
+    }
+
+    #[inline]
+    fn has_slot(&mut self) -> Result<bool, Error> {
+        if self.put - self.read < LINK_SLOTS {
+            return Ok(true);
+        }
+        self.read = self.out.taken(self.put)?;
+        Ok(self.put - self.read < LINK_SLOTS)
+    }
+
+    /// The reader has read everything: what it has not given back, it holds.
+    fn is_all_read(&mut self) -> Result<bool, Error> {
+        self.read = self.out.taken(self.put)?;
+        Ok(self.put == self.read)
+    }
+
+    fn put(&mut self, place: Descriptor, head: &Head, short: [u64; SHORT / 8]) {
+        self.out.put_frame(self.put, place, head.encode(), short);
+        self.put += 1;
+    }
+}
+
+impl Carrier for ShmLink {
+    #[inline]
+    fn send(&mut self, head: &Head, payload: Payload<'_>) -> Result<Sent, Error> {
+        if !self.has_slot()? {
+            return Ok(match self.out.reader_closed() {
+                true => return Err(self.peer.closed()),
+                false => Sent::Busy,
+            });
+        }
+        let starts = matches!(head.kind, Kind::Eager | Kind::Offer);
+        if starts && self.started.wrapping_sub(self.out.matched()) >= ENVELOPES {
+            return Ok(match self.is_all_read()? {
+                true => Sent::NoCredit,
+                false => Sent::Busy,
+            });
+        }
+        if payload.len <= SHORT {
+            let mut short = [0u64; SHORT / 8];
+            // SAFETY: so many bytes fit the array.
+            unsafe {
+                payload
+                    .memory
+                    .gather(payload.offset, short.as_mut_ptr().cast(), payload.len)
+            };
+            let place = Descriptor {
+                place: IN_SLOT,
+                offset: 0,
+                len: payload.len as u32,
+            };
+            self.put(place, head, short);
+            self.started = self.started.wrapping_add(starts.into());
+            return Ok(Sent::Done);
+        }
+        let first = self.eager.len() as u32;
+        let (pool, base) = match starts {
+            true => (&mut self.eager, 0),
+            false => (&mut self.parts, first),
+        };
+        let out = &self.out;
+        let released = |chunk: u32| out.released(base + chunk);
+        let Some(Span { chunk, offset }) = pool.take(payload.len as u32, released) else {
+            return Ok(match starts && self.is_all_read()? {
+                true => Sent::NoCredit,
+                false => Sent::Busy,
+            });
+        };
+        let start = (base + chunk) as usize * self.chunk as usize + offset as usize;
+        let room = out.pool().map.range(start, payload.len);
+        // SAFETY: the chunk's rest, which nobody on this side uses otherwise, has that many bytes.
+        unsafe { payload.memory.gather(payload.offset, room, payload.len) };
+        pool.commit(chunk);
+        let end = (offset + payload.len as u32).next_multiple_of(ALIGN as u32);
+        let rest = Span {
+            chunk,
+            offset: end.min(self.chunk),
+        };
+        pool.give(rest, released);
+        let place = Descriptor {
+            place: base + chunk,
+            offset,
+            len: payload.len as u32,
+        };
+        self.put(place, head, [0; SHORT / 8]);
+        self.started = self.started.wrapping_add(starts.into());
+        Ok(Sent::Done)
+    }
+
+    fn answer(&mut self, head: &Head) -> Result<Sent, Error> {
+        if !self.has_slot()? {
+            return Ok(Sent::Busy);
+        }
+        let place = Descriptor {
+            place: IN_SLOT,
+            offset: 0,
+            len: 0,
+        };
+        self.put(place, head, [0; SHORT / 8]);
+        Ok(Sent::Done)
+    }
+
+    #[inline]
+    fn recv(&mut self, _placer: Placer<'_>) -> Result<Option<(Head, Body)>, Error> {
+        let Some((found, head, short)) = self.back.look(self.next) else {
+            if self.told != self.next {
+                self.told = self.next;
+                self.back.publish_head(self.next);
+            }
+            return Ok(None);
+        };
+        self.next += 1;
+        if self.next - self.told >= BATCH {
+            self.told = self.next;
+            self.back.publish_head(self.next);
+        }
+        self.unwatch();
+        let head = Head::decode(head)?;
+        if found.place == IN_SLOT {
+            if found.len as usize > SHORT {
+                return Err(Error::PeerMisbehaved("a short frame is too long"));
+            }
+            let mut bytes = [0; SHORT];
+            for (place, word) in bytes.chunks_exact_mut(8).zip(short) {
+                place.copy_from_slice(&word.to_ne_bytes());
+            }
+            return Ok(Some((head, Body::Short(bytes, found.len as u8))));
+        }
+        let message = self.back.message(found, self.chunk as usize)?;
+        Ok(Some((head, Body::Held(message))))
+    }
+
+    #[inline]
+    fn matched(&mut self, _eager_bytes: usize) {
+        self.matched = self.matched.wrapping_add(1);
+        self.back.publish_matched(self.matched);
+        self.is_untold = true;
+    }
+
+    fn eager_max(&self) -> usize {
+        self.chunk as usize / 2
+    }
+
+    fn part_max(&self) -> usize {
+        self.chunk as usize
+    }
+
+    fn early_max(&self) -> usize {
+        // A quarter is left for parts that somebody waits for.
+        self.parts.len() * self.chunk as usize / 4 * 3
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        if std::mem::take(&mut self.is_untold) {
+            self.back.wake_writer();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,538 @@
+//! A link through sockets: one for data, and one for answers and credit, which nothing delays.
+//!
+//! ```text
+//! data socket:    frame := head: 16 bytes  length: u64  payload
+//! control socket: head: 16 bytes
+//! ```
+//!
+//! The receiver reads everything that comes: eager messages come only while it has granted room and envelopes for them, and parts only of messages
+//! that it has accepted, so that it always has a place for them.
+
+use std::io::{IoSlice, IoSliceMut};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use rustix::io::Errno;
+use rustix::net::{RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendFlags};
+
+use super::carrier::{Body, Carrier, Payload, Placer, Sent, ENVELOPES, SHORT};
+use super::head::{Head, Kind, HEAD, SYNC};
+use crate::block::Block;
+use crate::message::{Filled, Owner};
+use crate::peer::Peer;
+use crate::{Error, Message};
+
+/// Bytes in front of each payload.
+const FRAME: usize = HEAD + 8;
+
+/// Eager bytes that a receiver holds at most.
+const BYTES: usize = 1 << 20;
+
+/// The longest eager message.
+const EAGER: usize = 64 << 10;
+
+/// The longest part.
+const PART: usize = 256 << 10;
+
+/// What is read at once where it isn't known yet what comes.
+const BUFFER: usize = 64 << 10;
+
+/// Polls of the data socket between two of the control socket while nothing is expected from it.
+const SELDOM: u32 = 16;
+
+pub(crate) struct StreamLink {
+    pub(crate) data: Arc<Peer>,
+    pub(crate) control: Arc<Peer>,
+    /// Read and not handled: `start..end`.
+    buffer: Block,
+    start: usize,
+    end: usize,
+    incoming: Option<Incoming>,
+    /// A frame that has partly been written.
+    outgoing: Option<Outgoing>,
+    /// Heads that the control socket had no room for.
+    answers: Vec<u8>,
+    /// Heads read from the control socket, not a whole one at the end.
+    heard: Vec<u8>,
+    polls: u32,
+    /// Answers that will come.
+    expected: usize,
+    /// What we have sent and the peer has not given back.
+    used: Credit,
+    /// What the peer sent: not given back, and of that what may be.
+    lent: Credit,
+    due: Credit,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Credit {
+    envelopes: u32,
+    bytes: usize,
+}
+
+/// A payload that is coming.
+struct Incoming {
+    head: Head,
+    len: usize,
+    got: usize,
+    into: Place,
+}
+
+enum Place {
+    Direct(NonNull<u8>),
+    Block(Block),
+}
+
+// SAFETY: the place belongs to a receive that is under way, whose memory belongs to no thread.
+unsafe impl Send for Place {}
+
+struct Outgoing {
+    head: Head,
+    sent: usize,
+    /// Of a frame whose memory may be used again: what has not been written.
+    rest: Option<Vec<u8>>,
+}
+
+impl StreamLink {
+    pub(crate) fn new(data: Arc<Peer>, control: Arc<Peer>) -> StreamLink {
+        StreamLink {
+            data,
+            control,
+            buffer: Block::new(BUFFER),
+            start: 0,
+            end: 0,
+            incoming: None,
+            outgoing: None,
+            answers: Vec::new(),
+            heard: Vec::new(),
+            polls: 0,
+            expected: 0,
+            used: Credit::default(),
+            lent: Credit::default(),
+            due: Credit::default(),
+        }
+    }
+
+    pub(crate) fn has_died(&self) -> bool {
+        self.data.gone()
+    }
+
+    pub(crate) fn close(&self) {
+        if self.data.ours() {
+            let _ = rustix::net::shutdown(self.data.socket(), rustix::net::Shutdown::Both);
+            let _ = rustix::net::shutdown(self.control.socket(), rustix::net::Shutdown::Both);
+        }
+    }
+
+    /// Whether there is something that waits for a socket to take it.
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.outgoing.is_some() || !self.answers.is_empty()
+    }
+
+    /// Writes on at a frame whose memory was copied. False while it is not all written.
+    fn finish_rest(&mut self) -> Result<bool, Error> {
+        let Some(outgoing) = &mut self.outgoing else {
+            return Ok(true);
+        };
+        let Some(rest) = &outgoing.rest else {
+            return Ok(false);
+        };
+        while outgoing.sent < rest.len() {
+            match write(&self.data, &[IoSlice::new(&rest[outgoing.sent..])])? {
+                0 => return Ok(false),
+                sent => outgoing.sent += sent,
+            }
+        }
+        self.outgoing = None;
+        Ok(true)
+    }
+
+    /// Writes a frame from byte `from` on. Gives how far it came.
+    fn write_frame(
+        &self,
+        header: &[u8; FRAME],
+        payload: Payload<'_>,
+        mut from: usize,
+    ) -> Result<usize, Error> {
+        let whole = FRAME + payload.len;
+        while from < whole {
+            let mut slices = [IoSlice::new(&[]); 16];
+            let mut count = 0;
+            if from < FRAME {
+                slices[0] = IoSlice::new(&header[from..]);
+                count = 1;
+            }
+            let skip = from.saturating_sub(FRAME);
+            payload
+                .memory
+                .pieces(payload.offset + skip, payload.len - skip, |piece, len| {
+                    if count < slices.len() {
+                        // SAFETY: whoever sends promised that the memory stays as it is meanwhile.
+                        slices[count] =
+                            IoSlice::new(unsafe { std::slice::from_raw_parts(piece, len) });
+                        count += 1;
+                    }
+                });
+            match write(&self.data, &slices[..count])? {
+                0 => break,
+                sent => from += sent,
+            }
+        }
+        Ok(from)
+    }
+
+    /// Reads what the control socket has. The first answer, if a whole one is there.
+    fn hear(&mut self) -> Result<Option<Head>, Error> {
+        loop {
+            if self.heard.len() >= HEAD {
+                let word =
+                    |at: usize| u64::from_le_bytes(std::array::from_fn(|i| self.heard[at + i]));
+                let head = Head::decode([word(0), word(8)])?;
+                self.heard.drain(..HEAD);
+                match head.kind {
+                    Kind::Credit => self.credited(&head)?,
+                    Kind::Accept | Kind::Withdrawn | Kind::Taken => {
+                        self.expected = self.expected.saturating_sub(1);
+                        return Ok(Some(head));
+                    }
+                    _ => return Err(Error::PeerMisbehaved("data come by the way for answers")),
+                }
+                continue;
+            }
+            let mut bytes = [0; 64 * HEAD];
+            match read(&self.control, &mut [IoSliceMut::new(&mut bytes)])? {
+                0 => return Ok(None),
+                got => self.heard.extend_from_slice(&bytes[..got]),
+            }
+        }
+    }
+
+    fn credited(&mut self, head: &Head) -> Result<(), Error> {
+        let bytes = usize::try_from(head.value).unwrap_or(usize::MAX);
+        if head.id > self.used.envelopes || bytes > self.used.bytes {
+            return Err(Error::PeerMisbehaved("it gives back what it was not sent"));
+        }
+        self.used.envelopes -= head.id;
+        self.used.bytes -= bytes;
+        Ok(())
+    }
+
+    /// The next head in the buffer, and how long its payload is.
+    fn parse(&self) -> Result<Option<(Head, usize)>, Error> {
+        if self.end - self.start < FRAME {
+            return Ok(None);
+        }
+        let mut bytes = [0; FRAME];
+        self.buffer.read(self.start, &mut bytes);
+        let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
+        let head = Head::decode([word(0), word(8)])?;
+        let max = match head.kind {
+            Kind::Eager => EAGER,
+            Kind::Part => PART,
+            Kind::Offer | Kind::Withdraw => SHORT,
+            _ => return Err(Error::PeerMisbehaved("an answer comes by the way for data")),
+        };
+        let len = usize::try_from(word(16)).ok().filter(|len| *len <= max);
+        let len = len.ok_or(Error::PeerMisbehaved("a frame is longer than was agreed"))?;
+        Ok(Some((head, len)))
+    }
+
+    /// Counts a message that begins.
+    fn count(&mut self, head: &Head, len: usize) -> Result<(), Error> {
+        if matches!(head.kind, Kind::Eager | Kind::Offer) {
+            self.lent.envelopes += 1;
+            self.lent.bytes += held(head.kind, len);
+            if self.lent.envelopes > ENVELOPES || self.lent.bytes > BYTES {
+                return Err(Error::PeerMisbehaved("it sends without credit"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a payload out of the buffer, or begins to read it to where it belongs.
+    fn begin(
+        &mut self,
+        head: Head,
+        len: usize,
+        placer: Placer<'_>,
+    ) -> Result<Option<(Head, Body)>, Error> {
+        self.count(&head, len)?;
+        self.start += FRAME;
+        let here = (self.end - self.start).min(len);
+        if len <= SHORT && here == len {
+            let mut short = [0; SHORT];
+            self.buffer.read(self.start, &mut short[..len]);
+            self.start += len;
+            return Ok(Some((head, Body::Short(short, len as u8))));
+        }
+        let into = match placer(&head, len) {
+            Some(place) => Place::Direct(place),
+            None => Place::Block(Block::new(len)),
+        };
+        let start = self.buffer.range(self.start, here);
+        // SAFETY: both have at least `here` bytes.
+        unsafe { into.at(0).copy_from(start, here) };
+        self.start += here;
+        self.incoming = Some(Incoming {
+            head,
+            len,
+            got: here,
+            into,
+        });
+        self.go_on()
+    }
+
+    /// Reads on at the payload that is coming. The frame when it is all there.
+    fn go_on(&mut self) -> Result<Option<(Head, Body)>, Error> {
+        let Some(incoming) = &mut self.incoming else {
+            return Ok(None);
+        };
+        while incoming.got < incoming.len {
+            let rest = incoming.len - incoming.got;
+            // SAFETY: the place has so many bytes, and nobody else uses them now.
+            let place =
+                unsafe { std::slice::from_raw_parts_mut(incoming.into.at(incoming.got), rest) };
+            // What follows comes along: the next head most of all.
+            let after = self.buffer.bytes_mut(0, BUFFER);
+            match read(
+                &self.data,
+                &mut [IoSliceMut::new(place), IoSliceMut::new(after)],
+            )? {
+                0 => return Ok(None),
+                got => {
+                    incoming.got += got.min(rest);
+                    (self.start, self.end) = (0, got.saturating_sub(rest));
+                }
+            }
+        }
+        let Some(Incoming {
+            head, len, into, ..
+        }) = self.incoming.take()
+        else {
+            return Ok(None);
+        };
+        let body = match into {
+            Place::Direct(_) => Body::Placed(len),
+            Place::Block(block) if len <= SHORT => {
+                let mut short = [0; SHORT];
+                block.read(0, &mut short[..len]);
+                Body::Short(short, len as u8)
+            }
+            Place::Block(block) => {
+                let start = block.range(0, len);
+                let owner = Owner::Heap {
+                    _filled: Arc::new(Filled::new(block, None)),
+                };
+                Body::Held(Message::new(start, len, owner))
+            }
+        };
+        Ok(Some((head, body)))
+    }
+
+    fn tell(&mut self) -> Result<(), Error> {
+        let (lent, due) = (&self.lent, &self.due);
+        if due.envelopes == 0 {
+            return Ok(());
+        }
+        // A sender that has little left is told of everything at once.
+        let is_short = lent.envelopes >= ENVELOPES / 2 || lent.bytes >= BYTES / 2;
+        if is_short || due.envelopes >= ENVELOPES / 4 || due.bytes >= BYTES / 4 {
+            let head = Head::new(Kind::Credit, due.envelopes, due.bytes as u64);
+            self.lent.envelopes -= self.due.envelopes;
+            self.lent.bytes -= self.due.bytes;
+            self.due = Credit::default();
+            self.answers.extend(bytes(&head));
+            self.write_answers()?;
+        }
+        Ok(())
+    }
+
+    fn write_answers(&mut self) -> Result<(), Error> {
+        while !self.answers.is_empty() {
+            match write(&self.control, &[IoSlice::new(&self.answers)])? {
+                0 => break,
+                sent => drop(self.answers.drain(..sent)),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Place {
+    fn at(&self, offset: usize) -> *mut u8 {
+        match self {
+            // SAFETY: the place has more bytes than that.
+            Place::Direct(start) => unsafe { start.as_ptr().add(offset) },
+            Place::Block(block) => block.range(offset, 0),
+        }
+    }
+}
+
+/// Bytes that a message takes of the receiver's room.
+fn held(kind: Kind, len: usize) -> usize {
+    match kind {
+        Kind::Eager if len > SHORT => len,
+        _ => 0,
+    }
+}
+
+fn bytes(head: &Head) -> [u8; HEAD] {
+    let [first, value] = head.encode();
+    let mut bytes = [0; HEAD];
+    bytes[..8].copy_from_slice(&first.to_le_bytes());
+    bytes[8..].copy_from_slice(&value.to_le_bytes());
+    bytes
+}
+
+impl Carrier for StreamLink {
+    fn send(&mut self, head: &Head, payload: Payload<'_>) -> Result<Sent, Error> {
+        let len = payload.len;
+        let mut header = [0; FRAME];
+        header[..HEAD].copy_from_slice(&bytes(head));
+        header[HEAD..].copy_from_slice(&(len as u64).to_le_bytes());
+        let mut from = 0;
+        if !self.finish_rest()? {
+            match &self.outgoing {
+                Some(outgoing) if outgoing.rest.is_none() && outgoing.head == *head => {
+                    from = outgoing.sent
+                }
+                _ => return Ok(Sent::Busy),
+            }
+        } else if matches!(head.kind, Kind::Eager | Kind::Offer) {
+            let bytes = held(head.kind, len);
+            if self.used.envelopes >= ENVELOPES || self.used.bytes + bytes > BYTES {
+                return Ok(Sent::NoCredit);
+            }
+            self.used.envelopes += 1;
+            self.used.bytes += bytes;
+        }
+        let sent = self.write_frame(&header, payload, from)?;
+        if sent < FRAME + len && head.kind == Kind::Part {
+            // Its memory stays as it is until all of it is sent: the same frame is sent again from here on.
+            self.outgoing = Some(Outgoing {
+                head: *head,
+                sent,
+                rest: None,
+            });
+            return Ok(Sent::Busy);
+        }
+        self.outgoing = None;
+        if sent < FRAME + len {
+            let mut rest = header[sent.min(FRAME)..].to_vec();
+            let skip = sent.saturating_sub(FRAME);
+            let start = rest.len();
+            rest.resize(start + len - skip, 0);
+            // SAFETY: the vector was just given room for so many bytes.
+            unsafe {
+                let into = rest.as_mut_ptr().add(start);
+                payload
+                    .memory
+                    .gather(payload.offset + skip, into, len - skip)
+            };
+            self.outgoing = Some(Outgoing {
+                head: *head,
+                sent: 0,
+                rest: Some(rest),
+            });
+        }
+        let is_sync = head.has(SYNC) && head.kind != Kind::Part;
+        self.expected += usize::from(is_sync) + usize::from(head.kind == Kind::Offer);
+        Ok(Sent::Done)
+    }
+
+    fn answer(&mut self, head: &Head) -> Result<Sent, Error> {
+        self.answers.extend(bytes(head));
+        self.write_answers()?;
+        Ok(Sent::Done)
+    }
+
+    fn recv(&mut self, placer: Placer<'_>) -> Result<Option<(Head, Body)>, Error> {
+        self.polls = self.polls.wrapping_add(1);
+        let is_short = self.used.envelopes >= ENVELOPES / 2 || self.used.bytes >= BYTES / 2;
+        if self.expected > 0 || is_short || self.polls % SELDOM == 0 {
+            if let Some(head) = self.hear()? {
+                return Ok(Some((head, Body::Short([0; SHORT], 0))));
+            }
+        }
+        if self.incoming.is_some() {
+            return self.go_on();
+        }
+        if let Some((head, len)) = self.parse()? {
+            return self.begin(head, len, placer);
+        }
+        let have = self.end - self.start;
+        if self.start > 0 {
+            self.buffer.copy_to(self.start, &self.buffer, 0, have);
+            (self.start, self.end) = (0, have);
+        }
+        let into = self.buffer.bytes_mut(have, BUFFER - have);
+        match read(&self.data, &mut [IoSliceMut::new(into)])? {
+            0 => return Ok(None),
+            got => self.end += got,
+        }
+        match self.parse()? {
+            Some((head, len)) => self.begin(head, len, placer),
+            None => Ok(None),
+        }
+    }
+
+    fn matched(&mut self, eager_bytes: usize) {
+        self.due.envelopes += 1;
+        self.due.bytes += held(Kind::Eager, eager_bytes);
+    }
+
+    fn eager_max(&self) -> usize {
+        EAGER
+    }
+
+    fn part_max(&self) -> usize {
+        PART
+    }
+
+    /// None: a frame that is partly written can't be withdrawn.
+    fn early_max(&self) -> usize {
+        0
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        self.finish_rest()?;
+        self.tell()?;
+        self.write_answers()
+    }
+}
+
+/// Writes without waiting. 0 where there is no room.
+fn write(peer: &Peer, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
+    let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+    loop {
+        match rustix::net::sendmsg(
+            peer.socket(),
+            slices,
+            &mut SendAncillaryBuffer::default(),
+            flags,
+        ) {
+            Ok(sent) => return Ok(sent),
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => return Ok(0),
+            Err(error) => return Err(peer.failed("sending", error.into())),
+        }
+    }
+}
+
+/// Reads without waiting. 0 where nothing is there.
+fn read(peer: &Peer, slices: &mut [IoSliceMut<'_>]) -> Result<usize, Error> {
+    loop {
+        match rustix::net::recvmsg(
+            peer.socket(),
+            slices,
+            &mut RecvAncillaryBuffer::default(),
+            RecvFlags::DONTWAIT,
+        ) {
+            Ok(got) if got.bytes == 0 => return Err(peer.closed()),
+            Ok(got) => return Ok(got.bytes),
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => return Ok(0),
+            Err(error) => return Err(peer.failed("receiving", error.into())),
+        }
+    }
+}
