@@ -14,7 +14,10 @@ fn main() -> Result<(), Failure> {
     let token: Token = "5".repeat(64).parse()?;
     if arguments.first().is_some_and(|a| a == "--serve") {
         let address = arguments[1].parse()?;
-        let listener = Listener::bind(&address, arguments[1].starts_with("tcp").then(|| token.clone()))?;
+        let listener = Listener::bind(
+            &address,
+            arguments[1].starts_with("tcp").then(|| token.clone()),
+        )?;
         println!("{}", listener.address());
         let endpoint = Endpoint::new()?;
         let link = loop {
@@ -31,12 +34,21 @@ fn main() -> Result<(), Failure> {
         "unix" => (Transport::Unix, "unix:@mgn-endpoints"),
         _ => (Transport::Tcp, "tcp:127.0.0.1:0"),
     };
-    let mut child = Command::new(std::env::current_exe()?).args(["--serve", address]).stdout(Stdio::piped()).spawn()?;
+    let mut child = Command::new(std::env::current_exe()?)
+        .args(["--serve", address])
+        .stdout(Stdio::piped())
+        .spawn()?;
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line)?;
     let endpoint = Endpoint::new()?;
     let token = (kind == "tcp").then_some(&token);
-    let link = endpoint.connect(&line.trim().parse()?, &transport, token, b"", Duration::from_secs(5))?;
+    let link = endpoint.connect(
+        &line.trim().parse()?,
+        &transport,
+        token,
+        b"",
+        Duration::from_secs(5),
+    )?;
     pin(0);
     measure(&endpoint, link, true)?;
     child.wait()?;
@@ -50,7 +62,18 @@ fn pin(cpu: usize) {
 }
 
 fn measure(endpoint: &Endpoint, link: LinkId, first: bool) -> Result<(), Failure> {
-    for size in [0usize, 8, 24, 64, 512, 4 << 10, 32 << 10, 64 << 10, 1 << 20, 16 << 20] {
+    for size in [
+        0usize,
+        8,
+        24,
+        64,
+        512,
+        4 << 10,
+        32 << 10,
+        64 << 10,
+        1 << 20,
+        16 << 20,
+    ] {
         let mut bytes = vec![1u8; size];
         let trips = (200_000_000 / (size + 20_000)).clamp(20, 20000);
         let any = Wanted::new(link, 1);
@@ -100,7 +123,13 @@ fn measure(endpoint: &Endpoint, link: LinkId, first: bool) -> Result<(), Failure
             rate = rate.max((rounds * window) as f64 / start.elapsed().as_secs_f64());
         }
         if first {
-            println!("{size:>9} B  {:8.3} us  {:8.2} GB/s | {:8.3} M/s {:8.2} GB/s", best * 1e6, size as f64 / best / 1e9, rate / 1e6, rate * size as f64 / 1e9);
+            println!(
+                "{size:>9} B  {:8.3} us  {:8.2} GB/s | {:8.3} M/s {:8.2} GB/s",
+                best * 1e6,
+                size as f64 / best / 1e9,
+                rate / 1e6,
+                rate * size as f64 / 1e9
+            );
         }
     }
     Ok(())

@@ -87,6 +87,11 @@ pub(crate) trait Carrier {
     /// Bytes of offered messages that may be sent before the receiver asks for them.
     fn early_max(&self) -> usize;
 
+    /// Whether something was taken for sent and has not gone yet.
+    fn is_blocked(&self) -> bool {
+        false
+    }
+
     /// Pushes on what was taken for sent and has not gone yet.
     fn flush(&mut self) -> Result<(), Error>;
 }

@@ -191,12 +191,11 @@ impl<C: Carrier> Engine<C> {
             .get(id.index as usize)
             .and_then(|slot| slot.link.as_ref());
         link.is_some_and(|link| {
-            !link.outbox.is_empty() || !link.pushing.is_empty() || !link.answers.is_empty()
+            !link.outbox.is_empty()
+                || !link.pushing.is_empty()
+                || !link.answers.is_empty()
+                || link.carrier.is_blocked()
         })
-    }
-
-    pub(crate) fn has_posted(&self) -> bool {
-        self.queues.has_posted()
     }
 
     /// Begins to send. Where all goes at once, the operation has ended when this returns.

@@ -58,6 +58,11 @@ impl Carrier for AnyLink {
     }
 
     #[inline]
+    fn is_blocked(&self) -> bool {
+        each!(self, link => link.is_blocked())
+    }
+
+    #[inline]
     fn flush(&mut self) -> Result<(), Error> {
         each!(self, link => link.flush())
     }

@@ -64,10 +64,12 @@ pub(crate) struct State {
     hot: Vec<LinkId>,
     /// What is watched for each link.
     peers: HashMap<LinkId, Vec<Arc<Peer>>>,
-    /// Links whose sockets are watched for room, too.
-    full: Vec<LinkId>,
+    /// Sockets that are watched for room, too.
+    full: Vec<(LinkId, Arc<Peer>)>,
     handlers: HashMap<u16, Arc<Mutex<Handler>>>,
     is_handling: bool,
+    /// Something may still have to be sent, though its operation has ended.
+    is_sending: bool,
     /// Looks that the program has had.
     looks: u64,
     polls: u32,
@@ -101,6 +103,7 @@ impl Shared {
             full: Vec::new(),
             handlers: HashMap::new(),
             is_handling: false,
+            is_sending: false,
             looks: 0,
             polls: 0,
             is_watching: false,
@@ -172,7 +175,7 @@ impl Shared {
         let mut state = self.state();
         let id = state.engine.add_link(carrier);
         for peer in &peers {
-            let data = EventData::new_u64(u64::from(id.index) | u64::from(id.generation) << 32);
+            let data = event_data(id);
             let added = peer.fds().try_for_each(|fd| {
                 epoll::add(&self.sockets, fd, data, EventFlags::IN | EventFlags::RDHUP)
             });
@@ -198,8 +201,9 @@ impl Shared {
     ) -> Result<Option<Request>, Error> {
         let mut state = self.state();
         let request = state.engine.send(to, head, memory, how)?;
-        if request.is_some() {
+        if request.is_some() || state.engine.is_sending(to) {
             state.heat(to);
+            state.is_sending = true;
         }
         self.leave(&mut state);
         Ok(request)
@@ -349,51 +353,55 @@ impl Shared {
     #[inline]
     fn leave(&self, state: &mut State) {
         state.looks += 1;
-        if !state.is_watching && (state.engine.ops.pending > 0 || !state.handlers.is_empty()) {
+        if !state.is_watching
+            && (state.engine.ops.pending > 0 || state.is_sending || !state.handlers.is_empty())
+        {
             self.arm_all(state);
         }
     }
 
     fn arm_all(&self, state: &mut State) {
-        while self.arm(state) && state.go_on(self.own) {}
+        while self.arm(state) {}
     }
 
-    /// Asks all hot links to ring. True when one has something already.
+    /// Asks all hot links to ring. True when something came or went after all, so that sleeping would be wrong.
     fn arm(&self, state: &mut State) -> bool {
-        let mut ready =
-            matches!(state.engine.carrier(self.own), Some(AnyLink::Own(link)) if link.is_ready());
+        let mut look_again = false;
         let mut full = Vec::new();
+        state.is_sending = false;
         for at in 0..state.hot.len() {
             let id = state.hot[at];
             let sending = state.engine.is_sending(id);
+            state.is_sending |= sending;
             match state.engine.carrier(id) {
-                Some(AnyLink::Shm(link)) => ready |= link.watch(sending),
+                // Room that was made before it was asked for is not told.
+                Some(AnyLink::Shm(link)) => look_again |= link.watch(sending) || sending,
                 Some(AnyLink::Stream(link)) => {
-                    if link.is_blocked() {
-                        full.push(id);
-                    }
+                    full.extend(link.full_sockets().map(|peer| (id, peer.clone())))
                 }
                 _ => {}
             }
         }
-        if full != state.full {
+        if !full.is_empty() || !state.full.is_empty() {
             self.watch_full(state, full);
         }
-        ready
+        let own = state.engine.carrier(self.own);
+        look_again |= matches!(own, Some(AnyLink::Own(link)) if link.is_ready());
+        look_again && state.go_on(self.own)
     }
 
-    /// Has the sockets of these links, and no others, say when there is room.
-    fn watch_full(&self, state: &mut State, full: Vec<LinkId>) {
+    /// Has these sockets, and no others, say when there is room.
+    fn watch_full(&self, state: &mut State, full: Vec<(LinkId, Arc<Peer>)>) {
+        let flags = EventFlags::IN | EventFlags::RDHUP;
         let old = std::mem::replace(&mut state.full, full);
-        for id in old.iter().chain(&state.full) {
-            let mut flags = EventFlags::IN | EventFlags::RDHUP;
-            if state.full.contains(id) {
-                flags |= EventFlags::OUT;
-            }
-            for peer in state.peers.get(id).into_iter().flatten() {
-                let data = EventData::new_u64(u64::from(id.index) | u64::from(id.generation) << 32);
-                let _ = epoll::modify(&self.sockets, peer.socket(), data, flags);
-            }
+        let all = old.iter().map(|full| (full, flags));
+        for ((id, peer), flags) in all.chain(
+            state
+                .full
+                .iter()
+                .map(|full| (full, flags | EventFlags::OUT)),
+        ) {
+            let _ = epoll::modify(&self.sockets, peer.socket(), event_data(*id), flags);
         }
     }
 
@@ -489,7 +497,7 @@ impl Shared {
             }
         }
         state.hot.retain(|hot| *hot != id);
-        state.full.retain(|full| *full != id);
+        state.full.retain(|(full, _)| *full != id);
         if state.waiting > 0 {
             self.news.notify_all();
         }
@@ -604,6 +612,10 @@ impl Shared {
             self.news.notify_all();
         }
     }
+}
+
+fn event_data(id: LinkId) -> EventData {
+    EventData::new_u64(u64::from(id.index) | u64::from(id.generation) << 32)
 }
 
 impl State {

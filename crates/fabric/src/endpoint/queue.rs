@@ -160,8 +160,4 @@ impl Queues {
         });
         taken
     }
-
-    pub(crate) fn has_posted(&self) -> bool {
-        !self.posted.is_empty()
-    }
 }

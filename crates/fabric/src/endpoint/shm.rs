@@ -84,11 +84,7 @@ impl ShmLink {
         if sending {
             self.out.watch_writer(true);
         }
-        self.is_ready() || self.has_died()
-    }
-
-    pub(crate) fn is_watched(&self) -> bool {
-        self.is_watched
+        self.is_ready()
     }
 
     /// The peer needn't ring: we look.
@@ -96,10 +92,6 @@ impl ShmLink {
         if std::mem::take(&mut self.is_watched) {
             self.back.watch_reader(false);
         }
-    }
-
-    pub(crate) fn has_died(&self) -> bool {
-        self.back.writer_closed() || self.peer.gone()
     }
 
     /// The peer is told that we go.

@@ -8,6 +8,7 @@
 //! The receiver reads everything that comes: eager messages come only while it has granted room and envelopes for them, and parts only of messages
 //! that it has accepted, so that it always has a place for them.
 
+use std::collections::VecDeque;
 use std::io::{IoSlice, IoSliceMut};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -52,8 +53,9 @@ pub(crate) struct StreamLink {
     outgoing: Option<Outgoing>,
     /// Heads that the control socket had no room for.
     answers: Vec<u8>,
-    /// Heads read from the control socket, not a whole one at the end.
-    heard: Vec<u8>,
+    /// Answers that came, and the beginning of the next one.
+    heard: VecDeque<Head>,
+    cut: Vec<u8>,
     polls: u32,
     /// Answers that will come.
     expected: usize,
@@ -68,6 +70,13 @@ pub(crate) struct StreamLink {
 struct Credit {
     envelopes: u32,
     bytes: usize,
+}
+
+impl Credit {
+    /// Whether a message of so many bytes may be sent yet.
+    fn allows(&self, bytes: usize) -> bool {
+        self.envelopes < ENVELOPES && self.bytes + bytes <= BYTES
+    }
 }
 
 /// A payload that is coming.
@@ -104,17 +113,14 @@ impl StreamLink {
             incoming: None,
             outgoing: None,
             answers: Vec::new(),
-            heard: Vec::new(),
+            heard: VecDeque::new(),
+            cut: Vec::new(),
             polls: 0,
             expected: 0,
             used: Credit::default(),
             lent: Credit::default(),
             due: Credit::default(),
         }
-    }
-
-    pub(crate) fn has_died(&self) -> bool {
-        self.data.gone()
     }
 
     pub(crate) fn close(&self) {
@@ -124,9 +130,11 @@ impl StreamLink {
         }
     }
 
-    /// Whether there is something that waits for a socket to take it.
-    pub(crate) fn is_blocked(&self) -> bool {
-        self.outgoing.is_some() || !self.answers.is_empty()
+    /// The sockets that have to take something before anything goes on.
+    pub(crate) fn full_sockets(&self) -> impl Iterator<Item = &Arc<Peer>> {
+        let data = self.outgoing.is_some().then_some(&self.data);
+        data.into_iter()
+            .chain((!self.answers.is_empty()).then_some(&self.control))
     }
 
     /// Writes on at a frame whose memory was copied. False while it is not all written.
@@ -181,40 +189,29 @@ impl StreamLink {
         Ok(from)
     }
 
-    /// Reads what the control socket has. The first answer, if a whole one is there.
-    fn hear(&mut self) -> Result<Option<Head>, Error> {
+    /// Reads what the control socket has. Credit counts at once.
+    fn listen(&mut self) -> Result<(), Error> {
         loop {
-            if self.heard.len() >= HEAD {
-                let word =
-                    |at: usize| u64::from_le_bytes(std::array::from_fn(|i| self.heard[at + i]));
-                let head = Head::decode([word(0), word(8)])?;
-                self.heard.drain(..HEAD);
-                match head.kind {
-                    Kind::Credit => self.credited(&head)?,
-                    Kind::Accept | Kind::Withdrawn | Kind::Taken => {
-                        self.expected = self.expected.saturating_sub(1);
-                        return Ok(Some(head));
-                    }
-                    _ => return Err(Error::PeerMisbehaved("data come by the way for answers")),
-                }
-                continue;
-            }
             let mut bytes = [0; 64 * HEAD];
             match read(&self.control, &mut [IoSliceMut::new(&mut bytes)])? {
-                0 => return Ok(None),
-                got => self.heard.extend_from_slice(&bytes[..got]),
+                0 => return Ok(()),
+                got => self.cut.extend_from_slice(&bytes[..got]),
             }
+            let whole = self.cut.len() - self.cut.len() % HEAD;
+            for bytes in self.cut[..whole].chunks_exact(HEAD) {
+                let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
+                let head = Head::decode([word(0), word(8)])?;
+                match head.kind {
+                    Kind::Credit => credited(&mut self.used, &head)?,
+                    Kind::Accept | Kind::Withdrawn | Kind::Taken if self.expected > 0 => {
+                        self.expected -= 1;
+                        self.heard.push_back(head);
+                    }
+                    _ => return Err(Error::PeerMisbehaved("it answers what was not asked")),
+                }
+            }
+            self.cut.drain(..whole);
         }
-    }
-
-    fn credited(&mut self, head: &Head) -> Result<(), Error> {
-        let bytes = usize::try_from(head.value).unwrap_or(usize::MAX);
-        if head.id > self.used.envelopes || bytes > self.used.bytes {
-            return Err(Error::PeerMisbehaved("it gives back what it was not sent"));
-        }
-        self.used.envelopes -= head.id;
-        self.used.bytes -= bytes;
-        Ok(())
     }
 
     /// The next head in the buffer, and how long its payload is.
@@ -368,6 +365,16 @@ impl Place {
     }
 }
 
+fn credited(used: &mut Credit, head: &Head) -> Result<(), Error> {
+    let bytes = usize::try_from(head.value).unwrap_or(usize::MAX);
+    if head.id > used.envelopes || bytes > used.bytes {
+        return Err(Error::PeerMisbehaved("it gives back what it was not sent"));
+    }
+    used.envelopes -= head.id;
+    used.bytes -= bytes;
+    Ok(())
+}
+
 /// Bytes that a message takes of the receiver's room.
 fn held(kind: Kind, len: usize) -> usize {
     match kind {
@@ -400,8 +407,11 @@ impl Carrier for StreamLink {
             }
         } else if matches!(head.kind, Kind::Eager | Kind::Offer) {
             let bytes = held(head.kind, len);
-            if self.used.envelopes >= ENVELOPES || self.used.bytes + bytes > BYTES {
-                return Ok(Sent::NoCredit);
+            if !self.used.allows(bytes) {
+                self.listen()?;
+                if !self.used.allows(bytes) {
+                    return Ok(Sent::NoCredit);
+                }
             }
             self.used.envelopes += 1;
             self.used.bytes += bytes;
@@ -450,9 +460,10 @@ impl Carrier for StreamLink {
         self.polls = self.polls.wrapping_add(1);
         let is_short = self.used.envelopes >= ENVELOPES / 2 || self.used.bytes >= BYTES / 2;
         if self.expected > 0 || is_short || self.polls % SELDOM == 0 {
-            if let Some(head) = self.hear()? {
-                return Ok(Some((head, Body::Short([0; SHORT], 0))));
-            }
+            self.listen()?;
+        }
+        if let Some(head) = self.heard.pop_front() {
+            return Ok(Some((head, Body::Short([0; SHORT], 0))));
         }
         if self.incoming.is_some() {
             return self.go_on();
@@ -492,6 +503,10 @@ impl Carrier for StreamLink {
     /// None: a frame that is partly written can't be withdrawn.
     fn early_max(&self) -> usize {
         0
+    }
+
+    fn is_blocked(&self) -> bool {
+        self.outgoing.is_some() || !self.answers.is_empty()
     }
 
     fn flush(&mut self) -> Result<(), Error> {

@@ -1,0 +1,601 @@
+//! What every endpoint does, over every transport.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mgn_fabric::endpoint::{Endpoint, How, Joined, LinkId, Wanted};
+use mgn_fabric::{Error, Listener, Token, Transport};
+
+const TRANSPORTS: [Transport; 3] = [Transport::Shm, Transport::Unix, Transport::Tcp];
+
+const SYNC: How = How {
+    sync: true,
+    unordered: false,
+};
+
+const LONG: Option<Duration> = Some(Duration::from_secs(20));
+
+fn token() -> Token {
+    "5".repeat(64).parse().unwrap()
+}
+
+fn listen(transport: &Transport) -> Listener {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let name = NEXT.fetch_add(1, Ordering::Relaxed);
+    let (address, token) = match transport {
+        Transport::Tcp => ("tcp:127.0.0.1:0".into(), Some(token())),
+        _ => (
+            format!("unix:@mgn-endpoints-{}-{name}", std::process::id()),
+            None,
+        ),
+    };
+    Listener::bind(&address.parse().unwrap(), token).unwrap()
+}
+
+fn accept(endpoint: &Endpoint, listener: &Listener) -> (LinkId, Vec<u8>) {
+    loop {
+        if let Joined::Link(link, name) = endpoint.accept(listener.accept().unwrap()).unwrap() {
+            return (link, name);
+        }
+    }
+}
+
+fn connect(endpoint: &Endpoint, listener: &Listener, transport: &Transport, name: &[u8]) -> LinkId {
+    let token = (*transport == Transport::Tcp).then(token);
+    let patience = Duration::from_secs(10);
+    endpoint
+        .connect(
+            listener.address(),
+            transport,
+            token.as_ref(),
+            name,
+            patience,
+        )
+        .unwrap()
+}
+
+/// Two endpoints and their links.
+fn pair(transport: &Transport) -> ((Endpoint, LinkId), (Endpoint, LinkId)) {
+    let listener = listen(transport);
+    let (one, other) = (Endpoint::new().unwrap(), Endpoint::new().unwrap());
+    let (here, (there, name)) = thread::scope(|scope| {
+        let there = scope.spawn(|| accept(&other, &listener));
+        let here = connect(&one, &listener, transport, b"somebody");
+        (here, there.join().unwrap())
+    });
+    assert_eq!(name, b"somebody");
+    ((one, here), (other, there))
+}
+
+fn each(test: impl Fn(&Transport)) {
+    for transport in TRANSPORTS {
+        test(&transport);
+    }
+}
+
+fn pattern(len: usize, seed: usize) -> Vec<u8> {
+    (0..len)
+        .map(|at| (at * 31 + at / 251 + seed) as u8)
+        .collect()
+}
+
+const LENGTHS: [usize; 17] = [
+    0,
+    1,
+    8,
+    24,
+    25,
+    64,
+    1000,
+    4096,
+    16 << 10,
+    16385,
+    40_000,
+    65_536,
+    65_537,
+    300_000,
+    1 << 20,
+    5_000_000,
+    3,
+];
+
+#[test]
+fn messages_of_all_lengths_both_ways_at_once() {
+    each(|transport| {
+        let ((one, here), (other, there)) = pair(transport);
+        let run = |endpoint: &Endpoint, link: LinkId, seed: usize| {
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    for (i, len) in LENGTHS.into_iter().enumerate() {
+                        let how = if i % 3 == 0 { SYNC } else { How::default() };
+                        endpoint
+                            .send(link, i as u64, &pattern(len, i + seed), how)
+                            .unwrap();
+                    }
+                });
+                for (i, len) in LENGTHS.into_iter().enumerate() {
+                    let mut into = vec![0; len + i];
+                    let status = endpoint
+                        .recv(Wanted::new(link, i as u64), &mut into)
+                        .unwrap();
+                    assert_eq!((status.len, status.tag, status.link), (len, i as u64, link));
+                    // The other end has the other seed.
+                    assert!(
+                        into[..len] == pattern(len, i + 100 - seed),
+                        "{transport} {len}"
+                    );
+                    assert!(into[len..].iter().all(|byte| *byte == 0));
+                }
+            });
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| run(&one, here, 0));
+            run(&other, there, 100);
+        });
+    });
+}
+
+#[test]
+fn receives_may_come_late_and_in_another_order() {
+    each(|transport| {
+        let ((one, here), (other, there)) = pair(transport);
+        let mut sent: Vec<Vec<u8>> = LENGTHS
+            .iter()
+            .enumerate()
+            .map(|(i, len)| pattern(*len, i))
+            .collect();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut sends = Vec::new();
+                for (i, bytes) in sent.iter_mut().enumerate() {
+                    let piece = (bytes.as_mut_ptr(), bytes.len());
+                    // SAFETY: all are waited for.
+                    sends.extend(
+                        unsafe { one.isend(here, i as u64, &[piece], How::default()) }.unwrap(),
+                    );
+                }
+                for send in sends {
+                    one.wait(send, LONG).unwrap().unwrap();
+                }
+            });
+            for i in (0..LENGTHS.len()).rev() {
+                let wanted = Wanted::new(there, i as u64);
+                let found = other.peek(&wanted, LONG).unwrap().unwrap();
+                assert_eq!(found.len, LENGTHS[i]);
+                let received = other.take(&wanted, LONG).unwrap().unwrap();
+                assert_eq!(received.to_vec(), pattern(LENGTHS[i], i), "{transport} {i}");
+            }
+        });
+        assert!(other
+            .peek(&Wanted::any(), Some(Duration::ZERO))
+            .unwrap()
+            .is_none());
+    });
+}
+
+#[test]
+fn messages_taken_where_they_lie_are_released_in_any_order() {
+    each(|transport| {
+        let ((one, here), (other, there)) = pair(transport);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for i in 0..2000 {
+                    one.send(here, 7, &pattern(i * 7 % 5000, i), How::default())
+                        .unwrap();
+                }
+            });
+            let mut held = Vec::new();
+            for i in 0..2000 {
+                let received = other.take(&Wanted::new(there, 7), LONG).unwrap().unwrap();
+                held.push((i, received));
+                if held.len() > 9 {
+                    let (i, received) = held.swap_remove(i * 5 % 9);
+                    assert!(
+                        received.to_vec() == pattern(i * 7 % 5000, i),
+                        "{transport} {i}"
+                    );
+                }
+            }
+        });
+    });
+}
+
+#[test]
+fn pieces_are_gathered_and_scattered() {
+    each(|transport| {
+        let ((one, here), (other, there)) = pair(transport);
+        for len in [10, 5000, 1_000_000] {
+            let whole = pattern(len, 1);
+            let (mut a, mut b, mut c) = (whole[..3].to_vec(), Vec::new(), whole[3..].to_vec());
+            let (mut x, mut y) = (vec![0; len / 2], vec![0; len - len / 2]);
+            let piece = |part: &mut Vec<u8>| (part.as_mut_ptr(), part.len());
+            // SAFETY: all of it is waited for here.
+            unsafe {
+                let receive = other.irecv(Wanted::new(there, 1), &[piece(&mut x), piece(&mut y)]);
+                let send = one.isend(
+                    here,
+                    1,
+                    &[piece(&mut a), piece(&mut b), piece(&mut c)],
+                    How::default(),
+                );
+                if let Some(send) = send.unwrap() {
+                    one.wait(send, LONG).unwrap().unwrap();
+                }
+                other.wait(receive, LONG).unwrap().unwrap();
+            }
+            assert_eq!([x, y].concat(), whole);
+        }
+    });
+}
+
+/// More than 4 GiB, made of one piece of memory many times over.
+#[test]
+fn messages_may_be_longer_than_four_gibibytes() {
+    let ((one, here), (other, there)) = pair(&Transport::Shm);
+    let mut piece = pattern(8 << 20, 3);
+    let mut into = vec![0; 8 << 20];
+    let (count, last) = (513, 77);
+    let len = (count << 23) + last;
+    let pieces = |start: *mut u8| {
+        let mut pieces = vec![(start, 8 << 20); count];
+        pieces.push((start, last));
+        pieces
+    };
+    // SAFETY: all of it is waited for here.
+    unsafe {
+        let receive = other.irecv(Wanted::new(there, 1), &pieces(into.as_mut_ptr()));
+        let send = one
+            .isend(here, 1, &pieces(piece.as_mut_ptr()), How::default())
+            .unwrap()
+            .unwrap();
+        assert_eq!(
+            other
+                .wait(receive, Some(Duration::from_secs(200)))
+                .unwrap()
+                .unwrap()
+                .len,
+            len
+        );
+        one.wait(send, LONG).unwrap().unwrap();
+    }
+    assert!(len > u32::MAX as usize && into == piece);
+}
+
+#[test]
+fn a_synchronous_send_ends_when_the_message_is_received() {
+    each(|transport| {
+        let ((one, here), (other, there)) = pair(transport);
+        for len in [5, 5000, 500_000] {
+            let mut bytes = pattern(len, 0);
+            // SAFETY: waited for below.
+            let send = unsafe { one.isend(here, 1, &[(bytes.as_mut_ptr(), len)], SYNC) }
+                .unwrap()
+                .unwrap();
+            assert!(one
+                .wait(send, Some(Duration::from_millis(30)))
+                .unwrap()
+                .is_none());
+            other.peek(&Wanted::new(there, 1), LONG).unwrap().unwrap();
+            assert!(one
+                .wait(send, Some(Duration::from_millis(30)))
+                .unwrap()
+                .is_none());
+            other
+                .recv(Wanted::new(there, 1), &mut vec![0; len])
+                .unwrap();
+            assert_eq!(one.wait(send, LONG).unwrap().unwrap().len, len);
+            assert!(
+                matches!(one.test(send), Err(Error::Misuse(_))),
+                "asked twice"
+            );
+        }
+    });
+}
+
+#[test]
+fn both_may_send_first_though_neither_receives() {
+    // Each sends synchronously before it receives, with more under way than anybody holds.
+    each(|transport| {
+        let ((one, here), (other, there)) = pair(transport);
+        let run = |endpoint: &Endpoint, link: LinkId| {
+            let mut bytes = pattern(3_000_000, 1);
+            let piece = (bytes.as_mut_ptr(), bytes.len());
+            // SAFETY: all of them are waited for.
+            let sends: Vec<_> = (0..5)
+                .map(|_| {
+                    unsafe { endpoint.isend(link, 1, &[piece], SYNC) }
+                        .unwrap()
+                        .unwrap()
+                })
+                .collect();
+            for _ in 0..5 {
+                let mut into = vec![0; 3_000_000];
+                endpoint.recv(Wanted::new(link, 1), &mut into).unwrap();
+                assert!(into == pattern(3_000_000, 1));
+            }
+            for send in sends {
+                endpoint.wait(send, LONG).unwrap().unwrap();
+            }
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| run(&one, here));
+            run(&other, there);
+        });
+    });
+}
+
+#[test]
+fn transfers_go_on_while_the_program_computes() {
+    each(|transport| {
+        let ((one, here), (other, there)) = pair(transport);
+        for len in [8, 32 << 10, 20 << 20] {
+            let mut bytes = pattern(len, 1);
+            let mut into = vec![0; len];
+            // SAFETY: all of them are waited for.
+            unsafe {
+                let receive = other.irecv(Wanted::new(there, 1), &[(into.as_mut_ptr(), len)]);
+                let send = one
+                    .isend(here, 1, &[(bytes.as_mut_ptr(), len)], SYNC)
+                    .unwrap()
+                    .unwrap();
+                // Nobody calls anything, as far as the links are concerned.
+                thread::sleep(Duration::from_millis(400));
+                let start = Instant::now();
+                assert!(other.test(receive).unwrap().is_some(), "{transport} {len}");
+                assert!(one.test(send).unwrap().is_some(), "{transport} {len}");
+                assert!(start.elapsed() < Duration::from_millis(200));
+            }
+            assert!(into == bytes);
+        }
+    });
+}
+
+#[test]
+fn handlers_are_called_without_anybody_asking() {
+    each(|transport| {
+        let ((one, here), (other, _)) = pair(transport);
+        let (sender, receiver) = channel();
+        other.set_handler(3, move |message| {
+            sender.send((message.tag, message.to_vec())).unwrap()
+        });
+        for (i, len) in LENGTHS.into_iter().enumerate() {
+            let mut bytes = pattern(len, i);
+            // SAFETY: waited for.
+            let send = unsafe {
+                one.isend_active(
+                    here,
+                    3,
+                    i as u64,
+                    &[(bytes.as_mut_ptr(), len)],
+                    How::default(),
+                )
+            };
+            if let Some(send) = send.unwrap() {
+                one.wait(send, LONG).unwrap().unwrap();
+            }
+        }
+        let mut seen: Vec<_> = LENGTHS
+            .iter()
+            .map(|_| receiver.recv_timeout(Duration::from_secs(10)).unwrap())
+            .collect();
+        seen.sort_by_key(|(tag, _)| *tag);
+        for (i, (tag, bytes)) in seen.into_iter().enumerate() {
+            assert!(
+                tag == i as u64 && bytes == pattern(LENGTHS[i], i),
+                "{transport} {i}"
+            );
+        }
+    });
+}
+
+#[test]
+fn a_receiver_that_does_not_read_stops_its_sender_and_nobody_else() {
+    each(|transport| {
+        let listener = listen(transport);
+        let hub = Endpoint::new().unwrap();
+        let (lazy, eager) = (Endpoint::new().unwrap(), Endpoint::new().unwrap());
+        let (to_lazy, at_lazy, to_eager, at_eager) = thread::scope(|scope| {
+            let links = scope.spawn(|| (accept(&hub, &listener).0, accept(&hub, &listener).0));
+            let first = connect(&lazy, &listener, transport, b"");
+            let second = connect(&eager, &listener, transport, b"");
+            let (a, b) = links.join().unwrap();
+            (a, first, b, second)
+        });
+        let mut bytes = pattern(10_000, 0);
+        let piece = (bytes.as_mut_ptr(), bytes.len());
+        // SAFETY: all of them are waited for, or their endpoint ends before the memory does.
+        let sends: Vec<_> = (0..2000)
+            .filter_map(|_| unsafe { hub.isend(to_lazy, 1, &[piece], How::default()) }.unwrap())
+            .collect();
+        assert!(
+            sends.len() > 1000,
+            "{transport}: somewhere 2000 messages are held"
+        );
+        for _ in 0..200 {
+            hub.send(to_eager, 1, &bytes, How::default()).unwrap();
+            eager
+                .recv(Wanted::new(at_eager, 1), &mut [0; 10_000])
+                .unwrap();
+        }
+        for _ in 0..2000 {
+            lazy.recv(Wanted::new(at_lazy, 1), &mut [0; 10_000])
+                .unwrap();
+        }
+        for send in sends {
+            hub.wait(send, LONG).unwrap().unwrap();
+        }
+    });
+}
+
+#[test]
+fn an_end_that_goes_is_an_error_for_all_that_waits() {
+    each(|transport| {
+        let ((one, here), (other, there)) = pair(transport);
+        let mut bytes = pattern(10_000_000, 0);
+        let mut into = vec![0; 100];
+        other
+            .send(there, 9, b"left behind", How::default())
+            .unwrap();
+        // SAFETY: all of them end before the memory does.
+        unsafe {
+            let send = one
+                .isend(
+                    here,
+                    1,
+                    &[(bytes.as_mut_ptr(), bytes.len())],
+                    How::default(),
+                )
+                .unwrap()
+                .unwrap();
+            let receive = one.irecv(Wanted::new(here, 1), &[(into.as_mut_ptr(), into.len())]);
+            thread::sleep(Duration::from_millis(20));
+            drop(other);
+            assert!(
+                matches!(one.wait(send, LONG), Err(Error::Closed(_))),
+                "{transport}"
+            );
+            assert!(
+                matches!(one.wait(receive, LONG), Err(Error::Closed(_))),
+                "{transport}"
+            );
+        }
+        // What had come is still there, and then it is over.
+        let status = one.recv(Wanted::new(here, 9), &mut into).unwrap();
+        assert_eq!(&into[..status.len], b"left behind");
+        assert!(matches!(
+            one.recv(Wanted::new(here, 9), &mut into),
+            Err(Error::Closed(_))
+        ));
+        assert!(matches!(
+            one.send(here, 1, b"x", How::default()),
+            Err(Error::Closed(_))
+        ));
+        assert!(matches!(
+            one.peek(&Wanted::new(here, 1), LONG),
+            Err(Error::Closed(_))
+        ));
+    });
+}
+
+#[test]
+fn an_endpoint_sends_to_itself() {
+    let endpoint = Endpoint::new().unwrap();
+    let own = endpoint.own();
+    for len in LENGTHS {
+        let mut bytes = pattern(len, 5);
+        let mut into = vec![0; len];
+        // SAFETY: both are waited for.
+        unsafe {
+            let send = endpoint
+                .isend(own, 1, &[(bytes.as_mut_ptr(), len)], SYNC)
+                .unwrap()
+                .unwrap();
+            let receive = endpoint.irecv(Wanted::any(), &[(into.as_mut_ptr(), len)]);
+            endpoint.wait(receive, LONG).unwrap().unwrap();
+            endpoint.wait(send, LONG).unwrap().unwrap();
+        }
+        assert!(into == bytes);
+    }
+}
+
+#[test]
+fn many_send_to_one_and_all_to_all() {
+    each(|transport| {
+        const N: usize = 8;
+        let listeners: Vec<Listener> = (0..N).map(|_| listen(transport)).collect();
+        let all: Vec<Endpoint> = (0..N).map(|_| Endpoint::new().unwrap()).collect();
+        thread::scope(|scope| {
+            for (rank, endpoint) in all.iter().enumerate() {
+                let listeners = &listeners;
+                scope.spawn(move || {
+                    let mut links = vec![endpoint.own(); N];
+                    thread::scope(|scope| {
+                        let later = scope.spawn(|| -> Vec<_> {
+                            (rank + 1..N)
+                                .map(|_| accept(endpoint, &listeners[rank]))
+                                .collect()
+                        });
+                        for peer in 0..rank {
+                            links[peer] =
+                                connect(endpoint, &listeners[peer], transport, &[rank as u8]);
+                        }
+                        for (link, name) in later.join().unwrap() {
+                            links[name[0] as usize] = link;
+                        }
+                    });
+                    let len = |from: usize, to: usize, round: usize| {
+                        [40, 3000, 200_000][(from + to + round) % 3]
+                    };
+                    for round in 0..20 {
+                        let mut into: Vec<Vec<u8>> =
+                            (0..N).map(|from| vec![0; len(from, rank, round)]).collect();
+                        let mut out: Vec<Vec<u8>> = (0..N)
+                            .map(|to| pattern(len(rank, to, round), rank * N + to))
+                            .collect();
+                        let mut requests = Vec::new();
+                        for peer in 0..N {
+                            // SAFETY: all are waited for.
+                            unsafe {
+                                let piece = (into[peer].as_mut_ptr(), into[peer].len());
+                                requests.push(
+                                    endpoint
+                                        .irecv(Wanted::new(links[peer], round as u64), &[piece]),
+                                );
+                                let piece = (out[peer].as_mut_ptr(), out[peer].len());
+                                requests.extend(
+                                    endpoint
+                                        .isend(links[peer], round as u64, &[piece], How::default())
+                                        .unwrap(),
+                                );
+                            }
+                        }
+                        for request in requests {
+                            endpoint.wait(request, LONG).unwrap().expect("in time");
+                        }
+                        for from in 0..N {
+                            assert!(
+                                into[from] == pattern(len(from, rank, round), from * N + rank),
+                                "{transport}"
+                            );
+                        }
+                    }
+                });
+            }
+        });
+    });
+}
+
+#[test]
+fn several_threads_use_one_endpoint() {
+    each(|transport| {
+        let ((one, here), (other, there)) = pair(transport);
+        let (one, other) = (Arc::new(one), Arc::new(other));
+        thread::scope(|scope| {
+            for tag in 0..4u64 {
+                let (one, other) = (one.clone(), other.clone());
+                scope.spawn(move || {
+                    for i in 0..300 {
+                        one.send(here, tag, &pattern(i * 37 % 9000, i), How::default())
+                            .unwrap();
+                        let mut back = [0; 8];
+                        one.recv(Wanted::new(here, tag), &mut back).unwrap();
+                        assert_eq!(back, (i as u64).to_le_bytes());
+                    }
+                });
+                scope.spawn(move || {
+                    for i in 0..300 {
+                        let mut into = vec![0; 9000];
+                        let status = other.recv(Wanted::new(there, tag), &mut into).unwrap();
+                        assert!(into[..status.len] == pattern(i * 37 % 9000, i));
+                        other
+                            .send(there, tag, &(i as u64).to_le_bytes(), How::default())
+                            .unwrap();
+                    }
+                });
+            }
+        });
+    });
+}
