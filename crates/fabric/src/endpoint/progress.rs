@@ -444,7 +444,7 @@ impl Shared {
                 generation: (data.u64() >> 32) as u32,
             };
             if let Some(AnyLink::Shm(link)) = state.engine.carrier(id) {
-                link.peer.hear_rings();
+                link.rang();
             }
             state.heat(id);
             state.engine.progress(id);

@@ -87,6 +87,12 @@ impl ShmLink {
         self.is_ready()
     }
 
+    /// The peer rang, which it does once each time it is asked to.
+    pub(crate) fn rang(&mut self) {
+        self.peer.hear_rings();
+        self.is_watched = false;
+    }
+
     /// The peer needn't ring: we look.
     pub(crate) fn unwatch(&mut self) {
         if std::mem::take(&mut self.is_watched) {
