@@ -21,6 +21,7 @@ rust_wanted=1.85
 
 packages=()
 needs=()
+extras=()
 
 # want PACKAGE WHY CHECK...: notes PACKAGE as missing if the check fails.
 want() {
@@ -30,6 +31,13 @@ want() {
         packages+=("$package")
         needs+=("$package  ($why)")
     fi
+}
+
+# like PACKAGE WHY CHECK...: as want, for what `make` goes on without.
+like() {
+    local package=$1
+    shift 2
+    "$@" >/dev/null 2>&1 || extras+=("$package")
 }
 
 have() { command -v "$1"; }
@@ -80,17 +88,19 @@ if [ "$goal" != build ]; then
     want xvfb "X server without a screen" have Xvfb
     want mesa-utils "glxgears" have glxgears
 fi
+# The system's own Python: another one does not see its packages.
+module() { /usr/bin/python3 -c "import $1"; }
 if [ "$goal" = apps ] || [ "$goal" = bench ]; then
-    want glmark2-x11 "a benchmark, and a program to compare pictures of" have glmark2
+    program=want
+    [ "$goal" = apps ] || program=like
+    $program glmark2-x11 "a benchmark, and a program to compare pictures of" have glmark2
+    $program chromium-bsu "another one, with older OpenGL" test -x /usr/games/chromium-bsu
+    $program xdotool "plays it" have xdotool
+    $program python3-vtk9 "meshes and volumes" module vtk
 fi
 if [ "$goal" = apps ]; then
     want glmark2-es2-x11 "another one, with OpenGL ES" have glmark2-es2
-    want chromium-bsu "another one, with older OpenGL" test -x /usr/games/chromium-bsu
-    want xdotool "plays it" have xdotool
     want love "a game engine" have love
-    # The system's own Python: another one does not see its packages.
-    module() { /usr/bin/python3 -c "import $1"; }
-    want python3-vtk9 "meshes and volumes" module vtk
     want python3-moderngl "OpenGL 3.3 without a window" module moderngl
     want python3-pyglet "windows and sprites" module pyglet
     want python3-vispy "plots" module vispy
@@ -135,6 +145,12 @@ if [ ${#packages[@]} -gt 0 ]; then
     fi
     hash -r
 fi
+
+for extra in "${extras[@]}"; do
+    if ! { can_install && apt install --no-install-recommends "$extra"; }; then
+        echo "skipped: what needs $extra, which could not be installed" >&2
+    fi
+done
 
 if ! rust_is_there; then
     found=$(rust_version)

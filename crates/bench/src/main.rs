@@ -5,6 +5,7 @@
 //! server's side stand beside them.
 #![forbid(unsafe_code)]
 
+mod program;
 mod relay;
 mod report;
 mod rows;
@@ -47,11 +48,14 @@ fn main() -> Result<()> {
         {
             continue;
         }
-        let result = {
-            let name = row.name;
-            row.measure(&machine, options.rounds)
-                .with_context(|| format!("{name} failed"))?
-        };
+        let name = row.name;
+        if let Some(missing) = row.missing() {
+            println!("{name:<28} skipped, since this fails here: {missing}");
+            continue;
+        }
+        let result = row
+            .measure(&machine, options.rounds)
+            .with_context(|| format!("{name} failed"))?;
         print!("{}", report::lines(&result));
         results.push(result);
     }

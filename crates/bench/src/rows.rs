@@ -1,14 +1,16 @@
 //! What is measured.
 
+use crate::program::{Play, Program, Says, FRAMES};
 use crate::run::{Machine, Sample, Way};
 use anyhow::Result;
+use std::process::{Command, Stdio};
 
-/// A program, the value that it prints, and the ways in which it is run. The first way is what the others are compared with.
+/// A program, and the ways in which it is run. The first way is what the others are compared with.
 pub struct Row {
     pub name: &'static str,
-    program: &'static str,
-    arguments: &'static [&'static str],
-    value: &'static str,
+    /// A command for the shell that fails where the program cannot be run.
+    needs: &'static str,
+    program: Program,
     pub unit: &'static str,
     /// Values are multiplied by this for printing.
     pub scale: f64,
@@ -26,12 +28,22 @@ pub struct RowResult {
 }
 
 impl Row {
+    /// What this machine would have to have, where it has not.
+    pub fn missing(&self) -> Option<&'static str> {
+        let check = Command::new("sh")
+            .args(["-c", self.needs])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        (!check.is_ok_and(|status| status.success())).then_some(self.needs)
+    }
+
     pub fn measure(self, machine: &Machine, rounds: usize) -> Result<RowResult> {
         let mut samples: Vec<(Way, Vec<Sample>)> =
             self.ways.iter().map(|w| (*w, Vec::new())).collect();
         for _ in 0..rounds {
             for (way, samples) in &mut samples {
-                samples.push(machine.run(*way, self.program, self.arguments, self.value)?);
+                samples.push(machine.run(*way, &self.program)?);
             }
         }
         Ok(RowResult { row: self, samples })
@@ -53,10 +65,30 @@ impl RowResult {
     }
 }
 
-const FRAMES: &str = "frames_per_second";
-const TRIANGLES: &str = "triangles_per_second";
+const NOTHING: &str = "true";
 const ALL: &[Way] = &[Way::Direct, Way::Null, Way::Discard, Way::Shm, Way::Tcp];
 const RENDERED: &[Way] = &[Way::Direct, Way::Shm, Way::Tcp];
+const SHOWN_OR_NOT: &[Way] = &[Way::Direct, Way::Unseen, Way::Shm];
+
+/// A row of a program that says how many frames it draws in a second.
+const fn frames(
+    name: &'static str,
+    needs: &'static str,
+    program: Program,
+    ways: &'static [Way],
+    wanted: &'static [(Way, f64)],
+) -> Row {
+    Row {
+        name,
+        needs,
+        program,
+        unit: "frames/s",
+        scale: 1.0,
+        less: false,
+        ways,
+        wanted,
+    }
+}
 
 const fn iso(
     name: &'static str,
@@ -66,9 +98,12 @@ const fn iso(
 ) -> Row {
     Row {
         name,
-        program: "demos/iso_demo",
-        arguments,
-        value: TRIANGLES,
+        needs: NOTHING,
+        program: Program::new(
+            "demos/iso_demo",
+            arguments,
+            Says::Json("triangles_per_second"),
+        ),
         unit: "M triangles/s",
         scale: 1e-6,
         less: false,
@@ -77,47 +112,41 @@ const fn iso(
     }
 }
 
+const GLMARK2: &str = "command -v glmark2";
+
 /// A scene of glmark2.
 const fn glmark(name: &'static str, arguments: &'static [&'static str]) -> Row {
-    Row {
+    frames(
         name,
-        program: "glmark2",
-        arguments,
-        value: "",
-        unit: "frames/s",
-        scale: 1.0,
-        less: false,
-        ways: &[Way::Direct, Way::Unseen, Way::Shm],
-        wanted: &[(Way::Unseen, 0.9), (Way::Shm, 0.7)],
-    }
+        GLMARK2,
+        Program::new("glmark2", arguments, Says::Glmark),
+        SHOWN_OR_NOT,
+        &[(Way::Unseen, 0.9), (Way::Shm, 0.7)],
+    )
+}
+
+/// A scene of VTK's.
+const fn vtk(name: &'static str, arguments: &'static [&'static str]) -> Row {
+    frames(
+        name,
+        "/usr/bin/python3 -c 'import vtk'",
+        Program::new("/usr/bin/python3", arguments, Says::Json(FRAMES)),
+        SHOWN_OR_NOT,
+        &[(Way::Shm, 0.9)],
+    )
 }
 
 /// A program that reads nothing back, as far away as loopback and farther: its frames may take 1.3 times as long.
-const fn far(
-    name: &'static str,
-    program: &'static str,
-    arguments: &'static [&'static str],
-    value: &'static str,
-) -> Row {
-    Row {
-        name,
-        program,
-        arguments,
-        value,
-        unit: "frames/s",
-        scale: 1.0,
-        less: false,
-        ways: &[Way::Relayed, Way::Far],
-        wanted: &[(Way::Far, 1.0 / 1.3)],
-    }
+const fn far(name: &'static str, needs: &'static str, program: Program) -> Row {
+    let ways = &[Way::Relayed, Way::Far];
+    frames(name, needs, program, ways, &[(Way::Far, 1.0 / 1.3)])
 }
 
 const fn call(name: &'static str, value: &'static str, wanted: &'static [(Way, f64)]) -> Row {
     Row {
         name,
-        program: "bench/calls",
-        arguments: &[],
-        value,
+        needs: NOTHING,
+        program: Program::new("bench/calls", &[], Says::Json(value)),
         unit: "ns",
         scale: 1.0,
         less: true,
@@ -125,6 +154,15 @@ const fn call(name: &'static str, value: &'static str, wanted: &'static [(Way, f
         wanted,
     }
 }
+
+/// Into the game, and shooting.
+const PLAY: Play = Play {
+    frames: 600,
+    input: &[
+        "20:xdotool mousemove 320 200 key Return",
+        "40:xdotool mousemove 300 350 mousedown 1",
+    ],
+};
 
 pub fn all() -> Vec<Row> {
     vec![
@@ -158,22 +196,17 @@ pub fn all() -> Vec<Row> {
             RENDERED,
             &[],
         ),
-        Row {
-            name: "glxgears 300x300",
-            program: "glxgears",
-            arguments: &[],
-            value: "",
-            unit: "frames/s",
-            scale: 1.0,
-            less: false,
-            ways: RENDERED,
-            wanted: &[(Way::Shm, 0.8)],
-        },
+        frames(
+            "glxgears 300x300",
+            "command -v glxgears",
+            Program::new("glxgears", &[], Says::Gears),
+            RENDERED,
+            &[(Way::Shm, 0.8)],
+        ),
         Row {
             name: "glReadPixels 1x1",
-            program: "bench/calls",
-            arguments: &[],
-            value: "read_pixels_per_second",
+            needs: NOTHING,
+            program: Program::new("bench/calls", &[], Says::Json("read_pixels_per_second")),
             unit: "k/s",
             scale: 1e-3,
             less: false,
@@ -201,23 +234,51 @@ pub fn all() -> Vec<Row> {
             "glmark2 shading",
             &["-s", "800x600", "-b", "shading:duration=4"],
         ),
+        frames(
+            "chromium-bsu, a game",
+            "command -v xdotool && test -x /usr/games/chromium-bsu",
+            Program::played(
+                "/usr/games/chromium-bsu",
+                &["--window", "--noaudio", "--vidmode", "1"],
+                PLAY,
+            ),
+            SHOWN_OR_NOT,
+            &[(Way::Shm, 0.9)],
+        ),
+        vtk(
+            "VTK, a mesh",
+            &["crates/bench/programs/vtk_frames.py", "mesh", "100"],
+        ),
+        vtk(
+            "VTK, a volume",
+            &["crates/bench/programs/vtk_frames.py", "volume", "100"],
+        ),
         far(
             "rings, farther away",
-            "demos/rings",
-            &["--frames", "600", "--json"],
-            FRAMES,
+            NOTHING,
+            Program::new(
+                "demos/rings",
+                &["--frames", "600", "--json"],
+                Says::Json(FRAMES),
+            ),
         ),
         far(
             "iso_demo static, farther",
-            "demos/iso_demo",
-            &["--mode", "static", "--cull", "--frames", "60", "--json"],
-            FRAMES,
+            NOTHING,
+            Program::new(
+                "demos/iso_demo",
+                &["--mode", "static", "--cull", "--frames", "60", "--json"],
+                Says::Json(FRAMES),
+            ),
         ),
         far(
             "glmark2 build, farther",
-            "glmark2",
-            &["-s", "800x600", "-b", "build:duration=4"],
-            "",
+            GLMARK2,
+            Program::new(
+                "glmark2",
+                &["-s", "800x600", "-b", "build:duration=4"],
+                Says::Glmark,
+            ),
         ),
         call("glLoadIdentity", "load_identity_ns", &[]),
         call("glTranslatef", "translate_ns", &[]),

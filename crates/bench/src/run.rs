@@ -1,5 +1,6 @@
 //! Running a program in one of several ways, on an X server of our own.
 
+use crate::program::{json_number, Program};
 use crate::relay;
 use anyhow::{bail, Context, Result};
 use rustix::process::{kill_process, Pid, Signal};
@@ -154,14 +155,9 @@ impl Machine {
         bail!("mgn server did not come up at {}", listen[0])
     }
 
-    /// Runs `program` and reads the number called `value` of the JSON that it prints; glxgears and glmark2 have none and are timed by their own reports.
-    pub fn run(&self, way: Way, program: &str, arguments: &[&str], value: &str) -> Result<Sample> {
-        let (gears, glmark) = (program == "glxgears", program == "glmark2");
-        let program = if program.contains('/') {
-            self.target.join(program)
-        } else {
-            PathBuf::from(program)
-        };
+    /// Runs `program` and reads its result.
+    pub fn run(&self, way: Way, program: &Program) -> Result<Sample> {
+        let words = program.words(&self.target, &self.mgn);
         let stats = self.scratch.join("stats.json");
         let _ = fs::remove_file(&stats);
         let mut command = match way {
@@ -193,44 +189,27 @@ impl Machine {
                 .arg(&self.token)
                 .arg("--");
         }
-        if gears {
-            command.args(["timeout", "-s", "INT", "6"]);
-        }
         command
-            .arg(&program)
-            .args(arguments)
+            .args(&words)
             .env("DISPLAY", &self.display)
             .env("vblank_mode", "0")
+            .env("HOME", &self.scratch)
+            .env("SDL_AUDIODRIVER", "dummy")
             .stderr(Stdio::null());
         let (servers, children) = (self.server_cpu(), children_cpu());
         let output = command
             .output()
-            .with_context(|| format!("cannot run {}", program.display()))?;
-        if !output.status.success() && !gears {
-            bail!(
-                "{} ({}) ended with {}",
-                program.display(),
-                way.name(),
-                output.status
-            );
+            .with_context(|| format!("cannot run {words:?}"))?;
+        if program.says.ends_well() && !output.status.success() {
+            bail!("{words:?} ({}) ended with {}", way.name(), output.status);
         }
         // A worker's time counts when the server has waited for it.
         std::thread::sleep(Duration::from_millis(150));
         let text = String::from_utf8_lossy(&output.stdout);
-        let value = if gears {
-            gears_rate(&text)
-        } else if glmark {
-            glmark_rate(&text)
-        } else {
-            json_number(&text, value)
-        };
-        let value = value.with_context(|| {
-            format!(
-                "{} ({}) printed no result: {text}",
-                program.display(),
-                way.name()
-            )
-        })?;
+        let value = program
+            .says
+            .read(&text)
+            .with_context(|| format!("{words:?} ({}) printed no result: {text}", way.name()))?;
         let waited = fs::read_to_string(&stats)
             .ok()
             .and_then(|text| json_number(&text, "send_wait_share"));
@@ -287,28 +266,4 @@ fn children_cpu() -> f64 {
         .filter_map(|f| f.parse::<f64>().ok())
         .sum();
     own - mine / rustix::param::clock_ticks_per_second() as f64
-}
-
-fn json_number(text: &str, name: &str) -> Option<f64> {
-    let start = text.find('{')?;
-    let value: serde_json::Value = serde_json::from_str(text[start..].trim()).ok()?;
-    value.get(name)?.as_f64()
-}
-
-/// Of glmark2's line of its scene, as `[build] use-vbo=false: FPS: 641 FrameTime: 1.560 ms`, the inverse of the frame time, which has more digits.
-fn glmark_rate(text: &str) -> Option<f64> {
-    let line = text.lines().find(|line| line.starts_with('['))?;
-    let time = line.split("FrameTime:").nth(1)?.split_whitespace().next()?;
-    Some(1000.0 / time.parse::<f64>().ok()?)
-}
-
-/// The last of glxgears' lines, as `8662 frames in 5.0 seconds = 1732.400 FPS`.
-fn gears_rate(text: &str) -> Option<f64> {
-    let line = text.lines().rev().find(|l| l.contains("FPS"))?;
-    line.split('=')
-        .nth(1)?
-        .split_whitespace()
-        .next()?
-        .parse()
-        .ok()
 }

@@ -138,6 +138,13 @@ void wait_milliseconds(int milliseconds)
     syscall(SYS_nanosleep, &want, NULL);
 }
 
+double true_seconds(void)
+{
+    struct timespec now;
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / SECOND;
+}
+
 /* Waits for something to happen are real, and so is what happens. If nothing does, the time that was waited for has passed; a wait for nothing at all
  * is a sleep. */
 static int waited(int result, const struct timespec *timeout, const void *caller)

@@ -18,6 +18,7 @@ extern char **environ;
 
 static const char *folder, *input;
 static long every = 1, last;
+static bool rate;
 static atomic_long frame_number;
 
 static long positive(const char *name, long otherwise)
@@ -38,6 +39,7 @@ void read_shot_settings(void)
     input = getenv("MGN_SHOTS_INPUT");
     every = positive("MGN_SHOTS_EVERY", 1);
     last = positive("MGN_SHOTS_FRAMES", 0);
+    rate = getenv("MGN_SHOTS_RATE");
 }
 
 /* The number of the frame that ends now. `file` becomes the name of its picture; empty: there is to be none. */
@@ -102,18 +104,26 @@ static function x11(const char *name)
 /* `display` is the X display, if it is known. */
 static void after_swap(long frame, Display *display)
 {
+    static long first;
+    static double started;
     pass_a_frame();
     if (last && frame >= last) {
+        if (rate)
+            printf("{\"frames_per_second\": %.3f}\n", (double)(frame - first) / (true_seconds() - started));
         fflush(NULL);
         _exit(0);
     }
-    if (!give_input(frame))
+    if (give_input(frame)) {
+        /* All that the input causes is to be in the program's queue before it looks there. */
+        wait_milliseconds(100);
+        int (*sync)(Display *, int) = (int (*)(Display *, int))x11("XSync");
+        if (display && sync)
+            sync(display, False);
+    } else if (first) {
         return;
-    /* All that the input causes is to be in the program's queue before it looks there. */
-    wait_milliseconds(100);
-    int (*sync)(Display *, int) = (int (*)(Display *, int))x11("XSync");
-    if (display && sync)
-        sync(display, False);
+    }
+    first = frame;
+    started = true_seconds();
 }
 
 /* GLX windows and the X windows that they belong to: X knows the size of the latter only. */

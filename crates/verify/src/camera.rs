@@ -19,6 +19,8 @@ pub struct Camera {
     /// Nanoseconds from frame to frame, as the program sees them.
     pub step: u64,
     pub input: Vec<Input>,
+    /// Have `{"frames_per_second": N}` printed in the end: in true time, since the last input.
+    pub rate: bool,
 }
 
 /// A command that is run when a frame has been shown, and that the program waits for.
@@ -38,6 +40,7 @@ impl Camera {
             seed: 1,
             step: 1_000_000_000 / 60,
             input: Vec::new(),
+            rate: false,
         }
     }
 
@@ -60,7 +63,22 @@ impl Camera {
             let lines: Vec<String> = self.input.iter().map(Input::to_string).collect();
             all.push(("MGN_SHOTS_INPUT".into(), lines.join("\n").into()));
         }
+        if self.rate {
+            all.push(("MGN_SHOTS_RATE".into(), "1".into()));
+        }
         all
+    }
+
+    /// The same as `NAME=VALUE`, for `env` to start a program with. `mgn` itself, before it, keeps the true clock.
+    pub fn assignments(&self, folder: Option<&Path>) -> Vec<OsString> {
+        let variables = self.environment(folder).into_iter();
+        variables
+            .map(|(mut name, value)| {
+                name.push("=");
+                name.push(value);
+                name
+            })
+            .collect()
     }
 
     fn before_preloaded(&self) -> OsString {

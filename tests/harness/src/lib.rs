@@ -11,7 +11,7 @@ mod job;
 mod outcome;
 mod stage;
 
-pub use camera::{assignments, camera};
+pub use camera::camera;
 pub use case::{compare_all, Case};
 pub use expected::Expected;
 pub use job::in_parallel;

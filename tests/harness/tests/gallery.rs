@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use mgn_tests::{assignments, camera, compare_all, root, Case, Stage};
+use mgn_tests::{camera, compare_all, root, Case, Stage};
 use mgn_verify::{Camera, Input};
 
 /// The benchmarks that glmark2 runs by default, some in one process.
@@ -98,7 +98,7 @@ fn case(name: &str, program: &str, arguments: &[&str], shots: &Shots) -> Option<
     };
     let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
     let mut case = Case::new(name, "/usr/bin/env", move |out: &Path| {
-        let mut all = assignments(&camera, Some(out));
+        let mut all = camera.assignments(Some(out));
         all.push("SDL_AUDIODRIVER=dummy".into());
         all.push(program.clone().into());
         all.extend(arguments.iter().map(|a| match a == "OUT" {

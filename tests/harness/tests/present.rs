@@ -4,7 +4,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_tests::{assignments, camera, programs, Outcome, Running, Stage};
+use mgn_tests::{camera, programs, Outcome, Running, Stage};
 use mgn_verify::{Camera, Picture};
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ConnectionExt as _, ImageFormat};
@@ -56,7 +56,7 @@ fn the_window_shows_the_picture() {
     for transport in ["shm", "unix", "tcp"] {
         let mut command = stage.mgn();
         command.args(["run", "--transport", transport, "--", "/usr/bin/env"]);
-        command.args(assignments(&still, None));
+        command.args(still.assignments(None));
         let running = Running::start(command.arg("glxgears"));
         let start = Instant::now();
         let (width, height) = (want.width as u16, want.height as u16);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use mgn_tests::{assignments, camera, programs, Outcome, Stage};
+use mgn_tests::{camera, programs, Outcome, Stage};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -24,7 +24,7 @@ fn a_replayed_recording_draws_the_same() {
     let stage = Stage::new();
     let demo = |name: &str| programs("demos").join(name).display().to_string();
     let mut gears = vec!["env".into()];
-    let still = assignments(&camera(), None).into_iter();
+    let still = camera().assignments(None).into_iter();
     gears.extend(still.map(|a| a.into_string().expect("the path is text")));
     gears.push("es2gears_x11".into());
     let commands = [
