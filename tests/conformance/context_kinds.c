@@ -167,11 +167,58 @@ static void too_large(void)
     stop(context);
 }
 
-/* Whoever sets CONFORM_LOST takes the renderer away while this waits for it. */
+/* A shader that loops for ever; where the renderer ends long loops, there are more of them than can be counted. */
+static void loop_for_ever(void)
+{
+    GLuint program = STAGES(.compute = "#version 430\n"
+                                       "layout(local_size_x = 64) in;\n"
+                                       "layout(std430, binding = 0) buffer B { uint sum; };\n"
+                                       "uniform uint step;\n"
+                                       "void main() { for (uint i = 1u; i != 0u; i += step) atomicAdd(sum, i); }\n");
+    glUseProgram(program);
+    /* Odd numbers only, never 0. */
+    glUniform1ui(glGetUniformLocation(program, "step"), 2);
+    GLuint buffer = make_buffer(GL_SHADER_STORAGE_BUFFER, 4, NULL);
+    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 0, buffer);
+    glDispatchCompute(65535, 65535, 1);
+}
+
+/* What is left of a context whose renderer is gone: nothing blocks, and nothing is to be waited for. */
+static void after_loss(GLuint query, GLsync sync, GLuint buffer)
+{
+    glClear(GL_COLOR_BUFFER_BIT);
+    GLenum first = glGetError(), second = glGetError();
+    note("a command: %x, then %x", first, second);
+    GLuint available = 0;
+    GLuint64 available64 = 0;
+    glGetQueryObjectuiv(query, GL_QUERY_RESULT_AVAILABLE, &available);
+    glGetQueryObjectui64v(query, GL_QUERY_RESULT_AVAILABLE, &available64);
+    note("result available: %u %u", available, (GLuint)available64);
+    glGetQueryObjectuiv(query, GL_QUERY_RESULT, &available);
+    GLint signaled = 0;
+    glGetSynciv(sync, GL_SYNC_STATUS, 1, NULL, &signaled);
+    note("signaled: %x", signaled);
+    note("waited: %x", glClientWaitSync(sync, GL_SYNC_FLUSH_COMMANDS_BIT, GL_TIMEOUT_IGNORED));
+    glBindBuffer(GL_ARRAY_BUFFER, buffer);
+    GLubyte *mapped = glMapBufferRange(GL_ARRAY_BUFFER, 0, 4096, GL_MAP_READ_BIT | GL_MAP_WRITE_BIT);
+    note("mapped: %d", mapped != NULL);
+    if (mapped)
+        memset(mapped, 1, 4096);
+    glUnmapBuffer(GL_ARRAY_BUFFER);
+    GLubyte pixel[4];
+    glReadPixels(0, 0, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
+    glFinish();
+    eglSwapBuffers(eglGetCurrentDisplay(), eglGetCurrentSurface(EGL_DRAW));
+    note("a new object: %d", glCreateShader(GL_VERTEX_SHADER) != 0);
+}
+
+/* Whoever sets CONFORM_LOST takes the renderer away while this waits for it: by force, or because of what it draws ("loops"). A context is told of
+ * it unless it is "ordinary". */
 static void lost(void)
 {
     no_picture();
-    if (!getenv("CONFORM_LOST")) {
+    const char *how = getenv("CONFORM_LOST");
+    if (!how) {
         skip("a renderer that goes away");
         return;
     }
@@ -182,32 +229,27 @@ static void lost(void)
     EGLSurface surface = eglCreatePbufferSurface(egl, config, (const EGLint[]){EGL_WIDTH, 32, EGL_HEIGHT, 32, EGL_NONE});
     eglBindAPI(EGL_OPENGL_API);
     static const EGLint list[] = {EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET, EGL_NONE};
-    EGLContext context = eglCreateContext(egl, config, EGL_NO_CONTEXT, list);
+    EGLContext context = eglCreateContext(egl, config, EGL_NO_CONTEXT, strstr(how, "ordinary") ? NULL : list);
     eglMakeCurrent(egl, surface, surface, context);
     GLuint query;
     glGenQueries(1, &query);
     glBeginQuery(GL_SAMPLES_PASSED, query);
     glEndQuery(GL_SAMPLES_PASSED);
     GLsync sync = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    GLuint buffer = make_buffer(GL_ARRAY_BUFFER, 4096, NULL);
+    if (strstr(how, "loops"))
+        loop_for_ever();
     note("waiting");
     fflush(NULL);
     GLenum status = GL_NO_ERROR;
-    for (int i = 0; i < 10000 && status == GL_NO_ERROR; i++) {
+    for (int i = 0; i < 2000 && status == GL_NO_ERROR; i++) {
         glClear(GL_COLOR_BUFFER_BIT);
         status = glGetGraphicsResetStatus();
         struct timespec pause = {0, 1000000};
         nanosleep(&pause, NULL);
     }
     note("status: %x", status);
-    glClear(GL_COLOR_BUFFER_BIT);
-    GLenum first = glGetError(), second = glGetError();
-    note("a command: %x, then %x", first, second);
-    GLuint available = 0;
-    glGetQueryObjectuiv(query, GL_QUERY_RESULT_AVAILABLE, &available);
-    note("result available: %u", available);
-    GLint signaled = 0;
-    glGetSynciv(sync, GL_SYNC_STATUS, 1, NULL, &signaled);
-    note("signaled: %x", signaled);
+    after_loss(query, sync, buffer);
 }
 
 CONFORM("context_kinds", NONE, {"glx", glx}, {"egl", egl}, {"too_large", too_large}, {"lost", lost})

@@ -165,27 +165,105 @@ fn a_program_may_go_on_without_its_server() {
     assert!(gone(program));
 }
 
-#[test]
-fn a_program_that_asked_for_it_is_told_of_the_loss() {
-    let stage = Stage::new();
+/// A program that loses its renderer in the way that `how` says, and its log.
+fn loser(stage: &Stage, how: &str, flags: &[&str]) -> (Running, PathBuf) {
     let folder = stage.folder();
     let mut command = stage.mgn();
     command
-        .env("CONFORM_LOST", "1")
-        .args(["run", "--"])
+        .env("CONFORM_LOST", how)
+        .arg("run")
+        .args(flags)
+        .arg("--")
         .arg(programs("tests/conformance").join("context_kinds"))
         .args(["--scene", "lost", "--out"])
         .arg(&folder);
     let running = Running::start(&mut command);
     let log = folder.join("context_kinds.txt");
-    let read = || fs::read_to_string(&log).unwrap_or_default();
-    until("the program", || read().contains("waiting").then_some(()));
+    until("the program", || {
+        let text = fs::read_to_string(&log).unwrap_or_default();
+        text.contains("waiting").then_some(())
+    });
+    (running, log)
+}
+
+/// What the program finds that asked to be told: a reset, an error that is reported once, nothing to wait for, and memory where it maps some.
+const TOLD: &str = "status: 8255\na command: 507, then 0\nresult available: 1 1\nsignaled: 9119\nwaited: 911a\nmapped: 1\na new object: 1\n";
+
+#[test]
+fn a_program_that_asked_for_it_is_told_of_the_loss() {
+    let stage = Stage::new();
+    let (running, log) = loser(&stage, "killed", &[]);
     kill_workers(running.pid());
     let outcome = running.finish(SOON);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     says_one_line(&outcome);
-    let told = "status: 8255\na command: 507, then 0\nresult available: 1\nsignaled: 9119\n";
-    assert!(read().ends_with(told), "{}", read());
+    let log = fs::read_to_string(log).unwrap();
+    assert!(log.ends_with(TOLD), "{log}");
+}
+
+#[test]
+fn an_endless_shader_costs_its_program_the_context_and_nobody_else_anything() {
+    let stage = Stage::new();
+    let socket = stage.folder().join("socket");
+    let address = format!("unix:{}", socket.display());
+    let mut command = stage.mgn();
+    command.args(["server", "--watchdog", "1", "--listen", &address]);
+    let server = Running::start(&mut command);
+    until("the server", || socket.exists().then_some(()));
+    let there = ["--server", &address];
+    let save = stage.folder();
+    let mut command = stage.mgn();
+    command
+        .args(["run", "--server", &address, "--save"])
+        .arg(&save)
+        .args(["--", "glxgears"]);
+    let bystander = Running::start(&mut command);
+    let pictures = || fs::read_dir(&save).unwrap().count();
+    until("the bystander's pictures", || {
+        (pictures() > 1).then_some(())
+    });
+
+    let (robust, robust_log) = loser(&stage, "loops", &there);
+    let outcome = robust.finish(SOON);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    says_one_line(&outcome);
+    assert!(
+        outcome
+            .stderr
+            .contains("a command has run for more than 1 s"),
+        "{}",
+        outcome.describe()
+    );
+    let log = fs::read_to_string(robust_log).unwrap();
+    assert!(log.ends_with(TOLD), "{log}");
+
+    let (ordinary, ordinary_log) = loser(&stage, "loops, ordinary", &there);
+    let outcome = ordinary.finish(SOON);
+    assert_eq!(outcome.status, Some(1), "{}", outcome.describe());
+    says_one_line(&outcome);
+    let log = fs::read_to_string(ordinary_log).unwrap();
+    assert!(log.ends_with("waiting\n"), "{log}");
+
+    // It goes on without anybody being told, and finds nothing to wait for either.
+    let flags = ["--server", &address, "--on-loss", "continue"];
+    let (blank, blank_log) = loser(&stage, "loops, ordinary", &flags);
+    let outcome = blank.finish(LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    says_one_line(&outcome);
+    let log = fs::read_to_string(blank_log).unwrap();
+    let untold = TOLD
+        .replace("status: 8255", "status: 0")
+        .replace("507", "0");
+    assert!(log.ends_with(&untold), "{log}");
+
+    let before = pictures();
+    until("more of the bystander's pictures", || {
+        (pictures() > before + 5).then_some(())
+    });
+    bystander.signal(Signal::TERM);
+    bystander.finish(SOON);
+    server.signal(Signal::TERM);
+    server.finish(SOON);
 }
 
 #[test]

@@ -893,15 +893,6 @@ pub unsafe extern "C" fn glClearStencil(s: i32) {
         cx.enc.gl_clear_stencil(s);
     }
 }
-pub unsafe extern "C" fn glClientWaitSync(sync: *mut c_void, flags: u32, timeout: u64) -> u32 {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_client_wait_sync(crate::gl::sync_name(sync), flags, timeout);
-        let mut answer = cx.answer(ops::GL_CLIENT_WAIT_SYNC);
-        let value = answer.value::<u32>();
-        value
-    }
-}
 pub unsafe extern "C" fn glClipControl(origin: u32, depth: u32) {
     unsafe {
         let cx = context();

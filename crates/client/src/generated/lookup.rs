@@ -168,7 +168,7 @@ pub static TABLE: [(&str, Entry); 2234] = [
     ("glClientActiveTexture", Entry(watched::glClientActiveTexture as *const ())),
     ("glClientActiveTextureARB", Entry(watched::glClientActiveTexture as *const ())),
     ("glClientAttribDefaultEXT", Entry(watched::glClientAttribDefaultEXT as *const ())),
-    ("glClientWaitSync", Entry(entries::glClientWaitSync as *const ())),
+    ("glClientWaitSync", Entry(watched::glClientWaitSync as *const ())),
     ("glClipControl", Entry(entries::glClipControl as *const ())),
     ("glClipControlEXT", Entry(entries::glClipControl as *const ())),
     ("glClipPlane", Entry(entries::glClipPlane as *const ())),

@@ -364,6 +364,13 @@ pub unsafe extern "C" fn glClientAttribDefaultEXT(mask: u32) {
         value
     }
 }
+pub unsafe extern "C" fn glClientWaitSync(sync: *mut c_void, flags: u32, timeout: u64) -> u32 {
+    unsafe {
+        let value = hand::glClientWaitSync(sync, flags, timeout);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glCompileShaderIncludeARB(shader: u32, count: i32, path: *const *const u8, length: *const i32) {
     unsafe {
         let value = hand::glCompileShaderIncludeARB(shader, count, path, length);

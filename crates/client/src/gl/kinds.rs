@@ -32,9 +32,14 @@ pub fn constants(mut info: ContextInfo, request: &Request) -> ContextInfo {
 }
 
 impl Context {
+    /// Whether the server is gone. What a program may wait for has happened then, or it would wait for ever.
+    pub fn is_deserted(&self) -> bool {
+        self.session.is_some_and(|session| session.is_lost())
+    }
+
     /// Whether the server is gone and the program wants to be told.
     pub fn is_lost(&self) -> bool {
-        self.request.has(flag::LOSES) && self.session.is_some_and(|session| session.is_lost())
+        self.request.has(flag::LOSES) && self.is_deserted()
     }
 
     /// An error as the program gets to see it.
@@ -93,10 +98,22 @@ pub unsafe extern "C" fn glGetSynciv(
         let mut answer = cx.answer(ops::GL_GET_SYNCIV);
         answer.array(length, 1);
         answer.array(values, most);
-        if cx.is_lost() && pname == GL_SYNC_STATUS && room > 0 {
-            // A program that waits for the fence is not to wait for ever.
+        if cx.is_deserted() && pname == GL_SYNC_STATUS && room > 0 {
             values.write(GL_SIGNALED as i32);
         }
+    }
+}
+
+pub unsafe extern "C" fn glClientWaitSync(sync: *mut c_void, flags: u32, timeout: u64) -> u32 {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        cx.enc.gl_client_wait_sync(sync_name(sync), flags, timeout);
+        let waited = cx.answer(ops::GL_CLIENT_WAIT_SYNC).value();
+        if cx.is_deserted() {
+            return GL_ALREADY_SIGNALED;
+        }
+        waited
     }
 }
 

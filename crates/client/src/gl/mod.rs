@@ -54,7 +54,9 @@ pub mod hand {
     pub use super::immediate::entries::*;
     pub use super::immediate::fixed::*;
     pub use super::immediate::half::*;
-    pub use super::kinds::{glGetGraphicsResetStatus, glGetGraphicsResetStatusARB, glGetSynciv};
+    pub use super::kinds::{
+        glClientWaitSync, glGetGraphicsResetStatus, glGetGraphicsResetStatusARB, glGetSynciv,
+    };
     pub use super::lists::*;
     pub use super::objects::*;
     pub use super::render_modes::{glFeedbackBuffer, glRenderMode, glSelectBuffer};

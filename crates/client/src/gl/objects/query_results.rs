@@ -92,8 +92,7 @@ unsafe fn result<T: Plain>(
         let n = lens::values(pname);
         ask(&mut cx.enc, id, pname, n as u32);
         cx.answer(op).array(params, n);
-        if cx.is_lost() && pname == GL_QUERY_RESULT_AVAILABLE {
-            // A program that waits for the result is not to wait for ever.
+        if cx.is_deserted() && pname == GL_QUERY_RESULT_AVAILABLE {
             params.write(T::default());
             params.cast::<u8>().write(1);
         }
