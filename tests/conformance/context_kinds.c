@@ -167,6 +167,67 @@ static void too_large(void)
     stop(context);
 }
 
+/* Until the error; gives how many there are without it. */
+static int textures_until_full(int most)
+{
+    for (int i = 0; i < most; i++) {
+        GLuint texture;
+        glGenTextures(1, &texture);
+        glBindTexture(GL_TEXTURE_2D, texture);
+        glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 2048, 2048, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+        GLenum error = glGetError();
+        if (error) {
+            note("a texture: %s", error_name(error));
+            glDeleteTextures(1, &texture);
+            return i;
+        }
+    }
+    return most;
+}
+
+static int buffers_until_full(GLuint *buffers, int most)
+{
+    for (int i = 0; i < most; i++) {
+        buffers[i] = make_buffer(GL_ARRAY_BUFFER, 40 << 20, NULL);
+        GLenum error = glGetError();
+        if (error) {
+            note("a buffer: %s", error_name(error));
+            glDeleteBuffers(1, &buffers[i]);
+            return i;
+        }
+    }
+    return most;
+}
+
+/* Whoever sets CONFORM_FULL gives the renderer less memory than this wants, which is 3 GB. */
+static void full(void)
+{
+    if (!getenv("CONFORM_FULL")) {
+        no_picture();
+        skip("a renderer with little memory");
+        return;
+    }
+    GLXContext context = start((const int[]){None}, "plain");
+    if (!context)
+        return;
+    GLuint buffers[75];
+    int count = buffers_until_full(buffers, 75);
+    note("some buffers: %d", count > 2 && count < 75);
+    int textures = textures_until_full(190);
+    note("all textures: %d", textures == 190);
+    glDeleteBuffers(count, buffers);
+    errors("deleting");
+    textures = textures_until_full(190);
+    note("some textures: %d", textures > 2 && textures < 190);
+    glClearColor(0, 1, 0, 1);
+    glClear(GL_COLOR_BUFFER_BIT);
+    GLubyte pixel[4];
+    glReadPixels(3, 3, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
+    note("pixel: %d %d %d", pixel[0], pixel[1], pixel[2]);
+    errors("and on");
+    stop(context);
+}
+
 /* A shader that loops for ever; where the renderer ends long loops, there are more of them than can be counted. */
 static void loop_for_ever(void)
 {
@@ -252,4 +313,4 @@ static void lost(void)
     after_loss(query, sync, buffer);
 }
 
-CONFORM("context_kinds", NONE, {"glx", glx}, {"egl", egl}, {"too_large", too_large}, {"lost", lost})
+CONFORM("context_kinds", NONE, {"glx", glx}, {"egl", egl}, {"too_large", too_large}, {"lost", lost}, {"full", full})

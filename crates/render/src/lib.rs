@@ -23,6 +23,7 @@ mod present;
 mod renderer;
 mod session;
 mod srgb;
+mod storage;
 mod surface;
 
 pub use egl::EglError;

@@ -7,6 +7,7 @@ use crate::errors::Errors;
 use crate::generated::driver::Gl;
 use crate::names::{Class, Names, UNKNOWN};
 use crate::present::{Keeper, Pictures};
+use crate::storage::Storage;
 use crate::surface::SharedSurface;
 use mgn_fabric::Message;
 use mgn_wire::hello::ServerInfo;
@@ -46,6 +47,7 @@ pub struct Renderer {
     pub(crate) keeper: Keeper,
     pub(crate) pictures: Box<dyn Pictures>,
     errors: Rc<Errors>,
+    pub(crate) storage: Storage,
     /// Counts commands, so that somebody else can see whether there is progress.
     pulse: Arc<AtomicU64>,
     /// What is current in EGL: context, draw and read surface.
@@ -91,6 +93,7 @@ impl Renderer {
             keeper,
             pictures,
             errors,
+            storage: Storage::default(),
             pulse: Arc::default(),
             bound: (egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE),
             egl,
@@ -113,6 +116,11 @@ impl Renderer {
     /// A number that grows with every command; one that stands still while a message is executed means that a command hangs.
     pub fn pulse(&self) -> Arc<AtomicU64> {
         self.pulse.clone()
+    }
+
+    /// What is stored from now on may take so many bytes; for more there is GL_OUT_OF_MEMORY.
+    pub fn limit_storage(&mut self, bytes: u64) {
+        self.storage.limit(bytes);
     }
 
     /// Makes `id` the context of what follows. An unknown id is none: only commands of the session itself may follow.

@@ -114,6 +114,12 @@ fn wait_for_trouble(activity: &Activity, pulse: &AtomicU64, limits: &Limits) -> 
     }
 }
 
+/// What a session may store of the memory that it may use: beyond it the driver is told that there is none, and there must be some left for the rest of
+/// its work, since a session that uses more than it may is ended.
+pub(crate) fn left_for_storage(limit: u64) -> u64 {
+    (limit - limit / 8).saturating_sub(private_memory().unwrap_or(0))
+}
+
 /// Resident bytes of this process that it does not share.
 fn private_memory() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/statm").ok()?;

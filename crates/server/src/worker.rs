@@ -49,7 +49,7 @@ pub fn worker() -> Result<(), ServerError> {
     let slot = Arc::new(FramesSlot::default());
     let activity = Arc::new(Activity::default());
     let pictures = FramesEnd::new(slot.clone(), activity.clone());
-    let renderer = match Renderer::new(Box::new(pictures)) {
+    let mut renderer = match Renderer::new(Box::new(pictures)) {
         Ok(renderer) => renderer,
         Err(error) => {
             tell(&control, &FromWorker::Failed(error.to_string()));
@@ -73,6 +73,7 @@ pub fn worker() -> Result<(), ServerError> {
             slot.farewell(why);
         }
     };
+    renderer.limit_storage(watchdog::left_for_storage(session.memory_limit));
     let limits = Limits {
         command: session.watchdog,
         memory: session.memory_limit,

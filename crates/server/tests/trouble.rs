@@ -282,17 +282,43 @@ fn a_client_that_pauses_is_left_alone() {
 }
 
 #[test]
-fn too_much_memory_ends_the_session() {
+fn storage_for_which_there_is_no_memory_is_an_error() {
     let server = Server::start(false, &[("TEST_MEMORY", "400000000")]);
     let mut client = server.client(Transport::Shm);
     client.set_up();
     let pixels = vec![1u8; 200_000];
-    for name in 0..4000u32 {
-        let sent = client.try_encode(1, |e| unsafe {
+    let mut errors = Vec::new();
+    for name in 0..2500u32 {
+        client.encode(1, |e| unsafe {
             e.gl_bind_buffer(GL_ARRAY_BUFFER, 1 + name);
             e.gl_buffer_data(
                 GL_ARRAY_BUFFER,
                 200_000,
+                Data::Bytes(pixels.as_ptr(), pixels.len()),
+                GL_STATIC_DRAW,
+            );
+            e.mgn_get_error(1);
+        });
+        errors.push(client.answer_array::<u32>()[0]);
+    }
+    assert_eq!(errors[0], GL_NO_ERROR);
+    assert_eq!(errors[2499], GL_OUT_OF_MEMORY);
+    works(&mut client);
+}
+
+#[test]
+fn too_much_memory_ends_the_session() {
+    let server = Server::start(false, &[("TEST_MEMORY", "400000000")]);
+    let mut client = server.client(Transport::Shm);
+    client.set_up();
+    // So small that nobody asks whether there is room.
+    let pixels = vec![1u8; 60_000];
+    for name in 0..9000u32 {
+        let sent = client.try_encode(1, |e| unsafe {
+            e.gl_bind_buffer(GL_ARRAY_BUFFER, 1 + name);
+            e.gl_buffer_data(
+                GL_ARRAY_BUFFER,
+                60_000,
                 Data::Bytes(pixels.as_ptr(), pixels.len()),
                 GL_STATIC_DRAW,
             );

@@ -289,6 +289,8 @@ pub struct Command {
     pub watched: bool,
     /// Whether it makes an object of a name that has none yet.
     pub named_by_use: bool,
+    /// Whether it takes memory for as much as the program likes.
+    pub storing: bool,
     pub about: String,
 }
 
@@ -483,6 +485,7 @@ fn session_command(name: &str, session: &crate::SessionCommand) -> Result<Comman
         infallible: true,
         watched: false,
         named_by_use: false,
+        storing: false,
         about: session.about.clone(),
     })
 }
@@ -570,6 +573,7 @@ fn command(raw: &RawCommand, aliases: Vec<String>, overlay: &Overlay) -> Result<
         infallible: any(&overlay.infallible, name),
         watched: !any(&overlay.infallible, name) && !any(&overlay.unwatched, name),
         named_by_use: any(&overlay.named_by_use, name),
+        storing: any(&overlay.storing, name),
         about: String::new(),
     })
 }

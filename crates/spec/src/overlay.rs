@@ -37,6 +37,8 @@ pub struct Overlay {
     pub same: BTreeMap<String, String>,
     /// Commands that make an object of a name that has none yet.
     pub named_by_use: Vec<String>,
+    /// Commands that take memory for as much as the program likes.
+    pub storing: Vec<String>,
     /// Commands that cannot raise an error outside Begin/End.
     pub infallible: Vec<String>,
     /// Entry points written by hand after which nobody looks for messages of debug output at once.

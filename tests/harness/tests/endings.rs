@@ -267,6 +267,32 @@ fn an_endless_shader_costs_its_program_the_context_and_nobody_else_anything() {
 }
 
 #[test]
+fn a_program_that_wants_too_much_memory_is_told_and_goes_on() {
+    let stage = Stage::new();
+    let (socket, folder) = (stage.folder().join("socket"), stage.folder());
+    let address = format!("unix:{}", socket.display());
+    let mut command = stage.mgn();
+    command.args(["server", "--memory-limit", "512", "--listen", &address]);
+    let server = Running::start(&mut command);
+    until("the server", || socket.exists().then_some(()));
+    let mut command = stage.mgn();
+    command
+        .env("CONFORM_FULL", "1")
+        .args(["run", "--server", &address, "--"])
+        .arg(programs("tests/conformance").join("context_kinds"))
+        .args(["--scene", "full", "--out"])
+        .arg(&folder);
+    let outcome = Outcome::of(&mut command, LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    let log = fs::read_to_string(folder.join("context_kinds.txt")).unwrap();
+    let told = "a buffer: GL_OUT_OF_MEMORY\nsome buffers: 1\na texture: GL_OUT_OF_MEMORY\nall textures: 0\ndeleting: no error\n\
+        a texture: GL_OUT_OF_MEMORY\nsome textures: 1\npixel: 0 255 0\n";
+    assert!(log.contains(told), "{log}");
+    server.signal(Signal::TERM);
+    server.finish(SOON);
+}
+
+#[test]
 fn a_killed_command_takes_everything_along() {
     let stage = Stage::new();
     let running = gears(&stage, &["--headless"]);

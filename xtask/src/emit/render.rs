@@ -144,6 +144,9 @@ fn body(c: &Command) -> String {
         });
     }
     let call = format!("unsafe {{ (self.gl.{})({}) }}", c.name, args.join(", "));
+    if c.storing {
+        prepare += "let _refusing = self.storage.make();\n";
+    }
     // After an error the program's memory is to be left alone.
     if !after.is_empty() {
         prepare += "self.error();\n";

@@ -1154,6 +1154,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glCompressedMultiTexImage1DEXT)(texunit, target, level, internalformat, width, border, image_size, bits.cast()) };
         Ok(())
     }
@@ -1171,6 +1172,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let _refusing = self.storage.make();
         unsafe {
             (self.gl.glCompressedMultiTexImage2DEXT)(texunit, target, level, internalformat, width, height, border, image_size, bits.cast())
         };
@@ -1191,6 +1193,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let _refusing = self.storage.make();
         unsafe {
             (self.gl.glCompressedMultiTexImage3DEXT)(
                 texunit,
@@ -1301,6 +1304,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glCompressedTexImage1D)(target, level, internalformat, width, border, image_size, data.cast()) };
         Ok(())
     }
@@ -1317,6 +1321,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glCompressedTexImage2D)(target, level, internalformat, width, height, border, image_size, data.cast()) };
         Ok(())
     }
@@ -1334,6 +1339,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glCompressedTexImage3D)(target, level, internalformat, width, height, depth, border, image_size, data.cast()) };
         Ok(())
     }
@@ -1351,6 +1357,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let _refusing = self.storage.make();
         unsafe {
             (self.gl.glCompressedTexImage3DOES)(target, level, internalformat, width, height, depth, border, image_size, data.cast())
         };
@@ -1468,6 +1475,7 @@ impl Commands for Renderer {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glCompressedTextureImage1DEXT)(texture, target, level, internalformat, width, border, image_size, bits.cast()) };
         Ok(())
     }
@@ -1486,6 +1494,7 @@ impl Commands for Renderer {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let _refusing = self.storage.make();
         unsafe {
             (self.gl.glCompressedTextureImage2DEXT)(texture, target, level, internalformat, width, height, border, image_size, bits.cast())
         };
@@ -1507,6 +1516,7 @@ impl Commands for Renderer {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let _refusing = self.storage.make();
         unsafe {
             (self.gl.glCompressedTextureImage3DEXT)(
                 texture,
@@ -1748,6 +1758,7 @@ impl Commands for Renderer {
         border: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyMultiTexImage1DEXT)(texunit, target, level, internalformat, x, y, width, border) };
         Ok(())
     }
@@ -1764,6 +1775,7 @@ impl Commands for Renderer {
         border: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyMultiTexImage2DEXT)(texunit, target, level, internalformat, x, y, width, height, border) };
         Ok(())
     }
@@ -1830,6 +1842,7 @@ impl Commands for Renderer {
         border: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyTexImage1D)(target, level, internalformat, x, y, width, border) };
         Ok(())
     }
@@ -1845,6 +1858,7 @@ impl Commands for Renderer {
         border: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyTexImage2D)(target, level, internalformat, x, y, width, height, border) };
         Ok(())
     }
@@ -1913,6 +1927,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyTextureImage1DEXT)(texture, target, level, internalformat, x, y, width, border) };
         Ok(())
     }
@@ -1930,6 +1945,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyTextureImage2DEXT)(texture, target, level, internalformat, x, y, width, height, border) };
         Ok(())
     }
@@ -2812,28 +2828,33 @@ impl Commands for Renderer {
     }
     fn gl_generate_mipmap(&mut self, target: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glGenerateMipmap)(target) };
         Ok(())
     }
     fn gl_generate_mipmap_oes(&mut self, target: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glGenerateMipmapOES)(target) };
         Ok(())
     }
     fn gl_generate_multi_tex_mipmap_ext(&mut self, texunit: u32, target: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glGenerateMultiTexMipmapEXT)(texunit, target) };
         Ok(())
     }
     fn gl_generate_texture_mipmap(&mut self, texture: u32) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glGenerateTextureMipmap)(texture) };
         Ok(())
     }
     fn gl_generate_texture_mipmap_ext(&mut self, texture: u32, target: u32) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glGenerateTextureMipmapEXT)(texture, target) };
         Ok(())
     }
@@ -6242,6 +6263,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, 1, 1, format, type_))?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glMultiTexImage1DEXT)(texunit, target, level, internalformat, width, border, format, type_, pixels.cast()) };
         Ok(())
     }
@@ -6260,6 +6282,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, 1, format, type_))?;
+        let _refusing = self.storage.make();
         unsafe {
             (self.gl.glMultiTexImage2DEXT)(texunit, target, level, internalformat, width, height, border, format, type_, pixels.cast())
         };
@@ -6281,6 +6304,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
+        let _refusing = self.storage.make();
         unsafe {
             (self.gl.glMultiTexImage3DEXT)(
                 texunit,
@@ -6561,12 +6585,14 @@ impl Commands for Renderer {
     fn gl_named_renderbuffer_storage(&mut self, renderbuffer: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
         self.needs_context()?;
         let renderbuffer = self.object(Class::Renderbuffer, renderbuffer);
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glNamedRenderbufferStorage)(renderbuffer, internalformat, width, height) };
         Ok(())
     }
     fn gl_named_renderbuffer_storage_ext(&mut self, renderbuffer: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
         self.needs_context()?;
         let renderbuffer = self.name(Class::Renderbuffer, renderbuffer);
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glNamedRenderbufferStorageEXT)(renderbuffer, internalformat, width, height) };
         Ok(())
     }
@@ -6580,6 +6606,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let renderbuffer = self.object(Class::Renderbuffer, renderbuffer);
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glNamedRenderbufferStorageMultisample)(renderbuffer, samples, internalformat, width, height) };
         Ok(())
     }
@@ -6594,6 +6621,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let renderbuffer = self.name(Class::Renderbuffer, renderbuffer);
+        let _refusing = self.storage.make();
         unsafe {
             (self.gl.glNamedRenderbufferStorageMultisampleCoverageEXT)(
                 renderbuffer,
@@ -6616,6 +6644,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let renderbuffer = self.name(Class::Renderbuffer, renderbuffer);
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glNamedRenderbufferStorageMultisampleEXT)(renderbuffer, samples, internalformat, width, height) };
         Ok(())
     }
@@ -8248,6 +8277,7 @@ impl Commands for Renderer {
     }
     fn gl_renderbuffer_storage(&mut self, target: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glRenderbufferStorage)(target, internalformat, width, height) };
         Ok(())
     }
@@ -8260,11 +8290,13 @@ impl Commands for Renderer {
         height: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glRenderbufferStorageMultisample)(target, samples, internalformat, width, height) };
         Ok(())
     }
     fn gl_renderbuffer_storage_oes(&mut self, target: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glRenderbufferStorageOES)(target, internalformat, width, height) };
         Ok(())
     }
@@ -8929,6 +8961,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, 1, 1, format, type_))?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glTexImage1D)(target, level, internalformat, width, border, format, type_, pixels.cast()) };
         Ok(())
     }
@@ -8946,6 +8979,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, 1, format, type_))?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glTexImage2D)(target, level, internalformat, width, height, border, format, type_, pixels.cast()) };
         Ok(())
     }
@@ -8959,6 +8993,7 @@ impl Commands for Renderer {
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glTexImage2DMultisample)(target, samples, internalformat, width, height, fixedsamplelocations) };
         Ok(())
     }
@@ -8977,6 +9012,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glTexImage3D)(target, level, internalformat, width, height, depth, border, format, type_, pixels.cast()) };
         Ok(())
     }
@@ -8995,6 +9031,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glTexImage3DEXT)(target, level, internalformat, width, height, depth, border, format, type_, pixels.cast()) };
         Ok(())
     }
@@ -9009,6 +9046,7 @@ impl Commands for Renderer {
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glTexImage3DMultisample)(target, samples, internalformat, width, height, depth, fixedsamplelocations) };
         Ok(())
     }
@@ -9027,6 +9065,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glTexImage3DOES)(target, level, internalformat, width, height, depth, border, format, type_, pixels.cast()) };
         Ok(())
     }
@@ -9076,11 +9115,13 @@ impl Commands for Renderer {
     }
     fn gl_tex_storage1d(&mut self, target: u32, levels: i32, internalformat: u32, width: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glTexStorage1D)(target, levels, internalformat, width) };
         Ok(())
     }
     fn gl_tex_storage2d(&mut self, target: u32, levels: i32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glTexStorage2D)(target, levels, internalformat, width, height) };
         Ok(())
     }
@@ -9094,6 +9135,7 @@ impl Commands for Renderer {
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glTexStorage2DMultisample)(target, samples, internalformat, width, height, fixedsamplelocations) };
         Ok(())
     }
@@ -9107,6 +9149,7 @@ impl Commands for Renderer {
         depth: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glTexStorage3D)(target, levels, internalformat, width, height, depth) };
         Ok(())
     }
@@ -9121,6 +9164,7 @@ impl Commands for Renderer {
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glTexStorage3DMultisample)(target, samples, internalformat, width, height, depth, fixedsamplelocations) };
         Ok(())
     }
@@ -9353,6 +9397,7 @@ impl Commands for Renderer {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, 1, 1, format, type_))?;
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureImage1DEXT)(texture, target, level, internalformat, width, border, format, type_, pixels.cast()) };
         Ok(())
     }
@@ -9372,6 +9417,7 @@ impl Commands for Renderer {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, 1, format, type_))?;
+        let _refusing = self.storage.make();
         unsafe {
             (self.gl.glTextureImage2DEXT)(texture, target, level, internalformat, width, height, border, format, type_, pixels.cast())
         };
@@ -9394,6 +9440,7 @@ impl Commands for Renderer {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
+        let _refusing = self.storage.make();
         unsafe {
             (self.gl.glTextureImage3DEXT)(
                 texture,
@@ -9522,18 +9569,21 @@ impl Commands for Renderer {
     fn gl_texture_storage1d(&mut self, texture: u32, levels: i32, internalformat: u32, width: i32) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage1D)(texture, levels, internalformat, width) };
         Ok(())
     }
     fn gl_texture_storage1dext(&mut self, texture: u32, target: u32, levels: i32, internalformat: u32, width: i32) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage1DEXT)(texture, target, levels, internalformat, width) };
         Ok(())
     }
     fn gl_texture_storage2d(&mut self, texture: u32, levels: i32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage2D)(texture, levels, internalformat, width, height) };
         Ok(())
     }
@@ -9548,6 +9598,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage2DEXT)(texture, target, levels, internalformat, width, height) };
         Ok(())
     }
@@ -9562,6 +9613,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage2DMultisample)(texture, samples, internalformat, width, height, fixedsamplelocations) };
         Ok(())
     }
@@ -9577,6 +9629,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
+        let _refusing = self.storage.make();
         unsafe {
             (self.gl.glTextureStorage2DMultisampleEXT)(texture, target, samples, internalformat, width, height, fixedsamplelocations)
         };
@@ -9593,6 +9646,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage3D)(texture, levels, internalformat, width, height, depth) };
         Ok(())
     }
@@ -9608,6 +9662,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage3DEXT)(texture, target, levels, internalformat, width, height, depth) };
         Ok(())
     }
@@ -9623,6 +9678,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
+        let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage3DMultisample)(texture, samples, internalformat, width, height, depth, fixedsamplelocations) };
         Ok(())
     }
@@ -9639,6 +9695,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
+        let _refusing = self.storage.make();
         unsafe {
             (self.gl.glTextureStorage3DMultisampleEXT)(texture, target, samples, internalformat, width, height, depth, fixedsamplelocations)
         };

@@ -128,6 +128,7 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let data = inline(data, usize::try_from(size).unwrap_or(0))?;
+        let _refusing = self.storage.make_buffer(size);
         // SAFETY: `data` is null or holds `size` bytes; a negative size is refused by the driver.
         unsafe { (self.gl.glBufferData)(target, size, data.cast(), usage) };
         Ok(())
@@ -144,6 +145,7 @@ impl Renderer {
         let data = inline(data, usize::try_from(size).unwrap_or(0))?;
         // What the program may do with the storage is the client's to say; the client itself reads it and writes to it.
         let flags = GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_DYNAMIC_STORAGE_BIT;
+        let _refusing = self.storage.make_buffer(size);
         // SAFETY: `data` is null or holds `size` bytes; the driver refuses what is not positive.
         unsafe {
             (self.gl.glBufferStorage)(target, size, data.cast(), flags);

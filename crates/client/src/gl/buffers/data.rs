@@ -26,7 +26,7 @@ const STORAGE_FLAGS: u32 = GL_MAP_READ_BIT
     | GL_DYNAMIC_STORAGE_BIT
     | GL_CLIENT_STORAGE_BIT;
 /// Allocations from here on may fail, so the server is asked whether it has the memory.
-const HUGE: i64 = 512 << 20;
+const HUGE: i64 = 32 << 20;
 
 pub unsafe extern "C" fn glBufferData(target: u32, size: i64, data: *const c_void, usage: u32) {
     // SAFETY: the program gives a null pointer or `size` bytes; the only reference in use.

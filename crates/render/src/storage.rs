@@ -1,0 +1,83 @@
+//! Memory for what a program stores. Where its session may have no more of it the driver is refused some, and says GL_OUT_OF_MEMORY.
+
+use rustix::process::{getrlimit, prlimit, Resource, Rlimit};
+
+/// Buffers below this size are not worth two system calls.
+const SMALL: i64 = 64 << 10;
+
+/// How much private memory the process may have while it makes storage.
+#[derive(Debug)]
+pub(crate) struct Storage {
+    most: Option<u64>,
+    /// The limit that the process came with.
+    own: Rlimit,
+}
+
+/// While this lives, the process gets no memory beyond the limit. Short of it are the commands that make storage only: whatever else the driver does may
+/// not have been written for that.
+pub(crate) struct Refusing(Rlimit);
+
+impl Default for Storage {
+    fn default() -> Storage {
+        Storage {
+            most: None,
+            own: getrlimit(Resource::Data),
+        }
+    }
+}
+
+impl Storage {
+    /// From now on, `more` bytes beyond what the process has.
+    pub fn limit(&mut self, more: u64) {
+        self.most = mapped().map(|bytes| bytes.saturating_add(more));
+    }
+
+    pub fn make(&self) -> Option<Refusing> {
+        let most = self.most?;
+        let limit = Rlimit {
+            current: Some(self.own.current.map_or(most, |own| own.min(most))),
+            ..self.own
+        };
+        prlimit(None, Resource::Data, limit).ok().map(Refusing)
+    }
+
+    /// For a buffer of `size` bytes.
+    pub fn make_buffer(&self, size: i64) -> Option<Refusing> {
+        (size >= SMALL).then(|| self.make()).flatten()
+    }
+}
+
+impl Drop for Refusing {
+    fn drop(&mut self) {
+        // It was so before, and the hard limit has not changed.
+        let _ = prlimit(None, Resource::Data, self.0);
+    }
+}
+
+/// Bytes of private memory that the process has asked for, used or not, as the system counts them for its limit.
+fn mapped() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = text.split_whitespace().nth(5)?.parse().ok()?;
+    Some(pages * rustix::param::page_size() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_refused_while_storage_is_made() {
+        let mut storage = Storage::default();
+        assert!(storage.make().is_none());
+        storage.limit(64 << 20);
+        let reserve = || Vec::<u8>::new().try_reserve_exact(256 << 20);
+        assert!(reserve().is_ok());
+        {
+            let _refusing = storage.make().expect("a limit");
+            assert!(reserve().is_err());
+        }
+        assert!(reserve().is_ok());
+        assert!(storage.make_buffer(100).is_none());
+        assert!(storage.make_buffer(SMALL).is_some());
+    }
+}
