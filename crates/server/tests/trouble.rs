@@ -113,6 +113,156 @@ fn addresses_of_the_server_are_never_read() {
     assert!(!log.contains("signal"), "{log}");
 }
 
+/// Of each class of commands those whose sizes, names or places the client could not know to be wrong only if it did not look.
+#[test]
+fn what_does_not_fit_ends_its_session_or_is_an_error() {
+    const AWAY: u64 = 0x4000_0000;
+    let few = [0u8; 8];
+    let few = || Data::Bytes(few.as_ptr(), few.len());
+    let floats = ([0f32; 3].as_ptr(), 3);
+    type Case<'a> = (&'a str, &'a dyn Fn(&mut mgn_wire::Encoder));
+    let cases: &[Case] = &[
+        ("a query's result into memory", &|e| unsafe {
+            e.gl_begin_query(GL_SAMPLES_PASSED, 1);
+            e.gl_end_query(GL_SAMPLES_PASSED);
+            e.mgn_query_result_to(1, GL_QUERY_RESULT, GL_UNSIGNED_INT, AWAY);
+        }),
+        ("a query's result beyond a buffer", &|e| unsafe {
+            e.gl_begin_query(GL_SAMPLES_PASSED, 1);
+            e.gl_end_query(GL_SAMPLES_PASSED);
+            e.gl_bind_buffer(GL_QUERY_BUFFER, 2);
+            e.gl_buffer_data(GL_QUERY_BUFFER, 8, few(), GL_STATIC_DRAW);
+            e.mgn_query_result_to(1, GL_QUERY_RESULT, GL_UNSIGNED_INT, AWAY);
+        }),
+        ("a texture into memory", &|e| unsafe {
+            e.mgn_get_tex_image_to(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, AWAY)
+        }),
+        ("a compressed texture into memory", &|e| unsafe {
+            e.mgn_get_compressed_tex_image_to(GL_TEXTURE_2D, 0, AWAY)
+        }),
+        ("a pixel map into memory", &|e| unsafe {
+            e.mgn_get_pixel_map_to(GL_PIXEL_MAP_R_TO_R, GL_FLOAT, AWAY)
+        }),
+        ("a stipple pattern into memory", &|e| unsafe {
+            e.mgn_get_polygon_stipple_to(AWAY)
+        }),
+        ("too little of a compressed image", &|e| unsafe {
+            let dxt5 = GL_COMPRESSED_RGBA_S3TC_DXT5_EXT;
+            e.gl_compressed_tex_image2d(GL_TEXTURE_2D, 0, dxt5, 64, 64, 0, 4096, few());
+        }),
+        ("a compressed image out of memory", &|e| unsafe {
+            let dxt5 = GL_COMPRESSED_RGBA_S3TC_DXT5_EXT;
+            let away = Data::Offset(AWAY);
+            e.gl_compressed_tex_image2d(GL_TEXTURE_2D, 0, dxt5, 64, 64, 0, 4096, away);
+        }),
+        ("too little of an image", &|e| unsafe {
+            let size = i32::MAX;
+            e.gl_tex_image2d(
+                GL_TEXTURE_2D,
+                0,
+                GL_RGBA as i32,
+                size,
+                size,
+                0,
+                GL_RGBA,
+                GL_FLOAT,
+                few(),
+            );
+        }),
+        ("indirect draws out of memory", &|e| unsafe {
+            e.gl_multi_draw_arrays_indirect(GL_TRIANGLES, AWAY, 5, 0)
+        }),
+        ("indirect draws beyond a buffer", &|e| unsafe {
+            e.gl_bind_buffer(GL_DRAW_INDIRECT_BUFFER, 2);
+            e.gl_buffer_data(GL_DRAW_INDIRECT_BUFFER, 8, few(), GL_STATIC_DRAW);
+            e.gl_multi_draw_elements_indirect(GL_TRIANGLES, GL_UNSIGNED_INT, AWAY, i32::MAX, 4);
+        }),
+        ("an indirect dispatch out of memory", &|e| unsafe {
+            e.gl_dispatch_compute_indirect(AWAY as i64)
+        }),
+        ("fewer offsets than draws", &|e| unsafe {
+            e.gl_multi_draw_elements(
+                GL_TRIANGLES,
+                ([3i32; 4].as_ptr(), 4),
+                GL_UNSIGNED_INT,
+                ([0u64; 1].as_ptr(), 1),
+            )
+        }),
+        ("more than a buffer holds", &|e| unsafe {
+            e.gl_bind_buffer(GL_ARRAY_BUFFER, 2);
+            e.gl_buffer_data(GL_ARRAY_BUFFER, 8, few(), GL_STATIC_DRAW);
+            e.mgn_buffer_write(2, i64::MAX, ([1u8; 4].as_ptr(), 4));
+            e.gl_buffer_sub_data(GL_ARRAY_BUFFER, i64::MAX, 4, ([1u8; 4].as_ptr(), 4));
+        }),
+        ("a part of a buffer that is not there", &|e| unsafe {
+            e.mgn_buffer_read(2, AWAY as i64, u32::MAX)
+        }),
+        ("feedback without a program", &|e| unsafe {
+            e.gl_bind_buffer_range(GL_TRANSFORM_FEEDBACK_BUFFER, u32::MAX, 3, 1, -1);
+            e.gl_begin_transform_feedback(GL_TRIANGLES);
+        }),
+        ("a draw of what no feedback wrote", &|e| unsafe {
+            e.gl_draw_transform_feedback(GL_TRIANGLES, 99)
+        }),
+        ("a program of no shaders", &|e| unsafe {
+            e.gl_program_binary(88, 0x8740, ([7u8; 5].as_ptr(), 5), i32::MAX)
+        }),
+        ("an assembly program that is none", &|e| unsafe {
+            let text = b"!!ARBvp1.0 \xff\0 END";
+            let format = GL_PROGRAM_FORMAT_ASCII_ARB;
+            e.gl_program_string_arb(GL_VERTEX_PROGRAM_ARB, format, (text.as_ptr(), text.len()));
+        }),
+        ("fewer control points than the order", &|e| unsafe {
+            e.gl_map1f(GL_MAP1_VERTEX_4, 0.0, 1.0, 4, 8, floats)
+        }),
+        ("control points of any order", &|e| unsafe {
+            e.gl_map2f(
+                GL_MAP2_VERTEX_4,
+                0.0,
+                1.0,
+                i32::MAX,
+                i32::MAX,
+                0.0,
+                1.0,
+                i32::MIN,
+                30,
+                floats,
+            )
+        }),
+        ("fewer values than a pixel map", &|e| unsafe {
+            e.gl_pixel_mapfv(GL_PIXEL_MAP_R_TO_R, 256, few())
+        }),
+        ("fewer values than uniforms", &|e| unsafe {
+            e.gl_uniform4fv(0, 100, floats)
+        }),
+    ];
+    let server = Server::start(false, &[]);
+    let mut bystander = server.client(Transport::Shm);
+    bystander.set_up();
+    for (what, case) in cases {
+        let mut client = server.client(Transport::Shm);
+        client.set_up();
+        client.encode(1, case);
+        let asked = client.try_encode(1, |e| unsafe { e.mgn_finish() });
+        let answer = client.answers.recv(Some(Duration::from_secs(20)));
+        match (asked, answer) {
+            (Ok(()), Ok(Some(answer))) => {
+                let error = u32::from_le_bytes(answer.to_vec()[8..12].try_into().unwrap());
+                assert_ne!(error, GL_NO_ERROR, "{what}");
+            }
+            _ => {
+                let why = client
+                    .ending()
+                    .unwrap_or_else(|| panic!("{what}: no reason"));
+                assert!(why.contains("misbehaved"), "{what}: {why}");
+            }
+        }
+    }
+    let log = server.log();
+    assert!(!log.contains("signal"), "{log}");
+    works(&mut bystander);
+}
+
 #[test]
 fn mutated_streams_end_sessions_and_never_the_server() {
     let server = Server::start(false, &[]);

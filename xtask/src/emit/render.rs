@@ -2,7 +2,7 @@
 
 use super::client::c_type;
 use super::{image_extent, is_compressed, is_out, trait_name, trait_params, travelling, HEADER};
-use mgn_spec::{Carry, Class, Command, Direction, Len, Model, Scalar, WireType};
+use mgn_spec::{Carry, Class, Command, Direction, Len, Model, Param, Scalar, WireType};
 
 /// Commands of the driver that the renderer's hand-written code needs although they do not travel.
 fn in_driver(c: &Command) -> bool {
@@ -65,6 +65,21 @@ fn body(c: &Command) -> String {
     let mut prepare = String::from("self.needs_context()?;\n");
     let mut args = Vec::new();
     let mut after = String::new();
+    for p in c.params.iter().filter(|p| !may_be_null(c, p)) {
+        // A driver would read there.
+        let is_missing = match &p.ty {
+            WireType::Array {
+                len: Len::Times(count, _),
+                ..
+            } => format!("{}.is_null() && {} > 0", p.name, argument(c, count)),
+            _ => format!("{}.is_null()", p.name),
+        };
+        let end = match c.carry {
+            Carry::Sync => "Err(Fault::ShortArray)",
+            _ => "Ok(())",
+        };
+        prepare += &format!("if {is_missing} {{ return {end}; }}\n");
+    }
     for p in &c.params {
         let n = &p.name;
         args.push(match &p.ty {
@@ -144,7 +159,20 @@ fn body(c: &Command) -> String {
         });
     }
     let call = format!("unsafe {{ (self.gl.{})({}) }}", c.name, args.join(", "));
+    for p in &c.params {
+        let n = &p.name;
+        if p.ty == WireType::Scalar(Scalar::I64) && (n.ends_with("offset") || n == "size") {
+            prepare += &format!("let {n} = {n}.min(crate::storage::TOO_FAR);\n");
+        }
+    }
+    // Drivers use the texture of a unit or target that there is not.
+    if c.name.starts_with("glMultiTexSubImage") {
+        prepare += "if self.refuses_texture(texunit, target) { return Ok(()); }\n";
+    }
     if c.storing {
+        for p in c.params.iter().filter(|p| SIDES.contains(&p.name.as_str())) {
+            prepare += &format!("let {0} = {0}.min(crate::storage::TOO_LONG);\n", p.name);
+        }
         prepare += "let _refusing = self.storage.make();\n";
     }
     // After an error the program's memory is to be left alone.
@@ -156,6 +184,29 @@ fn body(c: &Command) -> String {
         return format!("{prepare}let value = {call};\nreply.value(value);\n{after}Ok(())\n");
     }
     format!("{prepare}{call};\n{after}Ok(())\n")
+}
+
+const SIDES: [&str; 3] = ["width", "height", "depth"];
+
+/// Whether the driver is known not to read from this argument where it is a null pointer: it is no array, or one that binds nothing then.
+fn may_be_null(c: &Command, p: &Param) -> bool {
+    let array = matches!(
+        &p.ty,
+        WireType::Array {
+            direction: Direction::In,
+            ..
+        }
+    );
+    !array || c.name.starts_with("glBind")
+}
+
+/// The name, in the trait, of the parameter that the registry calls `name`.
+fn argument(c: &Command, name: &str) -> String {
+    let name = mgn_spec::snake(name);
+    c.params
+        .iter()
+        .find(|p| p.name.trim_end_matches('_') == name)
+        .map_or(name, |p| p.name.clone())
 }
 
 /// The parameter by which the driver tells how much of an array it has written.
@@ -188,17 +239,9 @@ fn has_data(c: &Command) -> bool {
 
 /// Room that the driver may fill whatever the client asked for.
 fn least(c: &Command, len: &Len) -> String {
-    let arg = |name: &str| {
-        let name = mgn_spec::snake(name);
-        c.params
-            .iter()
-            .find(|p| p.name.trim_end_matches('_') == name)
-            .map(|p| p.name.clone())
-            .unwrap_or(name)
-    };
     match len {
         Len::Const(n) => n.to_string(),
-        Len::Times(name, k) => format!("lens::times({} as i64, {k})", arg(name)),
+        Len::Times(name, k) => format!("lens::times({} as i64, {k})", argument(c, name)),
         _ => "0".into(),
     }
 }

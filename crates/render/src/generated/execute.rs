@@ -241,6 +241,9 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if textures.is_null() && n > 0 {
+            return Err(Fault::ShortArray);
+        }
         let textures = self.name_array(Class::Texture, textures);
         let mut residences = crate::renderer::out::<u8>(residences_count, lens::times(n as i64, 1))?;
         self.error();
@@ -260,6 +263,9 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if textures.is_null() && n > 0 {
+            return Err(Fault::ShortArray);
+        }
         let textures = self.name_array(Class::Texture, textures);
         let mut residences = crate::renderer::out::<u8>(residences_count, lens::times(n as i64, 1))?;
         self.error();
@@ -650,11 +656,17 @@ impl Commands for Renderer {
     }
     fn gl_buffer_storage_mem_ext(&mut self, target: u32, size: i64, memory: u32, offset: u64) -> Result<(), Fault> {
         self.needs_context()?;
+        let size = size.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glBufferStorageMemEXT)(target, size, memory, offset) };
         Ok(())
     }
     fn gl_buffer_sub_data(&mut self, target: u32, offset: i64, size: i64, data: Slice<'_, u8>) -> Result<(), Fault> {
         self.needs_context()?;
+        if data.is_null() && size > 0 {
+            return Ok(());
+        }
+        let offset = offset.min(crate::storage::TOO_FAR);
+        let size = size.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glBufferSubData)(target, offset, size, data.as_ptr().cast()) };
         Ok(())
     }
@@ -837,22 +849,34 @@ impl Commands for Renderer {
     }
     fn gl_clip_plane(&mut self, plane: u32, equation: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if equation.is_null() {
+            return Ok(());
+        }
         let equation = equation.copied();
         unsafe { (self.gl.glClipPlane)(plane, equation.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_clip_planef(&mut self, p: u32, eqn: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if eqn.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glClipPlanef)(p, eqn.as_ptr().cast()) };
         Ok(())
     }
     fn gl_clip_planef_oes(&mut self, plane: u32, equation: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if equation.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glClipPlanefOES)(plane, equation.as_ptr().cast()) };
         Ok(())
     }
     fn gl_clip_planex(&mut self, plane: u32, equation: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if equation.is_null() {
+            return Ok(());
+        }
         let equation = equation.copied();
         unsafe { (self.gl.glClipPlanex)(plane, equation.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -864,6 +888,9 @@ impl Commands for Renderer {
     }
     fn gl_color3bv(&mut self, v: Slice<'_, i8>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glColor3bv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -875,6 +902,9 @@ impl Commands for Renderer {
     }
     fn gl_color3dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glColor3dv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -886,6 +916,9 @@ impl Commands for Renderer {
     }
     fn gl_color3fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glColor3fv)(v.as_ptr().cast()) };
         Ok(())
     }
@@ -896,6 +929,9 @@ impl Commands for Renderer {
     }
     fn gl_color3iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glColor3iv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -907,6 +943,9 @@ impl Commands for Renderer {
     }
     fn gl_color3sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glColor3sv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -918,6 +957,9 @@ impl Commands for Renderer {
     }
     fn gl_color3ubv(&mut self, v: Slice<'_, u8>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glColor3ubv)(v.as_ptr().cast()) };
         Ok(())
     }
@@ -928,6 +970,9 @@ impl Commands for Renderer {
     }
     fn gl_color3uiv(&mut self, v: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glColor3uiv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -939,6 +984,9 @@ impl Commands for Renderer {
     }
     fn gl_color3usv(&mut self, v: Slice<'_, u16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glColor3usv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -950,6 +998,9 @@ impl Commands for Renderer {
     }
     fn gl_color4bv(&mut self, v: Slice<'_, i8>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glColor4bv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -961,6 +1012,9 @@ impl Commands for Renderer {
     }
     fn gl_color4dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glColor4dv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -972,6 +1026,9 @@ impl Commands for Renderer {
     }
     fn gl_color4fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glColor4fv)(v.as_ptr().cast()) };
         Ok(())
     }
@@ -982,6 +1039,9 @@ impl Commands for Renderer {
     }
     fn gl_color4iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glColor4iv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -993,6 +1053,9 @@ impl Commands for Renderer {
     }
     fn gl_color4sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glColor4sv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -1004,6 +1067,9 @@ impl Commands for Renderer {
     }
     fn gl_color4ubv(&mut self, v: Slice<'_, u8>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glColor4ubv)(v.as_ptr().cast()) };
         Ok(())
     }
@@ -1014,6 +1080,9 @@ impl Commands for Renderer {
     }
     fn gl_color4uiv(&mut self, v: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glColor4uiv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -1025,6 +1094,9 @@ impl Commands for Renderer {
     }
     fn gl_color4usv(&mut self, v: Slice<'_, u16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glColor4usv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -1111,6 +1183,9 @@ impl Commands for Renderer {
     }
     fn gl_color_p3uiv(&mut self, type_: u32, color: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if color.is_null() {
+            return Ok(());
+        }
         let color = color.copied();
         unsafe { (self.gl.glColorP3uiv)(type_, color.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -1122,6 +1197,9 @@ impl Commands for Renderer {
     }
     fn gl_color_p4uiv(&mut self, type_: u32, color: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if color.is_null() {
+            return Ok(());
+        }
         let color = color.copied();
         unsafe { (self.gl.glColorP4uiv)(type_, color.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -1154,6 +1232,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let width = width.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCompressedMultiTexImage1DEXT)(texunit, target, level, internalformat, width, border, image_size, bits.cast()) };
         Ok(())
@@ -1172,6 +1251,8 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glCompressedMultiTexImage2DEXT)(texunit, target, level, internalformat, width, height, border, image_size, bits.cast())
@@ -1193,6 +1274,9 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
+        let depth = depth.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glCompressedMultiTexImage3DEXT)(
@@ -1304,6 +1388,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let width = width.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCompressedTexImage1D)(target, level, internalformat, width, border, image_size, data.cast()) };
         Ok(())
@@ -1321,6 +1406,8 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCompressedTexImage2D)(target, level, internalformat, width, height, border, image_size, data.cast()) };
         Ok(())
@@ -1339,6 +1426,9 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
+        let depth = depth.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCompressedTexImage3D)(target, level, internalformat, width, height, depth, border, image_size, data.cast()) };
         Ok(())
@@ -1357,6 +1447,9 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let data = self.image(data, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
+        let depth = depth.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glCompressedTexImage3DOES)(target, level, internalformat, width, height, depth, border, image_size, data.cast())
@@ -1475,6 +1568,7 @@ impl Commands for Renderer {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let width = width.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCompressedTextureImage1DEXT)(texture, target, level, internalformat, width, border, image_size, bits.cast()) };
         Ok(())
@@ -1494,6 +1588,8 @@ impl Commands for Renderer {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glCompressedTextureImage2DEXT)(texture, target, level, internalformat, width, height, border, image_size, bits.cast())
@@ -1516,6 +1612,9 @@ impl Commands for Renderer {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let bits = self.image(bits, Some(usize::try_from(image_size).unwrap_or(0)))?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
+        let depth = depth.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glCompressedTextureImage3DEXT)(
@@ -1697,6 +1796,9 @@ impl Commands for Renderer {
         size: i64,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        let read_offset = read_offset.min(crate::storage::TOO_FAR);
+        let write_offset = write_offset.min(crate::storage::TOO_FAR);
+        let size = size.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glCopyBufferSubData)(read_target, write_target, read_offset, write_offset, size) };
         Ok(())
     }
@@ -1758,6 +1860,7 @@ impl Commands for Renderer {
         border: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        let width = width.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyMultiTexImage1DEXT)(texunit, target, level, internalformat, x, y, width, border) };
         Ok(())
@@ -1775,6 +1878,8 @@ impl Commands for Renderer {
         border: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyMultiTexImage2DEXT)(texunit, target, level, internalformat, x, y, width, height, border) };
         Ok(())
@@ -1842,6 +1947,7 @@ impl Commands for Renderer {
         border: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        let width = width.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyTexImage1D)(target, level, internalformat, x, y, width, border) };
         Ok(())
@@ -1858,6 +1964,8 @@ impl Commands for Renderer {
         border: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyTexImage2D)(target, level, internalformat, x, y, width, height, border) };
         Ok(())
@@ -1927,6 +2035,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
+        let width = width.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyTextureImage1DEXT)(texture, target, level, internalformat, x, y, width, border) };
         Ok(())
@@ -1945,6 +2054,8 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyTextureImage2DEXT)(texture, target, level, internalformat, x, y, width, height, border) };
         Ok(())
@@ -2118,6 +2229,9 @@ impl Commands for Renderer {
     }
     fn gl_delete_framebuffers_oes(&mut self, n: i32, framebuffers: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if framebuffers.is_null() && n > 0 {
+            return Ok(());
+        }
         let framebuffers = self.name_array(Class::Framebuffer, framebuffers);
         unsafe { (self.gl.glDeleteFramebuffersOES)(n, framebuffers.as_ref().map_or(core::ptr::null(), |v| v.as_ptr())) };
         Ok(())
@@ -2160,6 +2274,9 @@ impl Commands for Renderer {
     }
     fn gl_delete_renderbuffers_oes(&mut self, n: i32, renderbuffers: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if renderbuffers.is_null() && n > 0 {
+            return Ok(());
+        }
         let renderbuffers = self.name_array(Class::Renderbuffer, renderbuffers);
         unsafe { (self.gl.glDeleteRenderbuffersOES)(n, renderbuffers.as_ref().map_or(core::ptr::null(), |v| v.as_ptr())) };
         Ok(())
@@ -2205,17 +2322,26 @@ impl Commands for Renderer {
     }
     fn gl_depth_range_arraydv_nv(&mut self, first: u32, count: i32, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() && count > 0 {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glDepthRangeArraydvNV)(first, count, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_depth_range_arrayfv_oes(&mut self, first: u32, count: i32, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() && count > 0 {
+            return Ok(());
+        }
         unsafe { (self.gl.glDepthRangeArrayfvOES)(first, count, v.as_ptr().cast()) };
         Ok(())
     }
     fn gl_depth_range_arrayv(&mut self, first: u32, count: i32, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() && count > 0 {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glDepthRangeArrayv)(first, count, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -2268,6 +2394,9 @@ impl Commands for Renderer {
     }
     fn gl_discard_framebuffer_ext(&mut self, target: u32, num_attachments: i32, attachments: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if attachments.is_null() && num_attachments > 0 {
+            return Ok(());
+        }
         let attachments = attachments.copied();
         unsafe {
             (self.gl.glDiscardFramebufferEXT)(
@@ -2313,6 +2442,9 @@ impl Commands for Renderer {
     }
     fn gl_draw_buffers_nv(&mut self, n: i32, bufs: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if bufs.is_null() && n > 0 {
+            return Ok(());
+        }
         let bufs = bufs.copied();
         unsafe { (self.gl.glDrawBuffersNV)(n, bufs.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -2388,6 +2520,9 @@ impl Commands for Renderer {
     }
     fn gl_draw_texfv_oes(&mut self, coords: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if coords.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glDrawTexfvOES)(coords.as_ptr().cast()) };
         Ok(())
     }
@@ -2398,6 +2533,9 @@ impl Commands for Renderer {
     }
     fn gl_draw_texiv_oes(&mut self, coords: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if coords.is_null() {
+            return Ok(());
+        }
         let coords = coords.copied();
         unsafe { (self.gl.glDrawTexivOES)(coords.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -2409,6 +2547,9 @@ impl Commands for Renderer {
     }
     fn gl_draw_texsv_oes(&mut self, coords: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if coords.is_null() {
+            return Ok(());
+        }
         let coords = coords.copied();
         unsafe { (self.gl.glDrawTexsvOES)(coords.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -2420,6 +2561,9 @@ impl Commands for Renderer {
     }
     fn gl_draw_texxv_oes(&mut self, coords: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if coords.is_null() {
+            return Ok(());
+        }
         let coords = coords.copied();
         unsafe { (self.gl.glDrawTexxvOES)(coords.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -2455,6 +2599,9 @@ impl Commands for Renderer {
     }
     fn gl_edge_flagv(&mut self, flag: Slice<'_, u8>) -> Result<(), Fault> {
         self.needs_context()?;
+        if flag.is_null() {
+            return Ok(());
+        }
         let flag = flag.copied();
         unsafe { (self.gl.glEdgeFlagv)(flag.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -2518,6 +2665,9 @@ impl Commands for Renderer {
     }
     fn gl_eval_coord1dv(&mut self, u: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if u.is_null() {
+            return Ok(());
+        }
         let u = u.copied();
         unsafe { (self.gl.glEvalCoord1dv)(u.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -2529,6 +2679,9 @@ impl Commands for Renderer {
     }
     fn gl_eval_coord1fv(&mut self, u: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if u.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glEvalCoord1fv)(u.as_ptr().cast()) };
         Ok(())
     }
@@ -2539,6 +2692,9 @@ impl Commands for Renderer {
     }
     fn gl_eval_coord2dv(&mut self, u: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if u.is_null() {
+            return Ok(());
+        }
         let u = u.copied();
         unsafe { (self.gl.glEvalCoord2dv)(u.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -2550,6 +2706,9 @@ impl Commands for Renderer {
     }
     fn gl_eval_coord2fv(&mut self, u: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if u.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glEvalCoord2fv)(u.as_ptr().cast()) };
         Ok(())
     }
@@ -2589,6 +2748,9 @@ impl Commands for Renderer {
     }
     fn gl_fog_coorddv(&mut self, coord: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if coord.is_null() {
+            return Ok(());
+        }
         let coord = coord.copied();
         unsafe { (self.gl.glFogCoorddv)(coord.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -2600,6 +2762,9 @@ impl Commands for Renderer {
     }
     fn gl_fog_coordfv(&mut self, coord: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if coord.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glFogCoordfv)(coord.as_ptr().cast()) };
         Ok(())
     }
@@ -2610,6 +2775,9 @@ impl Commands for Renderer {
     }
     fn gl_fogfv(&mut self, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glFogfv)(pname, params.as_ptr().cast()) };
         Ok(())
     }
@@ -2620,6 +2788,9 @@ impl Commands for Renderer {
     }
     fn gl_fogiv(&mut self, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe { (self.gl.glFogiv)(pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -2631,6 +2802,9 @@ impl Commands for Renderer {
     }
     fn gl_fogxv(&mut self, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if param.is_null() {
+            return Ok(());
+        }
         let param = param.copied();
         unsafe { (self.gl.glFogxv)(pname, param.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -3101,6 +3275,9 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if uniform_indices.is_null() && uniform_count > 0 {
+            return Err(Fault::ShortArray);
+        }
         let program = self.object(Class::Program, program);
         let uniform_indices = uniform_indices.copied();
         let mut params = crate::renderer::out::<i32>(params_count, lens::times(uniform_count as i64, 1))?;
@@ -4094,6 +4271,9 @@ impl Commands for Renderer {
         reply: &mut Reply,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if props.is_null() && prop_count > 0 {
+            return Err(Fault::ShortArray);
+        }
         let program = self.object(Class::Program, program);
         let props = props.copied();
         let mut length = crate::renderer::out::<i32>(length_count, 1)?;
@@ -4154,6 +4334,7 @@ impl Commands for Renderer {
         self.needs_context()?;
         let id = self.object(Class::Query, id);
         let buffer = self.object(Class::Buffer, buffer);
+        let offset = offset.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glGetQueryBufferObjecti64v)(id, buffer, pname, offset) };
         Ok(())
     }
@@ -4161,6 +4342,7 @@ impl Commands for Renderer {
         self.needs_context()?;
         let id = self.object(Class::Query, id);
         let buffer = self.object(Class::Buffer, buffer);
+        let offset = offset.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glGetQueryBufferObjectiv)(id, buffer, pname, offset) };
         Ok(())
     }
@@ -4168,6 +4350,7 @@ impl Commands for Renderer {
         self.needs_context()?;
         let id = self.object(Class::Query, id);
         let buffer = self.object(Class::Buffer, buffer);
+        let offset = offset.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glGetQueryBufferObjectui64v)(id, buffer, pname, offset) };
         Ok(())
     }
@@ -4175,6 +4358,7 @@ impl Commands for Renderer {
         self.needs_context()?;
         let id = self.object(Class::Query, id);
         let buffer = self.object(Class::Buffer, buffer);
+        let offset = offset.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glGetQueryBufferObjectuiv)(id, buffer, pname, offset) };
         Ok(())
     }
@@ -5225,6 +5409,9 @@ impl Commands for Renderer {
     }
     fn gl_indexdv(&mut self, c: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if c.is_null() {
+            return Ok(());
+        }
         let c = c.copied();
         unsafe { (self.gl.glIndexdv)(c.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -5236,6 +5423,9 @@ impl Commands for Renderer {
     }
     fn gl_indexfv(&mut self, c: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if c.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glIndexfv)(c.as_ptr().cast()) };
         Ok(())
     }
@@ -5246,6 +5436,9 @@ impl Commands for Renderer {
     }
     fn gl_indexiv(&mut self, c: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if c.is_null() {
+            return Ok(());
+        }
         let c = c.copied();
         unsafe { (self.gl.glIndexiv)(c.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -5257,6 +5450,9 @@ impl Commands for Renderer {
     }
     fn gl_indexsv(&mut self, c: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if c.is_null() {
+            return Ok(());
+        }
         let c = c.copied();
         unsafe { (self.gl.glIndexsv)(c.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -5268,6 +5464,9 @@ impl Commands for Renderer {
     }
     fn gl_indexubv(&mut self, c: Slice<'_, u8>) -> Result<(), Fault> {
         self.needs_context()?;
+        if c.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glIndexubv)(c.as_ptr().cast()) };
         Ok(())
     }
@@ -5285,11 +5484,15 @@ impl Commands for Renderer {
     fn gl_invalidate_buffer_sub_data(&mut self, buffer: u32, offset: i64, length: i64) -> Result<(), Fault> {
         self.needs_context()?;
         let buffer = self.object(Class::Buffer, buffer);
+        let offset = offset.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glInvalidateBufferSubData)(buffer, offset, length) };
         Ok(())
     }
     fn gl_invalidate_framebuffer(&mut self, target: u32, num_attachments: i32, attachments: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if attachments.is_null() && num_attachments > 0 {
+            return Ok(());
+        }
         let attachments = attachments.copied();
         unsafe {
             (self.gl.glInvalidateFramebuffer)(
@@ -5307,6 +5510,9 @@ impl Commands for Renderer {
         attachments: Slice<'_, u32>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if attachments.is_null() && num_attachments > 0 {
+            return Ok(());
+        }
         let framebuffer = self.object(Class::Framebuffer, framebuffer);
         let attachments = attachments.copied();
         unsafe {
@@ -5329,6 +5535,9 @@ impl Commands for Renderer {
         height: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if attachments.is_null() && num_attachments > 0 {
+            return Ok(());
+        }
         let framebuffer = self.object(Class::Framebuffer, framebuffer);
         let attachments = attachments.copied();
         unsafe {
@@ -5355,6 +5564,9 @@ impl Commands for Renderer {
         height: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if attachments.is_null() && num_attachments > 0 {
+            return Ok(());
+        }
         let attachments = attachments.copied();
         unsafe {
             (self.gl.glInvalidateSubFramebuffer)(
@@ -5386,10 +5598,7 @@ impl Commands for Renderer {
         height: i32,
         depth: i32,
     ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let texture = self.object(Class::Texture, texture);
-        unsafe { (self.gl.glInvalidateTexSubImage)(texture, level, xoffset, yoffset, zoffset, width, height, depth) };
-        Ok(())
+        self.hand_gl_invalidate_tex_sub_image(texture, level, xoffset, yoffset, zoffset, width, height, depth)
     }
     fn gl_is_buffer(&mut self, buffer: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
@@ -5542,6 +5751,9 @@ impl Commands for Renderer {
     }
     fn gl_light_modelfv(&mut self, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glLightModelfv)(pname, params.as_ptr().cast()) };
         Ok(())
     }
@@ -5552,6 +5764,9 @@ impl Commands for Renderer {
     }
     fn gl_light_modeliv(&mut self, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe { (self.gl.glLightModeliv)(pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -5563,6 +5778,9 @@ impl Commands for Renderer {
     }
     fn gl_light_modelxv(&mut self, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if param.is_null() {
+            return Ok(());
+        }
         let param = param.copied();
         unsafe { (self.gl.glLightModelxv)(pname, param.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -5574,6 +5792,9 @@ impl Commands for Renderer {
     }
     fn gl_lightfv(&mut self, light: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glLightfv)(light, pname, params.as_ptr().cast()) };
         Ok(())
     }
@@ -5584,6 +5805,9 @@ impl Commands for Renderer {
     }
     fn gl_lightiv(&mut self, light: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe { (self.gl.glLightiv)(light, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -5595,6 +5819,9 @@ impl Commands for Renderer {
     }
     fn gl_lightxv(&mut self, light: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe { (self.gl.glLightxv)(light, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -5632,17 +5859,26 @@ impl Commands for Renderer {
     }
     fn gl_load_matrixd(&mut self, m: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if m.is_null() {
+            return Ok(());
+        }
         let m = m.copied();
         unsafe { (self.gl.glLoadMatrixd)(m.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_load_matrixf(&mut self, m: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if m.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glLoadMatrixf)(m.as_ptr().cast()) };
         Ok(())
     }
     fn gl_load_matrixx(&mut self, m: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if m.is_null() {
+            return Ok(());
+        }
         let m = m.copied();
         unsafe { (self.gl.glLoadMatrixx)(m.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -5654,12 +5890,18 @@ impl Commands for Renderer {
     }
     fn gl_load_transpose_matrixd(&mut self, m: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if m.is_null() {
+            return Ok(());
+        }
         let m = m.copied();
         unsafe { (self.gl.glLoadTransposeMatrixd)(m.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_load_transpose_matrixf(&mut self, m: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if m.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glLoadTransposeMatrixf)(m.as_ptr().cast()) };
         Ok(())
     }
@@ -5731,6 +5973,9 @@ impl Commands for Renderer {
     }
     fn gl_materialfv(&mut self, face: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glMaterialfv)(face, pname, params.as_ptr().cast()) };
         Ok(())
     }
@@ -5741,6 +5986,9 @@ impl Commands for Renderer {
     }
     fn gl_materialiv(&mut self, face: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe { (self.gl.glMaterialiv)(face, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -5752,6 +6000,9 @@ impl Commands for Renderer {
     }
     fn gl_materialxv(&mut self, face: u32, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if param.is_null() {
+            return Ok(());
+        }
         let param = param.copied();
         unsafe { (self.gl.glMaterialxv)(face, pname, param.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -5777,23 +6028,35 @@ impl Commands for Renderer {
     }
     fn gl_matrix_load_transposed_ext(&mut self, mode: u32, m: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if m.is_null() {
+            return Ok(());
+        }
         let m = m.copied();
         unsafe { (self.gl.glMatrixLoadTransposedEXT)(mode, m.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_matrix_load_transposef_ext(&mut self, mode: u32, m: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if m.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glMatrixLoadTransposefEXT)(mode, m.as_ptr().cast()) };
         Ok(())
     }
     fn gl_matrix_loadd_ext(&mut self, mode: u32, m: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if m.is_null() {
+            return Ok(());
+        }
         let m = m.copied();
         unsafe { (self.gl.glMatrixLoaddEXT)(mode, m.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_matrix_loadf_ext(&mut self, mode: u32, m: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if m.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glMatrixLoadfEXT)(mode, m.as_ptr().cast()) };
         Ok(())
     }
@@ -5804,23 +6067,35 @@ impl Commands for Renderer {
     }
     fn gl_matrix_mult_transposed_ext(&mut self, mode: u32, m: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if m.is_null() {
+            return Ok(());
+        }
         let m = m.copied();
         unsafe { (self.gl.glMatrixMultTransposedEXT)(mode, m.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_matrix_mult_transposef_ext(&mut self, mode: u32, m: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if m.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glMatrixMultTransposefEXT)(mode, m.as_ptr().cast()) };
         Ok(())
     }
     fn gl_matrix_multd_ext(&mut self, mode: u32, m: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if m.is_null() {
+            return Ok(());
+        }
         let m = m.copied();
         unsafe { (self.gl.glMatrixMultdEXT)(mode, m.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_matrix_multf_ext(&mut self, mode: u32, m: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if m.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glMatrixMultfEXT)(mode, m.as_ptr().cast()) };
         Ok(())
     }
@@ -5900,29 +6175,44 @@ impl Commands for Renderer {
     }
     fn gl_mult_matrixd(&mut self, m: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if m.is_null() {
+            return Ok(());
+        }
         let m = m.copied();
         unsafe { (self.gl.glMultMatrixd)(m.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_mult_matrixf(&mut self, m: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if m.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glMultMatrixf)(m.as_ptr().cast()) };
         Ok(())
     }
     fn gl_mult_matrixx(&mut self, m: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if m.is_null() {
+            return Ok(());
+        }
         let m = m.copied();
         unsafe { (self.gl.glMultMatrixx)(m.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_mult_transpose_matrixd(&mut self, m: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if m.is_null() {
+            return Ok(());
+        }
         let m = m.copied();
         unsafe { (self.gl.glMultTransposeMatrixd)(m.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_mult_transpose_matrixf(&mut self, m: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if m.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glMultTransposeMatrixf)(m.as_ptr().cast()) };
         Ok(())
     }
@@ -5982,6 +6272,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_coord1dv(&mut self, target: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glMultiTexCoord1dv)(target, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -5993,6 +6286,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_coord1fv(&mut self, target: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glMultiTexCoord1fv)(target, v.as_ptr().cast()) };
         Ok(())
     }
@@ -6003,6 +6299,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_coord1iv(&mut self, target: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glMultiTexCoord1iv)(target, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6014,6 +6313,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_coord1sv(&mut self, target: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glMultiTexCoord1sv)(target, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6025,6 +6327,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_coord2dv(&mut self, target: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glMultiTexCoord2dv)(target, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6036,6 +6341,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_coord2fv(&mut self, target: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glMultiTexCoord2fv)(target, v.as_ptr().cast()) };
         Ok(())
     }
@@ -6046,6 +6354,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_coord2iv(&mut self, target: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glMultiTexCoord2iv)(target, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6057,6 +6368,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_coord2sv(&mut self, target: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glMultiTexCoord2sv)(target, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6068,6 +6382,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_coord3dv(&mut self, target: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glMultiTexCoord3dv)(target, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6079,6 +6396,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_coord3fv(&mut self, target: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glMultiTexCoord3fv)(target, v.as_ptr().cast()) };
         Ok(())
     }
@@ -6089,6 +6409,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_coord3iv(&mut self, target: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glMultiTexCoord3iv)(target, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6100,6 +6423,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_coord3sv(&mut self, target: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glMultiTexCoord3sv)(target, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6111,6 +6437,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_coord4dv(&mut self, target: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glMultiTexCoord4dv)(target, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6122,6 +6451,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_coord4fv(&mut self, target: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glMultiTexCoord4fv)(target, v.as_ptr().cast()) };
         Ok(())
     }
@@ -6132,6 +6464,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_coord4iv(&mut self, target: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glMultiTexCoord4iv)(target, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6143,6 +6478,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_coord4sv(&mut self, target: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glMultiTexCoord4sv)(target, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6159,6 +6497,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_coord_p1uiv(&mut self, texture: u32, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if coords.is_null() {
+            return Ok(());
+        }
         let coords = coords.copied();
         unsafe { (self.gl.glMultiTexCoordP1uiv)(texture, type_, coords.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6170,6 +6511,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_coord_p2uiv(&mut self, texture: u32, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if coords.is_null() {
+            return Ok(());
+        }
         let coords = coords.copied();
         unsafe { (self.gl.glMultiTexCoordP2uiv)(texture, type_, coords.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6181,6 +6525,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_coord_p3uiv(&mut self, texture: u32, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if coords.is_null() {
+            return Ok(());
+        }
         let coords = coords.copied();
         unsafe { (self.gl.glMultiTexCoordP3uiv)(texture, type_, coords.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6192,6 +6539,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_coord_p4uiv(&mut self, texture: u32, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if coords.is_null() {
+            return Ok(());
+        }
         let coords = coords.copied();
         unsafe { (self.gl.glMultiTexCoordP4uiv)(texture, type_, coords.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6203,6 +6553,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_envfv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glMultiTexEnvfvEXT)(texunit, target, pname, params.as_ptr().cast()) };
         Ok(())
     }
@@ -6213,6 +6566,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_enviv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe { (self.gl.glMultiTexEnvivEXT)(texunit, target, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6224,6 +6580,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_gendv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe { (self.gl.glMultiTexGendvEXT)(texunit, coord, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6235,6 +6594,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_genfv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glMultiTexGenfvEXT)(texunit, coord, pname, params.as_ptr().cast()) };
         Ok(())
     }
@@ -6245,6 +6607,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_geniv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe { (self.gl.glMultiTexGenivEXT)(texunit, coord, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6263,6 +6628,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, 1, 1, format, type_))?;
+        let width = width.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glMultiTexImage1DEXT)(texunit, target, level, internalformat, width, border, format, type_, pixels.cast()) };
         Ok(())
@@ -6282,6 +6648,8 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, 1, format, type_))?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glMultiTexImage2DEXT)(texunit, target, level, internalformat, width, height, border, format, type_, pixels.cast())
@@ -6304,6 +6672,9 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
+        let depth = depth.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glMultiTexImage3DEXT)(
@@ -6324,6 +6695,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_parameter_iiv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe {
             (self.gl.glMultiTexParameterIivEXT)(texunit, target, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -6332,6 +6706,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_parameter_iuiv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe {
             (self.gl.glMultiTexParameterIuivEXT)(texunit, target, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -6345,6 +6722,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_parameterfv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glMultiTexParameterfvEXT)(texunit, target, pname, params.as_ptr().cast()) };
         Ok(())
     }
@@ -6355,6 +6735,9 @@ impl Commands for Renderer {
     }
     fn gl_multi_tex_parameteriv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe {
             (self.gl.glMultiTexParameterivEXT)(texunit, target, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -6380,6 +6763,9 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, 1, 1, format, type_))?;
+        if self.refuses_texture(texunit, target) {
+            return Ok(());
+        }
         unsafe { (self.gl.glMultiTexSubImage1DEXT)(texunit, target, level, xoffset, width, format, type_, pixels.cast()) };
         Ok(())
     }
@@ -6398,6 +6784,9 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, 1, format, type_))?;
+        if self.refuses_texture(texunit, target) {
+            return Ok(());
+        }
         unsafe { (self.gl.glMultiTexSubImage2DEXT)(texunit, target, level, xoffset, yoffset, width, height, format, type_, pixels.cast()) };
         Ok(())
     }
@@ -6418,6 +6807,9 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
+        if self.refuses_texture(texunit, target) {
+            return Ok(());
+        }
         unsafe {
             (self.gl.glMultiTexSubImage3DEXT)(
                 texunit,
@@ -6585,6 +6977,8 @@ impl Commands for Renderer {
     fn gl_named_renderbuffer_storage(&mut self, renderbuffer: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
         self.needs_context()?;
         let renderbuffer = self.object(Class::Renderbuffer, renderbuffer);
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glNamedRenderbufferStorage)(renderbuffer, internalformat, width, height) };
         Ok(())
@@ -6592,6 +6986,8 @@ impl Commands for Renderer {
     fn gl_named_renderbuffer_storage_ext(&mut self, renderbuffer: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
         self.needs_context()?;
         let renderbuffer = self.name(Class::Renderbuffer, renderbuffer);
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glNamedRenderbufferStorageEXT)(renderbuffer, internalformat, width, height) };
         Ok(())
@@ -6606,6 +7002,8 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let renderbuffer = self.object(Class::Renderbuffer, renderbuffer);
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glNamedRenderbufferStorageMultisample)(renderbuffer, samples, internalformat, width, height) };
         Ok(())
@@ -6621,6 +7019,8 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let renderbuffer = self.name(Class::Renderbuffer, renderbuffer);
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glNamedRenderbufferStorageMultisampleCoverageEXT)(
@@ -6644,6 +7044,8 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let renderbuffer = self.name(Class::Renderbuffer, renderbuffer);
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glNamedRenderbufferStorageMultisampleEXT)(renderbuffer, samples, internalformat, width, height) };
         Ok(())
@@ -6661,6 +7063,9 @@ impl Commands for Renderer {
     }
     fn gl_normal3bv(&mut self, v: Slice<'_, i8>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glNormal3bv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6672,6 +7077,9 @@ impl Commands for Renderer {
     }
     fn gl_normal3dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glNormal3dv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6683,6 +7091,9 @@ impl Commands for Renderer {
     }
     fn gl_normal3fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glNormal3fv)(v.as_ptr().cast()) };
         Ok(())
     }
@@ -6693,6 +7104,9 @@ impl Commands for Renderer {
     }
     fn gl_normal3iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glNormal3iv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6704,6 +7118,9 @@ impl Commands for Renderer {
     }
     fn gl_normal3sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glNormal3sv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6720,6 +7137,9 @@ impl Commands for Renderer {
     }
     fn gl_normal_p3uiv(&mut self, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if coords.is_null() {
+            return Ok(());
+        }
         let coords = coords.copied();
         unsafe { (self.gl.glNormalP3uiv)(type_, coords.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6768,6 +7188,9 @@ impl Commands for Renderer {
     }
     fn gl_patch_parameterfv(&mut self, pname: u32, values: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if values.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glPatchParameterfv)(pname, values.as_ptr().cast()) };
         Ok(())
     }
@@ -6818,6 +7241,9 @@ impl Commands for Renderer {
     }
     fn gl_point_parameterfv(&mut self, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glPointParameterfv)(pname, params.as_ptr().cast()) };
         Ok(())
     }
@@ -6828,6 +7254,9 @@ impl Commands for Renderer {
     }
     fn gl_point_parameteriv(&mut self, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe { (self.gl.glPointParameteriv)(pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6839,6 +7268,9 @@ impl Commands for Renderer {
     }
     fn gl_point_parameterxv(&mut self, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe { (self.gl.glPointParameterxv)(pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6927,6 +7359,12 @@ impl Commands for Renderer {
     }
     fn gl_prioritize_textures(&mut self, n: i32, textures: Slice<'_, u32>, priorities: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if textures.is_null() && n > 0 {
+            return Ok(());
+        }
+        if priorities.is_null() && n > 0 {
+            return Ok(());
+        }
         let textures = self.name_array(Class::Texture, textures);
         unsafe {
             (self.gl.glPrioritizeTextures)(n, textures.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()), priorities.as_ptr().cast())
@@ -6935,6 +7373,9 @@ impl Commands for Renderer {
     }
     fn gl_program_binary(&mut self, program: u32, binary_format: u32, binary: Slice<'_, u8>, length: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        if binary.is_null() && length > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramBinary)(program, binary_format, binary.as_ptr().cast(), length) };
         Ok(())
@@ -6946,6 +7387,9 @@ impl Commands for Renderer {
     }
     fn gl_program_env_parameter4dv_arb(&mut self, target: u32, index: u32, params: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe { (self.gl.glProgramEnvParameter4dvARB)(target, index, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -6957,6 +7401,9 @@ impl Commands for Renderer {
     }
     fn gl_program_env_parameter4fv_arb(&mut self, target: u32, index: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glProgramEnvParameter4fvARB)(target, index, params.as_ptr().cast()) };
         Ok(())
     }
@@ -7001,6 +7448,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform1dv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe { (self.gl.glProgramUniform1dv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
@@ -7008,6 +7458,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform1dv_ext(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7023,6 +7476,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform1fv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform1fv)(program, location, count, value.as_ptr().cast()) };
         Ok(())
@@ -7047,6 +7503,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform1i64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7056,6 +7515,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform1i64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7065,6 +7527,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform1iv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe { (self.gl.glProgramUniform1iv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
@@ -7090,6 +7555,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform1ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7099,6 +7567,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform1ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7108,6 +7579,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform1uiv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7129,6 +7603,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform2dv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe { (self.gl.glProgramUniform2dv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
@@ -7136,6 +7613,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform2dv_ext(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7151,6 +7631,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform2fv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform2fv)(program, location, count, value.as_ptr().cast()) };
         Ok(())
@@ -7175,6 +7658,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform2i64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7184,6 +7670,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform2i64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7193,6 +7682,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform2iv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe { (self.gl.glProgramUniform2iv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
@@ -7218,6 +7710,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform2ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7227,6 +7722,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform2ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7236,6 +7734,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform2uiv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7257,6 +7758,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform3dv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe { (self.gl.glProgramUniform3dv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
@@ -7264,6 +7768,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform3dv_ext(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7279,6 +7786,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform3fv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform3fv)(program, location, count, value.as_ptr().cast()) };
         Ok(())
@@ -7303,6 +7813,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform3i64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7312,6 +7825,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform3i64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7321,6 +7837,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform3iv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe { (self.gl.glProgramUniform3iv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
@@ -7346,6 +7865,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform3ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7355,6 +7877,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform3ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7364,6 +7889,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform3uiv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7385,6 +7913,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform4dv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe { (self.gl.glProgramUniform4dv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
@@ -7392,6 +7923,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform4dv_ext(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7407,6 +7941,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform4fv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniform4fv)(program, location, count, value.as_ptr().cast()) };
         Ok(())
@@ -7431,6 +7968,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform4i64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7440,6 +7980,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform4i64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7449,6 +7992,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform4iv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe { (self.gl.glProgramUniform4iv)(program, location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
@@ -7474,6 +8020,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform4ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7483,6 +8032,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform4ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7492,6 +8044,9 @@ impl Commands for Renderer {
     }
     fn gl_program_uniform4uiv(&mut self, program: u32, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7508,6 +8063,9 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7530,6 +8088,9 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7552,6 +8113,9 @@ impl Commands for Renderer {
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniformMatrix2fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
@@ -7565,6 +8129,9 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7587,6 +8154,9 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7609,6 +8179,9 @@ impl Commands for Renderer {
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniformMatrix2x3fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
@@ -7622,6 +8195,9 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7644,6 +8220,9 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7666,6 +8245,9 @@ impl Commands for Renderer {
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniformMatrix2x4fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
@@ -7679,6 +8261,9 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7701,6 +8286,9 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7723,6 +8311,9 @@ impl Commands for Renderer {
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniformMatrix3fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
@@ -7736,6 +8327,9 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7758,6 +8352,9 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7780,6 +8377,9 @@ impl Commands for Renderer {
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniformMatrix3x2fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
@@ -7793,6 +8393,9 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7815,6 +8418,9 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7837,6 +8443,9 @@ impl Commands for Renderer {
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniformMatrix3x4fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
@@ -7850,6 +8459,9 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7872,6 +8484,9 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7894,6 +8509,9 @@ impl Commands for Renderer {
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniformMatrix4fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
@@ -7907,6 +8525,9 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7929,6 +8550,9 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7951,6 +8575,9 @@ impl Commands for Renderer {
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniformMatrix4x2fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
@@ -7964,6 +8591,9 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -7986,6 +8616,9 @@ impl Commands for Renderer {
         value: Slice<'_, f64>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         let value = value.copied();
         unsafe {
@@ -8008,6 +8641,9 @@ impl Commands for Renderer {
         value: Slice<'_, f32>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let program = self.object(Class::Program, program);
         unsafe { (self.gl.glProgramUniformMatrix4x3fv)(program, location, count, transpose, value.as_ptr().cast()) };
         Ok(())
@@ -8060,6 +8696,9 @@ impl Commands for Renderer {
     }
     fn gl_raster_pos2dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glRasterPos2dv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8071,6 +8710,9 @@ impl Commands for Renderer {
     }
     fn gl_raster_pos2fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glRasterPos2fv)(v.as_ptr().cast()) };
         Ok(())
     }
@@ -8081,6 +8723,9 @@ impl Commands for Renderer {
     }
     fn gl_raster_pos2iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glRasterPos2iv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8092,6 +8737,9 @@ impl Commands for Renderer {
     }
     fn gl_raster_pos2sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glRasterPos2sv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8103,6 +8751,9 @@ impl Commands for Renderer {
     }
     fn gl_raster_pos3dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glRasterPos3dv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8114,6 +8765,9 @@ impl Commands for Renderer {
     }
     fn gl_raster_pos3fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glRasterPos3fv)(v.as_ptr().cast()) };
         Ok(())
     }
@@ -8124,6 +8778,9 @@ impl Commands for Renderer {
     }
     fn gl_raster_pos3iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glRasterPos3iv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8135,6 +8792,9 @@ impl Commands for Renderer {
     }
     fn gl_raster_pos3sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glRasterPos3sv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8146,6 +8806,9 @@ impl Commands for Renderer {
     }
     fn gl_raster_pos4dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glRasterPos4dv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8157,6 +8820,9 @@ impl Commands for Renderer {
     }
     fn gl_raster_pos4fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glRasterPos4fv)(v.as_ptr().cast()) };
         Ok(())
     }
@@ -8167,6 +8833,9 @@ impl Commands for Renderer {
     }
     fn gl_raster_pos4iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glRasterPos4iv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8178,6 +8847,9 @@ impl Commands for Renderer {
     }
     fn gl_raster_pos4sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glRasterPos4sv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8213,6 +8885,12 @@ impl Commands for Renderer {
     }
     fn gl_rectdv(&mut self, v1: Slice<'_, f64>, v2: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v1.is_null() {
+            return Ok(());
+        }
+        if v2.is_null() {
+            return Ok(());
+        }
         let v1 = v1.copied();
         let v2 = v2.copied();
         unsafe {
@@ -8230,6 +8908,12 @@ impl Commands for Renderer {
     }
     fn gl_rectfv(&mut self, v1: Slice<'_, f32>, v2: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v1.is_null() {
+            return Ok(());
+        }
+        if v2.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glRectfv)(v1.as_ptr().cast(), v2.as_ptr().cast()) };
         Ok(())
     }
@@ -8240,6 +8924,12 @@ impl Commands for Renderer {
     }
     fn gl_rectiv(&mut self, v1: Slice<'_, i32>, v2: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v1.is_null() {
+            return Ok(());
+        }
+        if v2.is_null() {
+            return Ok(());
+        }
         let v1 = v1.copied();
         let v2 = v2.copied();
         unsafe {
@@ -8257,6 +8947,12 @@ impl Commands for Renderer {
     }
     fn gl_rectsv(&mut self, v1: Slice<'_, i16>, v2: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v1.is_null() {
+            return Ok(());
+        }
+        if v2.is_null() {
+            return Ok(());
+        }
         let v1 = v1.copied();
         let v2 = v2.copied();
         unsafe {
@@ -8277,6 +8973,8 @@ impl Commands for Renderer {
     }
     fn gl_renderbuffer_storage(&mut self, target: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glRenderbufferStorage)(target, internalformat, width, height) };
         Ok(())
@@ -8290,12 +8988,16 @@ impl Commands for Renderer {
         height: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glRenderbufferStorageMultisample)(target, samples, internalformat, width, height) };
         Ok(())
     }
     fn gl_renderbuffer_storage_oes(&mut self, target: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glRenderbufferStorageOES)(target, internalformat, width, height) };
         Ok(())
@@ -8342,6 +9044,9 @@ impl Commands for Renderer {
     }
     fn gl_sampler_parameter_iiv(&mut self, sampler: u32, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if param.is_null() {
+            return Ok(());
+        }
         let sampler = self.object(Class::Sampler, sampler);
         let param = param.copied();
         unsafe { (self.gl.glSamplerParameterIiv)(sampler, pname, param.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
@@ -8349,6 +9054,9 @@ impl Commands for Renderer {
     }
     fn gl_sampler_parameter_iuiv(&mut self, sampler: u32, pname: u32, param: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if param.is_null() {
+            return Ok(());
+        }
         let sampler = self.object(Class::Sampler, sampler);
         let param = param.copied();
         unsafe { (self.gl.glSamplerParameterIuiv)(sampler, pname, param.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
@@ -8362,6 +9070,9 @@ impl Commands for Renderer {
     }
     fn gl_sampler_parameterfv(&mut self, sampler: u32, pname: u32, param: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if param.is_null() {
+            return Ok(());
+        }
         let sampler = self.object(Class::Sampler, sampler);
         unsafe { (self.gl.glSamplerParameterfv)(sampler, pname, param.as_ptr().cast()) };
         Ok(())
@@ -8374,6 +9085,9 @@ impl Commands for Renderer {
     }
     fn gl_sampler_parameteriv(&mut self, sampler: u32, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if param.is_null() {
+            return Ok(());
+        }
         let sampler = self.object(Class::Sampler, sampler);
         let param = param.copied();
         unsafe { (self.gl.glSamplerParameteriv)(sampler, pname, param.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
@@ -8401,6 +9115,9 @@ impl Commands for Renderer {
     }
     fn gl_scissor_arrayv(&mut self, first: u32, count: i32, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() && count > 0 {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glScissorArrayv)(first, count, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8412,6 +9129,9 @@ impl Commands for Renderer {
     }
     fn gl_scissor_indexedv(&mut self, index: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glScissorIndexedv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8423,6 +9143,9 @@ impl Commands for Renderer {
     }
     fn gl_secondary_color3bv(&mut self, v: Slice<'_, i8>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glSecondaryColor3bv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8434,6 +9157,9 @@ impl Commands for Renderer {
     }
     fn gl_secondary_color3dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glSecondaryColor3dv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8445,6 +9171,9 @@ impl Commands for Renderer {
     }
     fn gl_secondary_color3fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glSecondaryColor3fv)(v.as_ptr().cast()) };
         Ok(())
     }
@@ -8455,6 +9184,9 @@ impl Commands for Renderer {
     }
     fn gl_secondary_color3iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glSecondaryColor3iv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8466,6 +9198,9 @@ impl Commands for Renderer {
     }
     fn gl_secondary_color3sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glSecondaryColor3sv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8477,6 +9212,9 @@ impl Commands for Renderer {
     }
     fn gl_secondary_color3ubv(&mut self, v: Slice<'_, u8>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glSecondaryColor3ubv)(v.as_ptr().cast()) };
         Ok(())
     }
@@ -8487,6 +9225,9 @@ impl Commands for Renderer {
     }
     fn gl_secondary_color3uiv(&mut self, v: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glSecondaryColor3uiv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8498,6 +9239,9 @@ impl Commands for Renderer {
     }
     fn gl_secondary_color3usv(&mut self, v: Slice<'_, u16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glSecondaryColor3usv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8509,6 +9253,9 @@ impl Commands for Renderer {
     }
     fn gl_secondary_color_p3uiv(&mut self, type_: u32, color: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if color.is_null() {
+            return Ok(());
+        }
         let color = color.copied();
         unsafe { (self.gl.glSecondaryColorP3uiv)(type_, color.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8521,6 +9268,9 @@ impl Commands for Renderer {
     }
     fn gl_set_fragment_shader_constant_ati(&mut self, dst: u32, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glSetFragmentShaderConstantATI)(dst, value.as_ptr().cast()) };
         Ok(())
     }
@@ -8538,6 +9288,12 @@ impl Commands for Renderer {
         length: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if shaders.is_null() && count > 0 {
+            return Ok(());
+        }
+        if binary.is_null() && length > 0 {
+            return Ok(());
+        }
         let shaders = self.name_array(Class::Program, shaders);
         unsafe {
             (self.gl.glShaderBinary)(
@@ -8568,6 +9324,12 @@ impl Commands for Renderer {
         p_constant_value: Slice<'_, u32>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if p_constant_index.is_null() && num_specialization_constants > 0 {
+            return Ok(());
+        }
+        if p_constant_value.is_null() && num_specialization_constants > 0 {
+            return Ok(());
+        }
         let shader = self.object(Class::Program, shader);
         let p_entry_point = p_entry_point.to_c_string()?;
         let p_constant_index = p_constant_index.copied();
@@ -8627,6 +9389,8 @@ impl Commands for Renderer {
     fn gl_tex_buffer_range(&mut self, target: u32, internalformat: u32, buffer: u32, offset: i64, size: i64) -> Result<(), Fault> {
         self.needs_context()?;
         let buffer = self.object(Class::Buffer, buffer);
+        let offset = offset.min(crate::storage::TOO_FAR);
+        let size = size.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glTexBufferRange)(target, internalformat, buffer, offset, size) };
         Ok(())
     }
@@ -8637,6 +9401,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_coord1dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glTexCoord1dv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8648,6 +9415,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_coord1fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glTexCoord1fv)(v.as_ptr().cast()) };
         Ok(())
     }
@@ -8658,6 +9428,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_coord1iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glTexCoord1iv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8669,6 +9442,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_coord1sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glTexCoord1sv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8680,6 +9456,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_coord2dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glTexCoord2dv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8691,6 +9470,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_coord2fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glTexCoord2fv)(v.as_ptr().cast()) };
         Ok(())
     }
@@ -8701,6 +9483,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_coord2iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glTexCoord2iv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8712,6 +9497,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_coord2sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glTexCoord2sv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8723,6 +9511,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_coord3dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glTexCoord3dv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8734,6 +9525,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_coord3fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glTexCoord3fv)(v.as_ptr().cast()) };
         Ok(())
     }
@@ -8744,6 +9538,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_coord3iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glTexCoord3iv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8755,6 +9552,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_coord3sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glTexCoord3sv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8766,6 +9566,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_coord4dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glTexCoord4dv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8777,6 +9580,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_coord4fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glTexCoord4fv)(v.as_ptr().cast()) };
         Ok(())
     }
@@ -8787,6 +9593,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_coord4iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glTexCoord4iv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8798,6 +9607,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_coord4sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glTexCoord4sv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8809,6 +9621,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_coord_p1uiv(&mut self, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if coords.is_null() {
+            return Ok(());
+        }
         let coords = coords.copied();
         unsafe { (self.gl.glTexCoordP1uiv)(type_, coords.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8820,6 +9635,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_coord_p2uiv(&mut self, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if coords.is_null() {
+            return Ok(());
+        }
         let coords = coords.copied();
         unsafe { (self.gl.glTexCoordP2uiv)(type_, coords.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8831,6 +9649,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_coord_p3uiv(&mut self, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if coords.is_null() {
+            return Ok(());
+        }
         let coords = coords.copied();
         unsafe { (self.gl.glTexCoordP3uiv)(type_, coords.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8842,6 +9663,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_coord_p4uiv(&mut self, type_: u32, coords: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if coords.is_null() {
+            return Ok(());
+        }
         let coords = coords.copied();
         unsafe { (self.gl.glTexCoordP4uiv)(type_, coords.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8859,6 +9683,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_envfv(&mut self, target: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glTexEnvfv)(target, pname, params.as_ptr().cast()) };
         Ok(())
     }
@@ -8869,6 +9696,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_enviv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe { (self.gl.glTexEnviv)(target, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8880,6 +9710,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_envxv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe { (self.gl.glTexEnvxv)(target, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8891,6 +9724,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_gendv(&mut self, coord: u32, pname: u32, params: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe { (self.gl.glTexGendv)(coord, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8907,11 +9743,17 @@ impl Commands for Renderer {
     }
     fn gl_tex_genfv(&mut self, coord: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glTexGenfv)(coord, pname, params.as_ptr().cast()) };
         Ok(())
     }
     fn gl_tex_genfv_oes(&mut self, coord: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glTexGenfvOES)(coord, pname, params.as_ptr().cast()) };
         Ok(())
     }
@@ -8927,12 +9769,18 @@ impl Commands for Renderer {
     }
     fn gl_tex_geniv(&mut self, coord: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe { (self.gl.glTexGeniv)(coord, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_tex_geniv_oes(&mut self, coord: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe { (self.gl.glTexGenivOES)(coord, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8944,6 +9792,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_genxv_oes(&mut self, coord: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe { (self.gl.glTexGenxvOES)(coord, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -8961,6 +9812,7 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, 1, 1, format, type_))?;
+        let width = width.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexImage1D)(target, level, internalformat, width, border, format, type_, pixels.cast()) };
         Ok(())
@@ -8979,6 +9831,8 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, 1, format, type_))?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexImage2D)(target, level, internalformat, width, height, border, format, type_, pixels.cast()) };
         Ok(())
@@ -8993,6 +9847,8 @@ impl Commands for Renderer {
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexImage2DMultisample)(target, samples, internalformat, width, height, fixedsamplelocations) };
         Ok(())
@@ -9012,6 +9868,9 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
+        let depth = depth.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexImage3D)(target, level, internalformat, width, height, depth, border, format, type_, pixels.cast()) };
         Ok(())
@@ -9031,6 +9890,9 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
+        let depth = depth.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexImage3DEXT)(target, level, internalformat, width, height, depth, border, format, type_, pixels.cast()) };
         Ok(())
@@ -9046,6 +9908,9 @@ impl Commands for Renderer {
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
+        let depth = depth.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexImage3DMultisample)(target, samples, internalformat, width, height, depth, fixedsamplelocations) };
         Ok(())
@@ -9065,18 +9930,27 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
+        let depth = depth.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexImage3DOES)(target, level, internalformat, width, height, depth, border, format, type_, pixels.cast()) };
         Ok(())
     }
     fn gl_tex_parameter_iiv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe { (self.gl.glTexParameterIiv)(target, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_tex_parameter_iuiv(&mut self, target: u32, pname: u32, params: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe { (self.gl.glTexParameterIuiv)(target, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -9088,6 +9962,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_parameterfv(&mut self, target: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glTexParameterfv)(target, pname, params.as_ptr().cast()) };
         Ok(())
     }
@@ -9098,6 +9975,9 @@ impl Commands for Renderer {
     }
     fn gl_tex_parameteriv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe { (self.gl.glTexParameteriv)(target, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -9109,18 +9989,24 @@ impl Commands for Renderer {
     }
     fn gl_tex_parameterxv(&mut self, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let params = params.copied();
         unsafe { (self.gl.glTexParameterxv)(target, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_tex_storage1d(&mut self, target: u32, levels: i32, internalformat: u32, width: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        let width = width.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexStorage1D)(target, levels, internalformat, width) };
         Ok(())
     }
     fn gl_tex_storage2d(&mut self, target: u32, levels: i32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexStorage2D)(target, levels, internalformat, width, height) };
         Ok(())
@@ -9135,6 +10021,8 @@ impl Commands for Renderer {
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexStorage2DMultisample)(target, samples, internalformat, width, height, fixedsamplelocations) };
         Ok(())
@@ -9149,6 +10037,9 @@ impl Commands for Renderer {
         depth: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
+        let depth = depth.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexStorage3D)(target, levels, internalformat, width, height, depth) };
         Ok(())
@@ -9164,6 +10055,9 @@ impl Commands for Renderer {
         fixedsamplelocations: u8,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
+        let depth = depth.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTexStorage3DMultisample)(target, samples, internalformat, width, height, depth, fixedsamplelocations) };
         Ok(())
@@ -9364,6 +10258,8 @@ impl Commands for Renderer {
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
         let buffer = self.object(Class::Buffer, buffer);
+        let offset = offset.min(crate::storage::TOO_FAR);
+        let size = size.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glTextureBufferRange)(texture, internalformat, buffer, offset, size) };
         Ok(())
     }
@@ -9379,6 +10275,8 @@ impl Commands for Renderer {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let buffer = self.name(Class::Buffer, buffer);
+        let offset = offset.min(crate::storage::TOO_FAR);
+        let size = size.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glTextureBufferRangeEXT)(texture, target, internalformat, buffer, offset, size) };
         Ok(())
     }
@@ -9397,6 +10295,7 @@ impl Commands for Renderer {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, 1, 1, format, type_))?;
+        let width = width.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureImage1DEXT)(texture, target, level, internalformat, width, border, format, type_, pixels.cast()) };
         Ok(())
@@ -9417,6 +10316,8 @@ impl Commands for Renderer {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, 1, format, type_))?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glTextureImage2DEXT)(texture, target, level, internalformat, width, height, border, format, type_, pixels.cast())
@@ -9440,6 +10341,9 @@ impl Commands for Renderer {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
         let pixels = self.image(pixels, mgn_wire::sizes::image::tight_image_bytes(width, height, depth, format, type_))?;
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
+        let depth = depth.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glTextureImage3DEXT)(
@@ -9477,6 +10381,9 @@ impl Commands for Renderer {
     }
     fn gl_texture_parameter_iiv(&mut self, texture: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let texture = self.object(Class::Texture, texture);
         let params = params.copied();
         unsafe { (self.gl.glTextureParameterIiv)(texture, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
@@ -9484,6 +10391,9 @@ impl Commands for Renderer {
     }
     fn gl_texture_parameter_iiv_ext(&mut self, texture: u32, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let texture = self.name(Class::Texture, texture);
         let params = params.copied();
         unsafe {
@@ -9493,6 +10403,9 @@ impl Commands for Renderer {
     }
     fn gl_texture_parameter_iuiv(&mut self, texture: u32, pname: u32, params: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let texture = self.object(Class::Texture, texture);
         let params = params.copied();
         unsafe { (self.gl.glTextureParameterIuiv)(texture, pname, params.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
@@ -9500,6 +10413,9 @@ impl Commands for Renderer {
     }
     fn gl_texture_parameter_iuiv_ext(&mut self, texture: u32, target: u32, pname: u32, params: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let texture = self.name(Class::Texture, texture);
         let params = params.copied();
         unsafe {
@@ -9521,12 +10437,18 @@ impl Commands for Renderer {
     }
     fn gl_texture_parameterfv(&mut self, texture: u32, pname: u32, param: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if param.is_null() {
+            return Ok(());
+        }
         let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glTextureParameterfv)(texture, pname, param.as_ptr().cast()) };
         Ok(())
     }
     fn gl_texture_parameterfv_ext(&mut self, texture: u32, target: u32, pname: u32, params: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let texture = self.name(Class::Texture, texture);
         unsafe { (self.gl.glTextureParameterfvEXT)(texture, target, pname, params.as_ptr().cast()) };
         Ok(())
@@ -9545,6 +10467,9 @@ impl Commands for Renderer {
     }
     fn gl_texture_parameteriv(&mut self, texture: u32, pname: u32, param: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if param.is_null() {
+            return Ok(());
+        }
         let texture = self.object(Class::Texture, texture);
         let param = param.copied();
         unsafe { (self.gl.glTextureParameteriv)(texture, pname, param.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
@@ -9552,6 +10477,9 @@ impl Commands for Renderer {
     }
     fn gl_texture_parameteriv_ext(&mut self, texture: u32, target: u32, pname: u32, params: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if params.is_null() {
+            return Ok(());
+        }
         let texture = self.name(Class::Texture, texture);
         let params = params.copied();
         unsafe {
@@ -9569,6 +10497,7 @@ impl Commands for Renderer {
     fn gl_texture_storage1d(&mut self, texture: u32, levels: i32, internalformat: u32, width: i32) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
+        let width = width.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage1D)(texture, levels, internalformat, width) };
         Ok(())
@@ -9576,6 +10505,7 @@ impl Commands for Renderer {
     fn gl_texture_storage1dext(&mut self, texture: u32, target: u32, levels: i32, internalformat: u32, width: i32) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
+        let width = width.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage1DEXT)(texture, target, levels, internalformat, width) };
         Ok(())
@@ -9583,6 +10513,8 @@ impl Commands for Renderer {
     fn gl_texture_storage2d(&mut self, texture: u32, levels: i32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage2D)(texture, levels, internalformat, width, height) };
         Ok(())
@@ -9598,6 +10530,8 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage2DEXT)(texture, target, levels, internalformat, width, height) };
         Ok(())
@@ -9613,6 +10547,8 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage2DMultisample)(texture, samples, internalformat, width, height, fixedsamplelocations) };
         Ok(())
@@ -9629,6 +10565,8 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glTextureStorage2DMultisampleEXT)(texture, target, samples, internalformat, width, height, fixedsamplelocations)
@@ -9646,6 +10584,9 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
+        let depth = depth.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage3D)(texture, levels, internalformat, width, height, depth) };
         Ok(())
@@ -9662,6 +10603,9 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
+        let depth = depth.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage3DEXT)(texture, target, levels, internalformat, width, height, depth) };
         Ok(())
@@ -9678,6 +10622,9 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.object(Class::Texture, texture);
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
+        let depth = depth.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glTextureStorage3DMultisample)(texture, samples, internalformat, width, height, depth, fixedsamplelocations) };
         Ok(())
@@ -9695,6 +10642,9 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let texture = self.name(Class::Texture, texture);
+        let width = width.min(crate::storage::TOO_LONG);
+        let height = height.min(crate::storage::TOO_LONG);
+        let depth = depth.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe {
             (self.gl.glTextureStorage3DMultisampleEXT)(texture, target, samples, internalformat, width, height, depth, fixedsamplelocations)
@@ -9958,6 +10908,8 @@ impl Commands for Renderer {
         self.needs_context()?;
         let xfb = self.object(Class::TransformFeedback, xfb);
         let buffer = self.object(Class::Buffer, buffer);
+        let offset = offset.min(crate::storage::TOO_FAR);
+        let size = size.min(crate::storage::TOO_FAR);
         unsafe { (self.gl.glTransformFeedbackBufferRange)(xfb, index, buffer, offset, size) };
         Ok(())
     }
@@ -9986,6 +10938,9 @@ impl Commands for Renderer {
     }
     fn gl_uniform1dv(&mut self, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform1dv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -9997,6 +10952,9 @@ impl Commands for Renderer {
     }
     fn gl_uniform1fv(&mut self, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         unsafe { (self.gl.glUniform1fv)(location, count, value.as_ptr().cast()) };
         Ok(())
     }
@@ -10017,18 +10975,27 @@ impl Commands for Renderer {
     }
     fn gl_uniform1i64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform1i64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_uniform1i64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform1i64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_uniform1iv(&mut self, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform1iv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10050,18 +11017,27 @@ impl Commands for Renderer {
     }
     fn gl_uniform1ui64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform1ui64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_uniform1ui64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform1ui64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_uniform1uiv(&mut self, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform1uiv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10073,6 +11049,9 @@ impl Commands for Renderer {
     }
     fn gl_uniform2dv(&mut self, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform2dv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10084,6 +11063,9 @@ impl Commands for Renderer {
     }
     fn gl_uniform2fv(&mut self, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         unsafe { (self.gl.glUniform2fv)(location, count, value.as_ptr().cast()) };
         Ok(())
     }
@@ -10104,18 +11086,27 @@ impl Commands for Renderer {
     }
     fn gl_uniform2i64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform2i64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_uniform2i64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform2i64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_uniform2iv(&mut self, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform2iv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10137,18 +11128,27 @@ impl Commands for Renderer {
     }
     fn gl_uniform2ui64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform2ui64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_uniform2ui64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform2ui64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_uniform2uiv(&mut self, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform2uiv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10160,6 +11160,9 @@ impl Commands for Renderer {
     }
     fn gl_uniform3dv(&mut self, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform3dv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10171,6 +11174,9 @@ impl Commands for Renderer {
     }
     fn gl_uniform3fv(&mut self, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         unsafe { (self.gl.glUniform3fv)(location, count, value.as_ptr().cast()) };
         Ok(())
     }
@@ -10191,18 +11197,27 @@ impl Commands for Renderer {
     }
     fn gl_uniform3i64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform3i64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_uniform3i64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform3i64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_uniform3iv(&mut self, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform3iv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10224,18 +11239,27 @@ impl Commands for Renderer {
     }
     fn gl_uniform3ui64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform3ui64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_uniform3ui64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform3ui64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_uniform3uiv(&mut self, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform3uiv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10247,6 +11271,9 @@ impl Commands for Renderer {
     }
     fn gl_uniform4dv(&mut self, location: i32, count: i32, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform4dv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10258,6 +11285,9 @@ impl Commands for Renderer {
     }
     fn gl_uniform4fv(&mut self, location: i32, count: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         unsafe { (self.gl.glUniform4fv)(location, count, value.as_ptr().cast()) };
         Ok(())
     }
@@ -10278,18 +11308,27 @@ impl Commands for Renderer {
     }
     fn gl_uniform4i64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform4i64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_uniform4i64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, i64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform4i64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_uniform4iv(&mut self, location: i32, count: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform4iv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10311,18 +11350,27 @@ impl Commands for Renderer {
     }
     fn gl_uniform4ui64v_arb(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform4ui64vARB)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_uniform4ui64v_nv(&mut self, location: i32, count: i32, value: Slice<'_, u64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform4ui64vNV)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_uniform4uiv(&mut self, location: i32, count: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glUniform4uiv)(location, count, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10335,6 +11383,9 @@ impl Commands for Renderer {
     }
     fn gl_uniform_matrix2dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe {
             (self.gl.glUniformMatrix2dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -10343,11 +11394,17 @@ impl Commands for Renderer {
     }
     fn gl_uniform_matrix2fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         unsafe { (self.gl.glUniformMatrix2fv)(location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
     fn gl_uniform_matrix2x3dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe {
             (self.gl.glUniformMatrix2x3dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -10356,11 +11413,17 @@ impl Commands for Renderer {
     }
     fn gl_uniform_matrix2x3fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         unsafe { (self.gl.glUniformMatrix2x3fv)(location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
     fn gl_uniform_matrix2x4dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe {
             (self.gl.glUniformMatrix2x4dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -10369,11 +11432,17 @@ impl Commands for Renderer {
     }
     fn gl_uniform_matrix2x4fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         unsafe { (self.gl.glUniformMatrix2x4fv)(location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
     fn gl_uniform_matrix3dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe {
             (self.gl.glUniformMatrix3dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -10382,11 +11451,17 @@ impl Commands for Renderer {
     }
     fn gl_uniform_matrix3fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         unsafe { (self.gl.glUniformMatrix3fv)(location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
     fn gl_uniform_matrix3x2dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe {
             (self.gl.glUniformMatrix3x2dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -10395,11 +11470,17 @@ impl Commands for Renderer {
     }
     fn gl_uniform_matrix3x2fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         unsafe { (self.gl.glUniformMatrix3x2fv)(location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
     fn gl_uniform_matrix3x4dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe {
             (self.gl.glUniformMatrix3x4dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -10408,11 +11489,17 @@ impl Commands for Renderer {
     }
     fn gl_uniform_matrix3x4fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         unsafe { (self.gl.glUniformMatrix3x4fv)(location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
     fn gl_uniform_matrix4dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe {
             (self.gl.glUniformMatrix4dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -10421,11 +11508,17 @@ impl Commands for Renderer {
     }
     fn gl_uniform_matrix4fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         unsafe { (self.gl.glUniformMatrix4fv)(location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
     fn gl_uniform_matrix4x2dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe {
             (self.gl.glUniformMatrix4x2dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -10434,11 +11527,17 @@ impl Commands for Renderer {
     }
     fn gl_uniform_matrix4x2fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         unsafe { (self.gl.glUniformMatrix4x2fv)(location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
     fn gl_uniform_matrix4x3dv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe {
             (self.gl.glUniformMatrix4x3dv)(location, count, transpose, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast())
@@ -10447,11 +11546,17 @@ impl Commands for Renderer {
     }
     fn gl_uniform_matrix4x3fv(&mut self, location: i32, count: i32, transpose: u8, value: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() && count > 0 {
+            return Ok(());
+        }
         unsafe { (self.gl.glUniformMatrix4x3fv)(location, count, transpose, value.as_ptr().cast()) };
         Ok(())
     }
     fn gl_uniform_subroutinesuiv(&mut self, shadertype: u32, count: i32, indices: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if indices.is_null() && count > 0 {
+            return Ok(());
+        }
         let indices = indices.copied();
         unsafe { (self.gl.glUniformSubroutinesuiv)(shadertype, count, indices.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10504,6 +11609,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex2dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertex2dv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10515,6 +11623,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex2fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glVertex2fv)(v.as_ptr().cast()) };
         Ok(())
     }
@@ -10525,6 +11636,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex2iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertex2iv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10536,6 +11650,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex2sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertex2sv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10547,6 +11664,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex3dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertex3dv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10558,6 +11678,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex3fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glVertex3fv)(v.as_ptr().cast()) };
         Ok(())
     }
@@ -10568,6 +11691,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex3iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertex3iv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10579,6 +11705,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex3sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertex3sv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10590,6 +11719,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex4dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertex4dv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10601,6 +11733,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex4fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glVertex4fv)(v.as_ptr().cast()) };
         Ok(())
     }
@@ -10611,6 +11746,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex4iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertex4iv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10622,6 +11760,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex4sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertex4sv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10633,6 +11774,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib1dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttrib1dv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10644,6 +11788,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib1fv(&mut self, index: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glVertexAttrib1fv)(index, v.as_ptr().cast()) };
         Ok(())
     }
@@ -10654,6 +11801,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib1sv(&mut self, index: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttrib1sv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10665,6 +11815,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib2dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttrib2dv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10676,6 +11829,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib2fv(&mut self, index: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glVertexAttrib2fv)(index, v.as_ptr().cast()) };
         Ok(())
     }
@@ -10686,6 +11842,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib2sv(&mut self, index: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttrib2sv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10697,6 +11856,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib3dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttrib3dv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10708,6 +11870,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib3fv(&mut self, index: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glVertexAttrib3fv)(index, v.as_ptr().cast()) };
         Ok(())
     }
@@ -10718,24 +11883,36 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib3sv(&mut self, index: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttrib3sv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_vertex_attrib4_nbv(&mut self, index: u32, v: Slice<'_, i8>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttrib4Nbv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_vertex_attrib4_niv(&mut self, index: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttrib4Niv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_vertex_attrib4_nsv(&mut self, index: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttrib4Nsv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10747,23 +11924,35 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib4_nubv(&mut self, index: u32, v: Slice<'_, u8>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glVertexAttrib4Nubv)(index, v.as_ptr().cast()) };
         Ok(())
     }
     fn gl_vertex_attrib4_nuiv(&mut self, index: u32, v: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttrib4Nuiv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_vertex_attrib4_nusv(&mut self, index: u32, v: Slice<'_, u16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttrib4Nusv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_vertex_attrib4bv(&mut self, index: u32, v: Slice<'_, i8>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttrib4bv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10775,6 +11964,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib4dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttrib4dv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10786,11 +11978,17 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib4fv(&mut self, index: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glVertexAttrib4fv)(index, v.as_ptr().cast()) };
         Ok(())
     }
     fn gl_vertex_attrib4iv(&mut self, index: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttrib4iv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10802,23 +12000,35 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib4sv(&mut self, index: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttrib4sv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_vertex_attrib4ubv(&mut self, index: u32, v: Slice<'_, u8>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glVertexAttrib4ubv)(index, v.as_ptr().cast()) };
         Ok(())
     }
     fn gl_vertex_attrib4uiv(&mut self, index: u32, v: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttrib4uiv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_vertex_attrib4usv(&mut self, index: u32, v: Slice<'_, u16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttrib4usv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10848,6 +12058,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib_i1iv(&mut self, index: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttribI1iv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10859,6 +12072,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib_i1uiv(&mut self, index: u32, v: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttribI1uiv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10870,6 +12086,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib_i2iv(&mut self, index: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttribI2iv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10881,6 +12100,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib_i2uiv(&mut self, index: u32, v: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttribI2uiv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10892,6 +12114,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib_i3iv(&mut self, index: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttribI3iv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10903,12 +12128,18 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib_i3uiv(&mut self, index: u32, v: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttribI3uiv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_vertex_attrib_i4bv(&mut self, index: u32, v: Slice<'_, i8>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttribI4bv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10920,18 +12151,27 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib_i4iv(&mut self, index: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttribI4iv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_vertex_attrib_i4sv(&mut self, index: u32, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttribI4sv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_vertex_attrib_i4ubv(&mut self, index: u32, v: Slice<'_, u8>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glVertexAttribI4ubv)(index, v.as_ptr().cast()) };
         Ok(())
     }
@@ -10942,12 +12182,18 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib_i4uiv(&mut self, index: u32, v: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttribI4uiv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
     }
     fn gl_vertex_attrib_i4usv(&mut self, index: u32, v: Slice<'_, u16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttribI4usv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10967,6 +12213,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib_l1dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttribL1dv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10978,6 +12227,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib_l2dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttribL2dv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -10989,6 +12241,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib_l3dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttribL3dv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -11000,6 +12255,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib_l4dv(&mut self, index: u32, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glVertexAttribL4dv)(index, v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -11019,6 +12277,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib_p1uiv(&mut self, index: u32, type_: u32, normalized: u8, value: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glVertexAttribP1uiv)(index, type_, normalized, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -11030,6 +12291,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib_p2uiv(&mut self, index: u32, type_: u32, normalized: u8, value: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glVertexAttribP2uiv)(index, type_, normalized, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -11041,6 +12305,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib_p3uiv(&mut self, index: u32, type_: u32, normalized: u8, value: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glVertexAttribP3uiv)(index, type_, normalized, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -11052,6 +12319,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_attrib_p4uiv(&mut self, index: u32, type_: u32, normalized: u8, value: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glVertexAttribP4uiv)(index, type_, normalized, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -11079,6 +12349,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_p2uiv(&mut self, type_: u32, value: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glVertexP2uiv)(type_, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -11090,6 +12363,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_p3uiv(&mut self, type_: u32, value: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glVertexP3uiv)(type_, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -11101,6 +12377,9 @@ impl Commands for Renderer {
     }
     fn gl_vertex_p4uiv(&mut self, type_: u32, value: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if value.is_null() {
+            return Ok(());
+        }
         let value = value.copied();
         unsafe { (self.gl.glVertexP4uiv)(type_, value.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -11126,6 +12405,9 @@ impl Commands for Renderer {
     }
     fn gl_viewport_indexedfv(&mut self, index: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glViewportIndexedfv)(index, v.as_ptr().cast()) };
         Ok(())
     }
@@ -11139,6 +12421,9 @@ impl Commands for Renderer {
     }
     fn gl_window_pos2dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glWindowPos2dv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -11150,6 +12435,9 @@ impl Commands for Renderer {
     }
     fn gl_window_pos2fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glWindowPos2fv)(v.as_ptr().cast()) };
         Ok(())
     }
@@ -11160,6 +12448,9 @@ impl Commands for Renderer {
     }
     fn gl_window_pos2iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glWindowPos2iv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -11171,6 +12462,9 @@ impl Commands for Renderer {
     }
     fn gl_window_pos2sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glWindowPos2sv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -11182,6 +12476,9 @@ impl Commands for Renderer {
     }
     fn gl_window_pos3dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glWindowPos3dv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -11193,6 +12490,9 @@ impl Commands for Renderer {
     }
     fn gl_window_pos3fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glWindowPos3fv)(v.as_ptr().cast()) };
         Ok(())
     }
@@ -11203,6 +12503,9 @@ impl Commands for Renderer {
     }
     fn gl_window_pos3iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glWindowPos3iv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -11214,6 +12517,9 @@ impl Commands for Renderer {
     }
     fn gl_window_pos3sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glWindowPos3sv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -11225,6 +12531,9 @@ impl Commands for Renderer {
     }
     fn gl_window_pos4dv_mesa(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glWindowPos4dvMESA)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -11236,6 +12545,9 @@ impl Commands for Renderer {
     }
     fn gl_window_pos4fv_mesa(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         unsafe { (self.gl.glWindowPos4fvMESA)(v.as_ptr().cast()) };
         Ok(())
     }
@@ -11246,6 +12558,9 @@ impl Commands for Renderer {
     }
     fn gl_window_pos4iv_mesa(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glWindowPos4ivMESA)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())
@@ -11257,6 +12572,9 @@ impl Commands for Renderer {
     }
     fn gl_window_pos4sv_mesa(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        if v.is_null() {
+            return Ok(());
+        }
         let v = v.copied();
         unsafe { (self.gl.glWindowPos4svMESA)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
         Ok(())

@@ -224,6 +224,58 @@ impl Renderer {
         Ok(())
     }
 
+    /// Whether there is no such unit, or textures have no images of this target, which is an error.
+    pub(crate) fn refuses_texture(&self, unit: u32, target: u32) -> bool {
+        let units = self.driver_integer(GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS);
+        if unit.wrapping_sub(GL_TEXTURE0) >= units as u32 {
+            self.set_error(GL_INVALID_OPERATION);
+            return true;
+        }
+        let is_face =
+            (GL_TEXTURE_CUBE_MAP_POSITIVE_X..=GL_TEXTURE_CUBE_MAP_NEGATIVE_Z).contains(&target);
+        let refused = !is_face
+            && !matches!(
+                target,
+                GL_TEXTURE_1D
+                    | GL_TEXTURE_2D
+                    | GL_TEXTURE_3D
+                    | GL_TEXTURE_RECTANGLE
+                    | GL_TEXTURE_1D_ARRAY
+                    | GL_TEXTURE_2D_ARRAY
+                    | GL_TEXTURE_CUBE_MAP_ARRAY
+            );
+        if refused {
+            self.set_error(GL_INVALID_ENUM);
+        }
+        refused
+    }
+
+    /// Drivers say that there is no such texture, and then look at it.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn hand_gl_invalidate_tex_sub_image(
+        &mut self,
+        texture: u32,
+        level: i32,
+        x: i32,
+        y: i32,
+        z: i32,
+        width: i32,
+        height: i32,
+        depth: i32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.object(Class::Texture, texture);
+        // SAFETY: the context is current.
+        unsafe {
+            if (self.gl.glIsTexture)(texture) == 0 {
+                self.set_error(GL_INVALID_VALUE);
+                return Ok(());
+            }
+            (self.gl.glInvalidateTexSubImage)(texture, level, x, y, z, width, height, depth);
+        }
+        Ok(())
+    }
+
     pub(crate) fn hand_gl_get_tex_image(
         &mut self,
         target: u32,

@@ -60,11 +60,11 @@ impl Renderer {
         let shader = self.object(Class::Program, shader);
         let paths = strings(&paths.to_vec(), count)?;
         let pointers: Vec<*const u8> = paths.iter().map(|p| p.as_ptr().cast()).collect();
-        // SAFETY: there are `count` strings, each ending with NUL.
+        // SAFETY: there are so many strings, each ending with NUL. Drivers take a negative number of them for many.
         unsafe {
             (self.gl.glCompileShaderIncludeARB)(
                 shader,
-                count,
+                paths.len() as i32,
                 pointers.as_ptr().cast(),
                 std::ptr::null(),
             )

@@ -55,6 +55,7 @@ pub struct Session {
     pub renderer: Renderer,
     pub context: u32,
     decoder: Decoder,
+    #[allow(dead_code)]
     pictures: Kept,
     answers: VecDeque<Vec<u8>>,
     _one: MutexGuard<'static, ()>,
@@ -130,6 +131,7 @@ impl Session {
         }
     }
 
+    #[allow(dead_code)]
     pub fn picture(&mut self) -> Picture {
         self.pictures.0.borrow_mut().pop_front().expect("a picture")
     }

@@ -1,0 +1,127 @@
+//! Commands whose arguments no client sends: whatever they are, they end the session or leave an error, and the renderer stays in order.
+
+mod support;
+
+use mgn_wire::{gl::*, hello::api, ops};
+use support::{message, Session};
+
+/// Arguments that mean something somewhere: counts, sizes too large by one or by far, names, enums of each kind.
+const WORDS: [u32; 40] = [
+    0,
+    1,
+    2,
+    3,
+    4,
+    8,
+    16,
+    64,
+    0x3f80_0000,
+    0x4000_0000,
+    0x7fff_ffff,
+    0x8000_0000,
+    0xffff_fffe,
+    u32::MAX,
+    GL_TRIANGLES,
+    GL_TEXTURE_2D,
+    GL_TEXTURE_3D,
+    GL_TEXTURE_CUBE_MAP_POSITIVE_X,
+    GL_TEXTURE_2D_ARRAY,
+    GL_RGBA,
+    GL_RGBA8,
+    GL_DEPTH_COMPONENT,
+    GL_COMPRESSED_RGBA_S3TC_DXT5_EXT,
+    GL_UNSIGNED_BYTE,
+    GL_UNSIGNED_INT,
+    GL_FLOAT,
+    GL_BITMAP,
+    GL_ARRAY_BUFFER,
+    GL_ELEMENT_ARRAY_BUFFER,
+    GL_PIXEL_UNPACK_BUFFER,
+    GL_FRAMEBUFFER,
+    GL_COLOR_ATTACHMENT0,
+    GL_BACK,
+    GL_MAP1_VERTEX_4,
+    GL_MAP2_VERTEX_3,
+    GL_PIXEL_MAP_R_TO_R,
+    GL_FRAGMENT_SHADER,
+    GL_VERTEX_PROGRAM_ARB,
+    GL_PROGRAM_FORMAT_ASCII_ARB,
+    GL_SAMPLES_PASSED,
+];
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 16) as usize % n
+    }
+}
+
+/// A session with one object of each kind by name 1, bound where that is possible.
+fn furnished(api: u32) -> Session {
+    let mut s = Session::new(api, 0);
+    s.renderer.limit_storage(256 << 20);
+    s.encode(|e| unsafe {
+        e.gl_bind_texture(GL_TEXTURE_2D, 1);
+        e.gl_bind_buffer(GL_ARRAY_BUFFER, 1);
+        e.gl_create_shader(GL_FRAGMENT_SHADER, 1);
+        e.gl_create_program(2);
+        e.gl_new_list(1, GL_COMPILE);
+        e.gl_end_list();
+        e.mgn_finish();
+    });
+    s
+}
+
+/// Out of whatever a command has begun. False if there is no context left.
+fn recover(s: &mut Session) -> bool {
+    let out = message(1, |e| unsafe {
+        e.gl_end();
+        e.gl_end_list();
+        e.mgn_get_error(1);
+    });
+    s.perform(&out).is_ok()
+}
+
+fn record(op: u16, body: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut words = vec![1, 0, 0];
+    words.extend(body);
+    words[2] = u32::from(op) | (words.len() as u32 - 2) << 16;
+    words
+}
+
+#[test]
+fn no_command_brings_the_renderer_down() {
+    let mut random = Random(0x0123_4567_89ab_cdef);
+    for api in [api::COMPAT, api::CORE] {
+        let mut s = furnished(api);
+        let mut refused = 0;
+        for op in (ops::FIRST..).take(ops::NAMES.len()) {
+            // What one command has left behind is not to hide what another does.
+            if op % 16 == 0 {
+                drop(s);
+                s = furnished(api);
+            }
+            let constant = [0, 1, u32::MAX].into_iter();
+            let mut bodies: Vec<Vec<u32>> = constant
+                .flat_map(|word| (0..14).map(move |n| vec![word; n]))
+                .collect();
+            bodies.extend((0..30).map(|_| {
+                (0..random.below(16))
+                    .map(|_| WORDS[random.below(WORDS.len())])
+                    .collect()
+            }));
+            for body in bodies {
+                refused += usize::from(s.perform(&record(op, body.into_iter())).is_err());
+                if !recover(&mut s) {
+                    drop(s);
+                    s = furnished(api);
+                }
+            }
+        }
+        assert!(refused > ops::NAMES.len());
+    }
+}
