@@ -19,6 +19,8 @@ pub struct Figures {
     pub send_wait_share: f64,
     /// Commands that had to wait for an answer: how often, by name.
     pub round_trips: BTreeMap<String, u64>,
+    /// Of these, glGetError's: by the last command whose success was not known.
+    pub doubts: BTreeMap<String, u64>,
     pub frames: u64,
     pub frames_shown: u64,
     pub seconds: f64,
@@ -53,7 +55,8 @@ impl Figures {
             bytes_per_frame: counters.per_frame(counters.bytes),
             commands_per_frame: counters.per_frame(counters.commands),
             send_wait_share: counters.send_wait_share(),
-            round_trips: by_name(counters),
+            round_trips: by_name(&counters.round_trips_by_op),
+            doubts: by_name(&counters.doubts_by_op),
             frames: counters.frames,
             frames_shown: counters.shown,
             seconds: counters.elapsed.as_secs_f64(),
@@ -100,12 +103,13 @@ impl Figures {
             "processor       {:.2} s program, {:.2} s server",
             self.program_cpu_seconds, self.server_cpu_seconds
         );
-        let mut names: Vec<_> = self.round_trips.iter().collect();
-        names.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), *name));
         let all: u64 = self.round_trips.values().sum();
         let _ = write!(text, "round trips     {all}");
-        for (name, count) in names {
+        for (name, count) in most_first(&self.round_trips) {
             let _ = write!(text, "\n                {count:>7} {name}");
+        }
+        for (name, count) in most_first(&self.doubts) {
+            let _ = write!(text, "\n                {count:>7} glGetError after {name}");
         }
         text
     }
@@ -127,9 +131,15 @@ pub fn live_line(now: &Counters, last: &Counters, seconds: f64) -> String {
     )
 }
 
-fn by_name(counters: &Counters) -> BTreeMap<String, u64> {
+fn most_first(counts: &BTreeMap<String, u64>) -> Vec<(&String, &u64)> {
+    let mut names: Vec<_> = counts.iter().collect();
+    names.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), *name));
+    names
+}
+
+fn by_name(by_op: &BTreeMap<u16, u64>) -> BTreeMap<String, u64> {
     let mut names = BTreeMap::new();
-    for (&op, &count) in &counters.round_trips_by_op {
+    for (&op, &count) in by_op {
         let name = match mgn_wire::name(op) {
             "?" => format!("op {op}"),
             name => name.to_owned(),

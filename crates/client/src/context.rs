@@ -120,7 +120,7 @@ impl Context {
         }
         self.flush();
         let Some(session) = self.session else {
-            self.enc.fallible = false;
+            self.enc.doubt = 0;
             return Answer::default();
         };
         let answered = session.answer(self.id, op);

@@ -1,8 +1,8 @@
 //! Counters of this process, in a file that `mgn run --stats` maps and reads while the program runs.
 //!
 //! The file `stats-<pid>` in `MGN_RUN_DIR` is [`FILE_BYTES`] long and holds native 64-bit words, each written atomically. Word 0 is [`MAGIC`], whose
-//! last byte is the version of this layout; the others are named by [`Word`], and from [`ROUND_TRIPS_BY_OP`] on there is one count of round trips for
-//! each op number of the command stream. Times are nanoseconds of `CLOCK_MONOTONIC`. The words of a program that replaces itself by exec are
+//! last byte is the version of this layout; the others are named by [`Word`]. From [`ROUND_TRIPS_BY_OP`] on there is one count of round trips for each op
+//! number of the command stream, and from [`DOUBTS_BY_OP`] on one of those that glGetError needed, by the command whose success was not known. Times are nanoseconds of `CLOCK_MONOTONIC`. The words of a program that replaces itself by exec are
 //! overwritten by its successor.
 
 use std::ffi::CString;
@@ -10,13 +10,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// "MGNSTAT" and the layout's version, 1.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"MGNSTAT\x01");
+/// "MGNSTAT" and the layout's version, 2.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"MGNSTAT\x02");
 /// Where the counts of round trips by op number begin, in words.
 pub const ROUND_TRIPS_BY_OP: usize = 32;
 /// Op numbers that have a count.
 pub const OPS: usize = 4096;
-pub const WORDS: usize = ROUND_TRIPS_BY_OP + OPS;
+/// Where the counts of doubts by op number begin.
+pub const DOUBTS_BY_OP: usize = ROUND_TRIPS_BY_OP + OPS;
+pub const WORDS: usize = DOUBTS_BY_OP + OPS;
 pub const FILE_BYTES: usize = WORDS * 8;
 
 /// Places of the single words.
@@ -95,9 +97,17 @@ impl Stats {
     pub fn round_trip(&self, op: u16, bytes: usize) {
         self.add(Word::RoundTrips, 1);
         self.add(Word::AnswerBytes, bytes as u64);
+        self.count(ROUND_TRIPS_BY_OP, op);
+    }
+
+    /// A round trip only because `op` may have failed.
+    pub fn doubted(&self, op: u16) {
+        self.count(DOUBTS_BY_OP, op);
+    }
+
+    fn count(&self, table: usize, op: u16) {
         let op = usize::from(op).min(OPS - 1);
-        self.at(ROUND_TRIPS_BY_OP + op)
-            .fetch_add(1, Ordering::Relaxed);
+        self.at(table + op).fetch_add(1, Ordering::Relaxed);
     }
 
     /// One frame handed over.
@@ -178,6 +188,7 @@ mod tests {
         let stats = Stats::create(Some(&dir));
         stats.add(Word::Bytes, 77);
         stats.round_trip(5, 4);
+        stats.doubted(6);
         stats.frame(9);
         let path = dir.join(format!("stats-{}", std::process::id()));
         let bytes = std::fs::read(&path).unwrap();
@@ -188,6 +199,7 @@ mod tests {
         assert_eq!(word(Word::Frames as usize), 1);
         assert_eq!(word(Word::SendWait as usize), 9);
         assert_eq!(word(ROUND_TRIPS_BY_OP + 5), 1);
+        assert_eq!(word(DOUBTS_BY_OP + 6), 1);
         assert!(word(Word::LastFrame as usize) >= word(Word::Start as usize));
         std::fs::remove_dir_all(&dir).unwrap();
     }

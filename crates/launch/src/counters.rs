@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// "MGNSTAT" and the layout's version.
-const MAGIC: u64 = u64::from_le_bytes(*b"MGNSTAT\x01");
+const MAGIC: u64 = u64::from_le_bytes(*b"MGNSTAT\x02");
 
 /// Places of the words that are read here.
 const START: usize = 2;
@@ -26,6 +26,10 @@ const SHOWN: usize = 11;
 const FIRST_FRAME: usize = 12;
 const LAST_FRAME: usize = 13;
 const BY_OP: usize = 32;
+/// Op numbers that have a count, here and from `DOUBTS` on.
+const OPS: usize = 4096;
+const DOUBTS: usize = BY_OP + OPS;
+const WORDS: usize = DOUBTS + OPS;
 
 /// The counters of a run, summed over its processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,6 +47,8 @@ pub struct Counters {
     pub round_trips: u64,
     /// Round trips by the op number of the command that needed them.
     pub round_trips_by_op: BTreeMap<u16, u64>,
+    /// Those that glGetError needed, by the command whose success was not known.
+    pub doubts_by_op: BTreeMap<u16, u64>,
     /// Time that threads spent waiting to send.
     pub send_wait: Duration,
     /// From the beginning of the first session to the last change of a counter.
@@ -78,7 +84,7 @@ impl Counters {
             .chunks_exact(8)
             .map(|w| u64::from_ne_bytes(w.try_into().expect("chunks of eight")))
             .collect();
-        if words.first() != Some(&MAGIC) || words.len() < BY_OP {
+        if words.first() != Some(&MAGIC) || words.len() < WORDS {
             return;
         }
         self.processes += 1;
@@ -98,9 +104,14 @@ impl Counters {
         if words[FRAMES] > 0 {
             widen(&mut self.frame_span, words[FIRST_FRAME], words[LAST_FRAME]);
         }
-        for (op, &count) in (0..=u16::MAX).zip(&words[BY_OP..]) {
-            if count > 0 {
-                *self.round_trips_by_op.entry(op).or_default() += count;
+        for (counts, from) in [
+            (&mut self.round_trips_by_op, BY_OP),
+            (&mut self.doubts_by_op, DOUBTS),
+        ] {
+            for (op, &count) in (0..).zip(&words[from..from + OPS]) {
+                if count > 0 {
+                    *counts.entry(op).or_default() += count;
+                }
             }
         }
     }
@@ -141,7 +152,7 @@ mod tests {
     use crate::RunDir;
 
     fn file(words: &[(usize, u64)]) -> Vec<u8> {
-        let mut file = vec![0u64; BY_OP + 100];
+        let mut file = vec![0u64; WORDS];
         file[0] = MAGIC;
         for &(place, value) in words {
             file[place] = value;
@@ -161,6 +172,7 @@ mod tests {
             (SEND_WAIT, second),
             (ROUND_TRIPS, 3),
             (BY_OP + 7, 3),
+            (DOUBTS + 8, 2),
             (FIRST_FRAME, 2 * second),
             (LAST_FRAME, 4 * second),
         ];
@@ -177,6 +189,7 @@ mod tests {
         assert_eq!(counters.frames, 21);
         assert_eq!(counters.bytes, 3000);
         assert_eq!(counters.round_trips_by_op, BTreeMap::from([(7, 4)]));
+        assert_eq!(counters.doubts_by_op, BTreeMap::from([(8, 2)]));
         assert_eq!(counters.elapsed, Duration::from_secs(5));
         assert_eq!(counters.frames_per_second(), 10.0);
         assert_eq!(counters.send_wait_share(), 0.2);
@@ -187,7 +200,7 @@ mod tests {
         let run = RunDir::create().unwrap();
         fs::write(run.join("stats-1"), b"").unwrap();
         fs::write(run.join("stats-2"), MAGIC.to_ne_bytes()).unwrap();
-        fs::write(run.join("stats-3"), vec![0; 8192]).unwrap();
+        fs::write(run.join("stats-3"), vec![0; 8 * WORDS]).unwrap();
         fs::create_dir(run.join("stats-4")).unwrap();
         let counters = Counters::read(run.path());
         assert_eq!(counters, Counters::default());

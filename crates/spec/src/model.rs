@@ -482,7 +482,7 @@ fn session_command(name: &str, session: &crate::SessionCommand) -> Result<Comman
         },
         client_hand: true,
         render_hand: true,
-        infallible: true,
+        infallible: !session.fallible,
         watched: false,
         named_by_use: false,
         storing: false,

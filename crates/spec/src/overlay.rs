@@ -15,6 +15,9 @@ pub struct SessionCommand {
     /// Whether the client waits for an answer.
     #[serde(default)]
     pub sync: bool,
+    /// Whether it may raise an OpenGL error.
+    #[serde(default)]
+    pub fallible: bool,
 }
 
 /// Lists are of command names, in which `*` stands for any characters and `?` for one.

@@ -13,8 +13,8 @@ pub struct Encoder {
     pub cur: *mut u8,
     /// The end of the room. Null sends every command to `refill`, whatever there is room for.
     pub end: *mut u8,
-    /// Set by every command that may raise an error.
-    pub fallible: bool,
+    /// The last command that may have raised an error, by its op number; 0 where all are known to have succeeded.
+    pub doubt: u16,
     /// Set where the program wants to be told of errors before the command returns that raises them.
     pub watched: bool,
     /// Called when `n` bytes do not fit before `end`; gives `n` bytes to write a record to. `n` is at most `RECORD_MAX`.
@@ -26,7 +26,7 @@ impl Encoder {
         Encoder {
             cur: std::ptr::null_mut(),
             end: std::ptr::null_mut(),
-            fallible: false,
+            doubt: 0,
             watched: false,
             refill,
         }

@@ -59,10 +59,9 @@ fn method(c: &Command) -> String {
         }
     }
     let op = format!("ops::{}", op_name(c));
-    let mark = if c.infallible {
-        ""
-    } else {
-        "self.fallible = true;\n"
+    let mark = match c.infallible {
+        true => String::new(),
+        false => format!("self.doubt = {op};\n"),
     };
     let head = format!(
         "    #[inline(always)]\n    pub unsafe fn {}(&mut self{params}) {{\n",

@@ -29,7 +29,6 @@ impl Context {
         }
         // SAFETY: the context's own encoder.
         unsafe { self.enc.mgn_set_error(code) };
-        self.enc.fallible = true;
         self.done();
     }
 
@@ -47,31 +46,33 @@ impl Context {
         T::default()
     }
 
-    /// To be called before the shadow's hook of a command. What doubts there were are those of commands that were sent as fallible.
+    /// To be called before the shadow's hook of a command. What doubts there were are those of commands that were sent as such that may fail.
     #[inline(always)]
-    pub fn before_judged(&mut self) -> bool {
+    pub fn before_judged(&mut self) -> u16 {
         self.gl.state.take_doubt();
-        self.enc.fallible
+        self.enc.doubt
     }
 
     /// Sends a command in which everything was checked that can be wrong with it.
     #[inline(always)]
     pub fn send_sure(&mut self, send: impl FnOnce(&mut Encoder)) {
-        let before = self.enc.fallible;
+        let before = self.enc.doubt;
         send(&mut self.enc);
-        self.enc.fallible = before;
+        self.enc.doubt = before;
     }
 
     /// A command has been sent that the shadow let pass, and what could fail `before` it can still. It succeeds unless the shadow has doubts; of
     /// OpenGL ES 1 the shadow does not know which commands it lacks.
     #[inline(always)]
-    pub fn judged(&mut self, before: bool) {
-        self.enc.fallible = before | self.gl.state.take_doubt() | self.gl.is_es1();
+    pub fn judged(&mut self, before: u16) {
+        if !self.gl.state.take_doubt() && !self.gl.is_es1() {
+            self.enc.doubt = before;
+        }
     }
 
     /// A round trip brought the context's error.
     pub fn error_reported(&mut self, code: u32) {
-        self.enc.fallible = false;
+        self.enc.doubt = 0;
         if code != 0 && self.gl.errors.reported == 0 {
             self.gl.errors.reported = code;
         }
@@ -87,18 +88,21 @@ pub unsafe extern "C" fn glGetError() -> u32 {
         }
         if cx.is_lost() {
             // Every command has this error, and each is reported once.
-            return match std::mem::take(&mut cx.enc.fallible) {
-                true => gl::GL_CONTEXT_LOST,
-                false => gl::GL_NO_ERROR,
+            return match std::mem::take(&mut cx.enc.doubt) {
+                0 => gl::GL_NO_ERROR,
+                _ => gl::GL_CONTEXT_LOST,
             };
         }
-        if cx.enc.fallible || cx.gl.errors.reported != 0 {
+        if cx.enc.doubt != 0 || cx.gl.errors.reported != 0 {
+            if let (true, Some(session)) = (cx.enc.doubt != 0, cx.session) {
+                session.stats.doubted(cx.enc.doubt);
+            }
             cx.enc.mgn_get_error(1);
             let mut answer = cx.answer(ops::MGN_GET_ERROR);
             let mut code = 0;
             answer.array(&raw mut code, 1);
             cx.gl.errors.reported = 0;
-            cx.enc.fallible = false;
+            cx.enc.doubt = 0;
             return cx.shown_error(code);
         }
         gl::GL_NO_ERROR

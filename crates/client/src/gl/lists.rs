@@ -1,8 +1,8 @@
 //! Display lists. They are compiled by the server; while one is, immediate mode travels call by call.
 
 use super::context;
-use mgn_wire::gl;
 use mgn_wire::sizes::image::{call_lists_bytes, list_offsets};
+use mgn_wire::{gl, ops};
 use std::collections::HashMap;
 
 /// The list under compilation.
@@ -115,7 +115,6 @@ pub unsafe extern "C" fn glEndList() {
         cx.gl.shared.lists().define(list.open, list.leaves_inside);
         cx.gl.immediate.compiling = false;
         cx.enc.gl_end_list();
-        cx.enc.fallible = true;
     }
 }
 
@@ -200,7 +199,7 @@ impl crate::context::Context {
 
     /// A list may have used another program, and may raise errors.
     fn after_list(&mut self) {
-        self.enc.fallible = true;
+        self.enc.doubt = ops::GL_CALL_LIST;
         if self.gl.lists.is_open() && self.gl.lists.only_compiles() {
             return;
         }

@@ -136,6 +136,7 @@ impl Encoder {
         arrays: (*const u32, usize),
         vertices: Data,
     ) {
+        self.doubt = ops::MGN_DRAW_ARRAYS;
         unsafe {
             let mut r =
                 self.record(ops::MGN_DRAW_ARRAYS, 32 + crate::encoder::padded(arrays.0 as usize, arrays.1 * 4) + vertices.extra_bytes());
@@ -164,6 +165,7 @@ impl Encoder {
         indices: Data,
         vertices: Data,
     ) {
+        self.doubt = ops::MGN_DRAW_ELEMENTS;
         unsafe {
             let mut r = self.record(
                 ops::MGN_DRAW_ELEMENTS,
@@ -199,6 +201,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn mgn_get_compressed_tex_image_to(&mut self, target: u32, level: i32, offset: u64) {
+        self.doubt = ops::MGN_GET_COMPRESSED_TEX_IMAGE_TO;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::MGN_GET_COMPRESSED_TEX_IMAGE_TO) | 5 << 16);
@@ -217,6 +220,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn mgn_get_pixel_map_to(&mut self, map: u32, type_: u32, offset: u64) {
+        self.doubt = ops::MGN_GET_PIXEL_MAP_TO;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::MGN_GET_PIXEL_MAP_TO) | 5 << 16);
@@ -227,6 +231,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn mgn_get_polygon_stipple_to(&mut self, offset: u64) {
+        self.doubt = ops::MGN_GET_POLYGON_STIPPLE_TO;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::MGN_GET_POLYGON_STIPPLE_TO) | 3 << 16);
@@ -253,6 +258,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn mgn_get_tex_image_to(&mut self, target: u32, level: i32, format: u32, type_: u32, offset: u64) {
+        self.doubt = ops::MGN_GET_TEX_IMAGE_TO;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::MGN_GET_TEX_IMAGE_TO) | 7 << 16);
@@ -284,6 +290,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn mgn_query_result_to(&mut self, id: u32, pname: u32, type_: u32, offset: u64) {
+        self.doubt = ops::MGN_QUERY_RESULT_TO;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::MGN_QUERY_RESULT_TO) | 6 << 16);
@@ -295,6 +302,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn mgn_read_pixels_to(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, offset: u64) {
+        self.doubt = ops::MGN_READ_PIXELS_TO;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::MGN_READ_PIXELS_TO) | 9 << 16);
@@ -336,6 +344,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn mgn_set_error(&mut self, code: u32) {
+        self.doubt = ops::MGN_SET_ERROR;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::MGN_SET_ERROR) | 2 << 16);
@@ -354,7 +363,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_accum(&mut self, op: u32, value: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_ACCUM;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_ACCUM) | 3 << 16);
@@ -364,7 +373,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_active_program_ext(&mut self, program: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_ACTIVE_PROGRAM_EXT;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_ACTIVE_PROGRAM_EXT) | 2 << 16);
@@ -373,7 +382,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_active_shader_program(&mut self, pipeline: u32, program: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_ACTIVE_SHADER_PROGRAM;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_ACTIVE_SHADER_PROGRAM) | 3 << 16);
@@ -383,7 +392,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_active_shader_program_ext(&mut self, pipeline: u32, program: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_ACTIVE_SHADER_PROGRAM_EXT;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_ACTIVE_SHADER_PROGRAM_EXT) | 3 << 16);
@@ -393,7 +402,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_active_stencil_face_ext(&mut self, face: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_ACTIVE_STENCIL_FACE_EXT;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_ACTIVE_STENCIL_FACE_EXT) | 2 << 16);
@@ -402,7 +411,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_active_texture(&mut self, texture: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_ACTIVE_TEXTURE;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_ACTIVE_TEXTURE) | 2 << 16);
@@ -411,7 +420,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_alpha_fragment_op1_ati(&mut self, op: u32, dst: u32, dst_mod: u32, arg1: u32, arg1_rep: u32, arg1_mod: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_ALPHA_FRAGMENT_OP1_ATI;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_ALPHA_FRAGMENT_OP1_ATI) | 7 << 16);
@@ -436,7 +445,7 @@ impl Encoder {
         arg2_rep: u32,
         arg2_mod: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_ALPHA_FRAGMENT_OP2_ATI;
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_ALPHA_FRAGMENT_OP2_ATI) | 10 << 16);
@@ -467,7 +476,7 @@ impl Encoder {
         arg3_rep: u32,
         arg3_mod: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_ALPHA_FRAGMENT_OP3_ATI;
         unsafe {
             let p = self.room(52);
             put(p, 0, u32::from(ops::GL_ALPHA_FRAGMENT_OP3_ATI) | 13 << 16);
@@ -487,7 +496,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_alpha_func(&mut self, func: u32, ref_: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_ALPHA_FUNC;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_ALPHA_FUNC) | 3 << 16);
@@ -497,7 +506,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_alpha_funcx(&mut self, func: u32, ref_: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_ALPHA_FUNCX;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_ALPHA_FUNCX) | 3 << 16);
@@ -507,7 +516,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_are_textures_resident(&mut self, n: i32, textures: (*const u32, usize), residences: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_ARE_TEXTURES_RESIDENT;
         unsafe {
             let mut r = self.record(ops::GL_ARE_TEXTURES_RESIDENT, 16 + crate::encoder::padded(textures.0 as usize, textures.1 * 4));
             r.put(n);
@@ -518,7 +527,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_are_textures_resident_ext(&mut self, n: i32, textures: (*const u32, usize), residences: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_ARE_TEXTURES_RESIDENT_EXT;
         unsafe {
             let mut r = self.record(ops::GL_ARE_TEXTURES_RESIDENT_EXT, 16 + crate::encoder::padded(textures.0 as usize, textures.1 * 4));
             r.put(n);
@@ -529,7 +538,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_array_element(&mut self, i: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_ARRAY_ELEMENT;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_ARRAY_ELEMENT) | 2 << 16);
@@ -538,7 +547,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_attach_shader(&mut self, program: u32, shader: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_ATTACH_SHADER;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_ATTACH_SHADER) | 3 << 16);
@@ -548,7 +557,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_begin(&mut self, mode: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BEGIN;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_BEGIN) | 2 << 16);
@@ -557,7 +566,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_begin_conditional_render(&mut self, id: u32, mode: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BEGIN_CONDITIONAL_RENDER;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BEGIN_CONDITIONAL_RENDER) | 3 << 16);
@@ -567,7 +576,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_begin_fragment_shader_ati(&mut self) {
-        self.fallible = true;
+        self.doubt = ops::GL_BEGIN_FRAGMENT_SHADER_ATI;
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_BEGIN_FRAGMENT_SHADER_ATI) | 1 << 16);
@@ -575,7 +584,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_begin_query(&mut self, target: u32, id: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BEGIN_QUERY;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BEGIN_QUERY) | 3 << 16);
@@ -585,7 +594,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_begin_query_ext(&mut self, target: u32, id: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BEGIN_QUERY_EXT;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BEGIN_QUERY_EXT) | 3 << 16);
@@ -595,7 +604,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_begin_query_indexed(&mut self, target: u32, index: u32, id: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BEGIN_QUERY_INDEXED;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_BEGIN_QUERY_INDEXED) | 4 << 16);
@@ -606,7 +615,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_begin_transform_feedback(&mut self, primitive_mode: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BEGIN_TRANSFORM_FEEDBACK;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_BEGIN_TRANSFORM_FEEDBACK) | 2 << 16);
@@ -615,7 +624,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_bind_attrib_location(&mut self, program: u32, index: u32, name: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_ATTRIB_LOCATION;
         unsafe {
             let mut r = self.record(ops::GL_BIND_ATTRIB_LOCATION, 16 + crate::encoder::padded(name.0 as usize, name.1));
             r.put(program);
@@ -626,7 +635,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_bind_buffer(&mut self, target: u32, buffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_BUFFER;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BIND_BUFFER) | 3 << 16);
@@ -636,7 +645,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_bind_buffer_base(&mut self, target: u32, index: u32, buffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_BUFFER_BASE;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_BIND_BUFFER_BASE) | 4 << 16);
@@ -647,7 +656,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_bind_buffer_offset_ext(&mut self, target: u32, index: u32, buffer: u32, offset: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_BUFFER_OFFSET_EXT;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_BIND_BUFFER_OFFSET_EXT) | 6 << 16);
@@ -659,7 +668,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_bind_buffer_range(&mut self, target: u32, index: u32, buffer: u32, offset: i64, size: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_BUFFER_RANGE;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_BIND_BUFFER_RANGE) | 8 << 16);
@@ -672,7 +681,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_bind_buffers_base(&mut self, target: u32, first: u32, count: i32, buffers: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_BUFFERS_BASE;
         unsafe {
             let mut r = self.record(ops::GL_BIND_BUFFERS_BASE, 20 + crate::encoder::padded(buffers.0 as usize, buffers.1 * 4));
             r.put(target);
@@ -692,7 +701,7 @@ impl Encoder {
         offsets: (*const i64, usize),
         sizes: (*const i64, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_BUFFERS_RANGE;
         unsafe {
             let mut r = self.record(
                 ops::GL_BIND_BUFFERS_RANGE,
@@ -711,7 +720,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_bind_frag_data_location(&mut self, program: u32, color: u32, name: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_FRAG_DATA_LOCATION;
         unsafe {
             let mut r = self.record(ops::GL_BIND_FRAG_DATA_LOCATION, 16 + crate::encoder::padded(name.0 as usize, name.1));
             r.put(program);
@@ -722,7 +731,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_bind_frag_data_location_indexed(&mut self, program: u32, color_number: u32, index: u32, name: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_FRAG_DATA_LOCATION_INDEXED;
         unsafe {
             let mut r = self.record(ops::GL_BIND_FRAG_DATA_LOCATION_INDEXED, 20 + crate::encoder::padded(name.0 as usize, name.1));
             r.put(program);
@@ -734,7 +743,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_bind_fragment_shader_ati(&mut self, id: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_FRAGMENT_SHADER_ATI;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_BIND_FRAGMENT_SHADER_ATI) | 2 << 16);
@@ -743,7 +752,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_bind_framebuffer(&mut self, target: u32, framebuffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_FRAMEBUFFER;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BIND_FRAMEBUFFER) | 3 << 16);
@@ -753,7 +762,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_bind_framebuffer_ext(&mut self, target: u32, framebuffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_FRAMEBUFFER_EXT;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BIND_FRAMEBUFFER_EXT) | 3 << 16);
@@ -763,7 +772,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_bind_framebuffer_oes(&mut self, target: u32, framebuffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_FRAMEBUFFER_OES;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BIND_FRAMEBUFFER_OES) | 3 << 16);
@@ -773,7 +782,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_bind_image_texture(&mut self, unit: u32, texture: u32, level: i32, layered: u8, layer: i32, access: u32, format: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_IMAGE_TEXTURE;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_BIND_IMAGE_TEXTURE) | 8 << 16);
@@ -788,7 +797,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_bind_image_textures(&mut self, first: u32, count: i32, textures: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_IMAGE_TEXTURES;
         unsafe {
             let mut r = self.record(ops::GL_BIND_IMAGE_TEXTURES, 16 + crate::encoder::padded(textures.0 as usize, textures.1 * 4));
             r.put(first);
@@ -799,7 +808,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_bind_multi_texture_ext(&mut self, texunit: u32, target: u32, texture: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_MULTI_TEXTURE_EXT;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_BIND_MULTI_TEXTURE_EXT) | 4 << 16);
@@ -810,7 +819,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_bind_program_arb(&mut self, target: u32, program: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_PROGRAM_ARB;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BIND_PROGRAM_ARB) | 3 << 16);
@@ -820,7 +829,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_bind_program_pipeline(&mut self, pipeline: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_PROGRAM_PIPELINE;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_BIND_PROGRAM_PIPELINE) | 2 << 16);
@@ -829,7 +838,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_bind_program_pipeline_ext(&mut self, pipeline: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_PROGRAM_PIPELINE_EXT;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_BIND_PROGRAM_PIPELINE_EXT) | 2 << 16);
@@ -838,7 +847,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_bind_renderbuffer(&mut self, target: u32, renderbuffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_RENDERBUFFER;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BIND_RENDERBUFFER) | 3 << 16);
@@ -848,7 +857,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_bind_renderbuffer_ext(&mut self, target: u32, renderbuffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_RENDERBUFFER_EXT;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BIND_RENDERBUFFER_EXT) | 3 << 16);
@@ -858,7 +867,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_bind_renderbuffer_oes(&mut self, target: u32, renderbuffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_RENDERBUFFER_OES;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BIND_RENDERBUFFER_OES) | 3 << 16);
@@ -868,7 +877,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_bind_sampler(&mut self, unit: u32, sampler: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_SAMPLER;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BIND_SAMPLER) | 3 << 16);
@@ -878,7 +887,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_bind_samplers(&mut self, first: u32, count: i32, samplers: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_SAMPLERS;
         unsafe {
             let mut r = self.record(ops::GL_BIND_SAMPLERS, 16 + crate::encoder::padded(samplers.0 as usize, samplers.1 * 4));
             r.put(first);
@@ -889,7 +898,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_bind_texture(&mut self, target: u32, texture: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_TEXTURE;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BIND_TEXTURE) | 3 << 16);
@@ -899,7 +908,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_bind_texture_unit(&mut self, unit: u32, texture: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_TEXTURE_UNIT;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BIND_TEXTURE_UNIT) | 3 << 16);
@@ -909,7 +918,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_bind_textures(&mut self, first: u32, count: i32, textures: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_TEXTURES;
         unsafe {
             let mut r = self.record(ops::GL_BIND_TEXTURES, 16 + crate::encoder::padded(textures.0 as usize, textures.1 * 4));
             r.put(first);
@@ -920,7 +929,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_bind_transform_feedback(&mut self, target: u32, id: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_TRANSFORM_FEEDBACK;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BIND_TRANSFORM_FEEDBACK) | 3 << 16);
@@ -930,7 +939,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_bind_vertex_array(&mut self, array: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_VERTEX_ARRAY;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_BIND_VERTEX_ARRAY) | 2 << 16);
@@ -939,7 +948,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_bind_vertex_buffer(&mut self, bindingindex: u32, buffer: u32, offset: i64, stride: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_VERTEX_BUFFER;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_BIND_VERTEX_BUFFER) | 6 << 16);
@@ -958,7 +967,7 @@ impl Encoder {
         offsets: (*const i64, usize),
         strides: (*const i32, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_BIND_VERTEX_BUFFERS;
         unsafe {
             let mut r = self.record(
                 ops::GL_BIND_VERTEX_BUFFERS,
@@ -976,7 +985,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_bitmap(&mut self, width: i32, height: i32, xorig: f32, yorig: f32, xmove: f32, ymove: f32, bitmap: Data) {
-        self.fallible = true;
+        self.doubt = ops::GL_BITMAP;
         unsafe {
             let mut r = self.record(ops::GL_BITMAP, 32 + bitmap.extra_bytes());
             r.put(width);
@@ -991,7 +1000,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_blend_barrier(&mut self) {
-        self.fallible = true;
+        self.doubt = ops::GL_BLEND_BARRIER;
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_BLEND_BARRIER) | 1 << 16);
@@ -1010,7 +1019,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_blend_equation(&mut self, mode: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BLEND_EQUATION;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_BLEND_EQUATION) | 2 << 16);
@@ -1019,7 +1028,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_blend_equation_oes(&mut self, mode: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BLEND_EQUATION_OES;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_BLEND_EQUATION_OES) | 2 << 16);
@@ -1028,7 +1037,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_blend_equation_separate(&mut self, mode_rgb: u32, mode_alpha: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BLEND_EQUATION_SEPARATE;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BLEND_EQUATION_SEPARATE) | 3 << 16);
@@ -1038,7 +1047,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_blend_equation_separate_oes(&mut self, mode_rgb: u32, mode_alpha: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BLEND_EQUATION_SEPARATE_OES;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BLEND_EQUATION_SEPARATE_OES) | 3 << 16);
@@ -1048,7 +1057,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_blend_equation_separatei(&mut self, buf: u32, mode_rgb: u32, mode_alpha: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BLEND_EQUATION_SEPARATEI;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_BLEND_EQUATION_SEPARATEI) | 4 << 16);
@@ -1059,7 +1068,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_blend_equationi(&mut self, buf: u32, mode: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BLEND_EQUATIONI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BLEND_EQUATIONI) | 3 << 16);
@@ -1069,7 +1078,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_blend_func(&mut self, sfactor: u32, dfactor: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BLEND_FUNC;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BLEND_FUNC) | 3 << 16);
@@ -1079,7 +1088,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_blend_func_separate(&mut self, sfactor_rgb: u32, dfactor_rgb: u32, sfactor_alpha: u32, dfactor_alpha: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BLEND_FUNC_SEPARATE;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_BLEND_FUNC_SEPARATE) | 5 << 16);
@@ -1091,7 +1100,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_blend_func_separate_oes(&mut self, src_rgb: u32, dst_rgb: u32, src_alpha: u32, dst_alpha: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BLEND_FUNC_SEPARATE_OES;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_BLEND_FUNC_SEPARATE_OES) | 5 << 16);
@@ -1103,7 +1112,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_blend_func_separatei(&mut self, buf: u32, src_rgb: u32, dst_rgb: u32, src_alpha: u32, dst_alpha: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BLEND_FUNC_SEPARATEI;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_BLEND_FUNC_SEPARATEI) | 6 << 16);
@@ -1116,7 +1125,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_blend_funci(&mut self, buf: u32, src: u32, dst: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BLEND_FUNCI;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_BLEND_FUNCI) | 4 << 16);
@@ -1139,7 +1148,7 @@ impl Encoder {
         mask: u32,
         filter: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_BLIT_FRAMEBUFFER;
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_BLIT_FRAMEBUFFER) | 11 << 16);
@@ -1171,7 +1180,7 @@ impl Encoder {
         mask: u32,
         filter: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_BLIT_NAMED_FRAMEBUFFER;
         unsafe {
             let p = self.room(52);
             put(p, 0, u32::from(ops::GL_BLIT_NAMED_FRAMEBUFFER) | 13 << 16);
@@ -1191,7 +1200,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_buffer_data(&mut self, target: u32, size: i64, data: Data, usage: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BUFFER_DATA;
         unsafe {
             let mut r = self.record(ops::GL_BUFFER_DATA, 24 + data.extra_bytes());
             r.put(target);
@@ -1203,7 +1212,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_buffer_storage(&mut self, target: u32, size: i64, data: Data, flags: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_BUFFER_STORAGE;
         unsafe {
             let mut r = self.record(ops::GL_BUFFER_STORAGE, 24 + data.extra_bytes());
             r.put(target);
@@ -1215,7 +1224,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_buffer_storage_mem_ext(&mut self, target: u32, size: i64, memory: u32, offset: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_BUFFER_STORAGE_MEM_EXT;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_BUFFER_STORAGE_MEM_EXT) | 7 << 16);
@@ -1227,7 +1236,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_buffer_sub_data(&mut self, target: u32, offset: i64, size: i64, data: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_BUFFER_SUB_DATA;
         unsafe {
             let mut r = self.record(ops::GL_BUFFER_SUB_DATA, 28 + crate::encoder::padded(data.0 as usize, data.1 * 1));
             r.put(target);
@@ -1247,7 +1256,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_call_lists(&mut self, n: i32, type_: u32, lists: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_CALL_LISTS;
         unsafe {
             let mut r = self.record(ops::GL_CALL_LISTS, 16 + crate::encoder::padded(lists.0 as usize, lists.1 * 1));
             r.put(n);
@@ -1258,7 +1267,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_check_framebuffer_status(&mut self, target: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_CHECK_FRAMEBUFFER_STATUS;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_CHECK_FRAMEBUFFER_STATUS) | 2 << 16);
@@ -1267,7 +1276,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_check_framebuffer_status_oes(&mut self, target: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_CHECK_FRAMEBUFFER_STATUS_OES;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_CHECK_FRAMEBUFFER_STATUS_OES) | 2 << 16);
@@ -1276,7 +1285,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_check_named_framebuffer_status(&mut self, framebuffer: u32, target: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_CHECK_NAMED_FRAMEBUFFER_STATUS;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_CHECK_NAMED_FRAMEBUFFER_STATUS) | 3 << 16);
@@ -1286,7 +1295,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_check_named_framebuffer_status_ext(&mut self, framebuffer: u32, target: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_CHECK_NAMED_FRAMEBUFFER_STATUS_EXT;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_CHECK_NAMED_FRAMEBUFFER_STATUS_EXT) | 3 << 16);
@@ -1296,7 +1305,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_clamp_color(&mut self, target: u32, clamp: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLAMP_COLOR;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_CLAMP_COLOR) | 3 << 16);
@@ -1306,7 +1315,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_clear(&mut self, mask: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLEAR;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_CLEAR) | 2 << 16);
@@ -1315,7 +1324,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_clear_accum(&mut self, red: f32, green: f32, blue: f32, alpha: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLEAR_ACCUM;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_CLEAR_ACCUM) | 5 << 16);
@@ -1327,7 +1336,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_clear_buffer_data(&mut self, target: u32, internalformat: u32, format: u32, type_: u32, data: Data) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLEAR_BUFFER_DATA;
         unsafe {
             let mut r = self.record(ops::GL_CLEAR_BUFFER_DATA, 24 + data.extra_bytes());
             r.put(target);
@@ -1349,7 +1358,7 @@ impl Encoder {
         type_: u32,
         data: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLEAR_BUFFER_SUB_DATA;
         unsafe {
             let mut r = self.record(ops::GL_CLEAR_BUFFER_SUB_DATA, 40 + data.extra_bytes());
             r.put(target);
@@ -1364,7 +1373,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_clear_bufferfi(&mut self, buffer: u32, drawbuffer: i32, depth: f32, stencil: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLEAR_BUFFERFI;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_CLEAR_BUFFERFI) | 5 << 16);
@@ -1376,7 +1385,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_clear_bufferfv(&mut self, buffer: u32, drawbuffer: i32, value: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLEAR_BUFFERFV;
         unsafe {
             let mut r = self.record(ops::GL_CLEAR_BUFFERFV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(buffer);
@@ -1387,7 +1396,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_clear_bufferiv(&mut self, buffer: u32, drawbuffer: i32, value: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLEAR_BUFFERIV;
         unsafe {
             let mut r = self.record(ops::GL_CLEAR_BUFFERIV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(buffer);
@@ -1398,7 +1407,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_clear_bufferuiv(&mut self, buffer: u32, drawbuffer: i32, value: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLEAR_BUFFERUIV;
         unsafe {
             let mut r = self.record(ops::GL_CLEAR_BUFFERUIV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(buffer);
@@ -1420,7 +1429,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_clear_color_ii_ext(&mut self, red: i32, green: i32, blue: i32, alpha: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLEAR_COLOR_II_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_CLEAR_COLOR_II_EXT) | 5 << 16);
@@ -1432,7 +1441,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_clear_color_iui_ext(&mut self, red: u32, green: u32, blue: u32, alpha: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLEAR_COLOR_IUI_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_CLEAR_COLOR_IUI_EXT) | 5 << 16);
@@ -1444,7 +1453,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_clear_colorx(&mut self, red: i32, green: i32, blue: i32, alpha: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLEAR_COLORX;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_CLEAR_COLORX) | 5 << 16);
@@ -1472,7 +1481,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_clear_depthx(&mut self, depth: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLEAR_DEPTHX;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_CLEAR_DEPTHX) | 2 << 16);
@@ -1489,7 +1498,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_clear_named_framebufferfi(&mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, depth: f32, stencil: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLEAR_NAMED_FRAMEBUFFERFI;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_CLEAR_NAMED_FRAMEBUFFERFI) | 6 << 16);
@@ -1502,7 +1511,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_clear_named_framebufferfv(&mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, value: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLEAR_NAMED_FRAMEBUFFERFV;
         unsafe {
             let mut r = self.record(ops::GL_CLEAR_NAMED_FRAMEBUFFERFV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(framebuffer);
@@ -1514,7 +1523,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_clear_named_framebufferiv(&mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, value: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLEAR_NAMED_FRAMEBUFFERIV;
         unsafe {
             let mut r = self.record(ops::GL_CLEAR_NAMED_FRAMEBUFFERIV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(framebuffer);
@@ -1526,7 +1535,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_clear_named_framebufferuiv(&mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, value: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLEAR_NAMED_FRAMEBUFFERUIV;
         unsafe {
             let mut r = self.record(ops::GL_CLEAR_NAMED_FRAMEBUFFERUIV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(framebuffer);
@@ -1546,7 +1555,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_clear_tex_image(&mut self, texture: u32, level: i32, format: u32, type_: u32, data: Data) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLEAR_TEX_IMAGE;
         unsafe {
             let mut r = self.record(ops::GL_CLEAR_TEX_IMAGE, 24 + data.extra_bytes());
             r.put(texture);
@@ -1572,7 +1581,7 @@ impl Encoder {
         type_: u32,
         data: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLEAR_TEX_SUB_IMAGE;
         unsafe {
             let mut r = self.record(ops::GL_CLEAR_TEX_SUB_IMAGE, 48 + data.extra_bytes());
             r.put(texture);
@@ -1591,7 +1600,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_client_active_texture(&mut self, texture: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLIENT_ACTIVE_TEXTURE;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_CLIENT_ACTIVE_TEXTURE) | 2 << 16);
@@ -1600,7 +1609,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_client_wait_sync(&mut self, sync: u32, flags: u32, timeout: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLIENT_WAIT_SYNC;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_CLIENT_WAIT_SYNC) | 5 << 16);
@@ -1611,7 +1620,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_clip_control(&mut self, origin: u32, depth: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLIP_CONTROL;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_CLIP_CONTROL) | 3 << 16);
@@ -1621,7 +1630,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_clip_plane(&mut self, plane: u32, equation: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLIP_PLANE;
         unsafe {
             let mut r = self.record(ops::GL_CLIP_PLANE, 12 + crate::encoder::padded(equation.0 as usize, equation.1 * 8));
             r.put(plane);
@@ -1631,7 +1640,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_clip_planef(&mut self, p: u32, eqn: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLIP_PLANEF;
         unsafe {
             let mut r = self.record(ops::GL_CLIP_PLANEF, 12 + crate::encoder::padded(eqn.0 as usize, eqn.1 * 4));
             r.put(p);
@@ -1641,7 +1650,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_clip_planef_oes(&mut self, plane: u32, equation: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLIP_PLANEF_OES;
         unsafe {
             let mut r = self.record(ops::GL_CLIP_PLANEF_OES, 12 + crate::encoder::padded(equation.0 as usize, equation.1 * 4));
             r.put(plane);
@@ -1651,7 +1660,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_clip_planex(&mut self, plane: u32, equation: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_CLIP_PLANEX;
         unsafe {
             let mut r = self.record(ops::GL_CLIP_PLANEX, 12 + crate::encoder::padded(equation.0 as usize, equation.1 * 4));
             r.put(plane);
@@ -1977,7 +1986,7 @@ impl Encoder {
         arg1_rep: u32,
         arg1_mod: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COLOR_FRAGMENT_OP1_ATI;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_COLOR_FRAGMENT_OP1_ATI) | 8 << 16);
@@ -2004,7 +2013,7 @@ impl Encoder {
         arg2_rep: u32,
         arg2_mod: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COLOR_FRAGMENT_OP2_ATI;
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_COLOR_FRAGMENT_OP2_ATI) | 11 << 16);
@@ -2037,7 +2046,7 @@ impl Encoder {
         arg3_rep: u32,
         arg3_mod: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COLOR_FRAGMENT_OP3_ATI;
         unsafe {
             let p = self.room(56);
             put(p, 0, u32::from(ops::GL_COLOR_FRAGMENT_OP3_ATI) | 14 << 16);
@@ -2069,7 +2078,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_color_maski(&mut self, index: u32, r: u8, g: u8, b: u8, a: u8) {
-        self.fallible = true;
+        self.doubt = ops::GL_COLOR_MASKI;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_COLOR_MASKI) | 6 << 16);
@@ -2082,7 +2091,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_color_material(&mut self, face: u32, mode: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_COLOR_MATERIAL;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_COLOR_MATERIAL) | 3 << 16);
@@ -2092,7 +2101,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_color_p3ui(&mut self, type_: u32, color: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_COLOR_P3UI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_COLOR_P3UI) | 3 << 16);
@@ -2102,7 +2111,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_color_p3uiv(&mut self, type_: u32, color: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_COLOR_P3UIV;
         unsafe {
             let mut r = self.record(ops::GL_COLOR_P3UIV, 12 + crate::encoder::padded(color.0 as usize, color.1 * 4));
             r.put(type_);
@@ -2112,7 +2121,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_color_p4ui(&mut self, type_: u32, color: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_COLOR_P4UI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_COLOR_P4UI) | 3 << 16);
@@ -2122,7 +2131,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_color_p4uiv(&mut self, type_: u32, color: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_COLOR_P4UIV;
         unsafe {
             let mut r = self.record(ops::GL_COLOR_P4UIV, 12 + crate::encoder::padded(color.0 as usize, color.1 * 4));
             r.put(type_);
@@ -2132,7 +2141,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_color_pointer(&mut self, size: i32, type_: u32, stride: i32, pointer: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_COLOR_POINTER;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_COLOR_POINTER) | 6 << 16);
@@ -2144,7 +2153,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_color_pointer_ext(&mut self, size: i32, type_: u32, stride: i32, count: i32, pointer: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_COLOR_POINTER_EXT;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_COLOR_POINTER_EXT) | 7 << 16);
@@ -2157,7 +2166,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_compile_shader(&mut self, shader: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPILE_SHADER;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_COMPILE_SHADER) | 2 << 16);
@@ -2166,7 +2175,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_compile_shader_include_arb(&mut self, shader: u32, count: i32, paths: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPILE_SHADER_INCLUDE_ARB;
         unsafe {
             let mut r = self.record(ops::GL_COMPILE_SHADER_INCLUDE_ARB, 16 + crate::encoder::padded(paths.0 as usize, paths.1 * 1));
             r.put(shader);
@@ -2187,7 +2196,7 @@ impl Encoder {
         image_size: i32,
         bits: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_MULTI_TEX_IMAGE1DEXT;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_MULTI_TEX_IMAGE1DEXT, 36 + bits.extra_bytes());
             r.put(texunit);
@@ -2214,7 +2223,7 @@ impl Encoder {
         image_size: i32,
         bits: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_MULTI_TEX_IMAGE2DEXT;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_MULTI_TEX_IMAGE2DEXT, 40 + bits.extra_bytes());
             r.put(texunit);
@@ -2243,7 +2252,7 @@ impl Encoder {
         image_size: i32,
         bits: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_MULTI_TEX_IMAGE3DEXT;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_MULTI_TEX_IMAGE3DEXT, 44 + bits.extra_bytes());
             r.put(texunit);
@@ -2271,7 +2280,7 @@ impl Encoder {
         image_size: i32,
         bits: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_MULTI_TEX_SUB_IMAGE1DEXT;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_MULTI_TEX_SUB_IMAGE1DEXT, 36 + bits.extra_bytes());
             r.put(texunit);
@@ -2299,7 +2308,7 @@ impl Encoder {
         image_size: i32,
         bits: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_MULTI_TEX_SUB_IMAGE2DEXT;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_MULTI_TEX_SUB_IMAGE2DEXT, 44 + bits.extra_bytes());
             r.put(texunit);
@@ -2331,7 +2340,7 @@ impl Encoder {
         image_size: i32,
         bits: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_MULTI_TEX_SUB_IMAGE3DEXT;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_MULTI_TEX_SUB_IMAGE3DEXT, 52 + bits.extra_bytes());
             r.put(texunit);
@@ -2360,7 +2369,7 @@ impl Encoder {
         image_size: i32,
         data: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_TEX_IMAGE1D;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEX_IMAGE1D, 32 + data.extra_bytes());
             r.put(target);
@@ -2385,7 +2394,7 @@ impl Encoder {
         image_size: i32,
         data: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_TEX_IMAGE2D;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEX_IMAGE2D, 36 + data.extra_bytes());
             r.put(target);
@@ -2412,7 +2421,7 @@ impl Encoder {
         image_size: i32,
         data: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_TEX_IMAGE3D;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEX_IMAGE3D, 40 + data.extra_bytes());
             r.put(target);
@@ -2440,7 +2449,7 @@ impl Encoder {
         image_size: i32,
         data: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_TEX_IMAGE3DOES;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEX_IMAGE3DOES, 40 + data.extra_bytes());
             r.put(target);
@@ -2466,7 +2475,7 @@ impl Encoder {
         image_size: i32,
         data: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_TEX_SUB_IMAGE1D;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEX_SUB_IMAGE1D, 32 + data.extra_bytes());
             r.put(target);
@@ -2492,7 +2501,7 @@ impl Encoder {
         image_size: i32,
         data: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_TEX_SUB_IMAGE2D;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEX_SUB_IMAGE2D, 40 + data.extra_bytes());
             r.put(target);
@@ -2522,7 +2531,7 @@ impl Encoder {
         image_size: i32,
         data: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_TEX_SUB_IMAGE3D;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEX_SUB_IMAGE3D, 48 + data.extra_bytes());
             r.put(target);
@@ -2554,7 +2563,7 @@ impl Encoder {
         image_size: i32,
         data: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_TEX_SUB_IMAGE3DOES;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEX_SUB_IMAGE3DOES, 48 + data.extra_bytes());
             r.put(target);
@@ -2583,7 +2592,7 @@ impl Encoder {
         image_size: i32,
         bits: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_TEXTURE_IMAGE1DEXT;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_IMAGE1DEXT, 36 + bits.extra_bytes());
             r.put(texture);
@@ -2610,7 +2619,7 @@ impl Encoder {
         image_size: i32,
         bits: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_TEXTURE_IMAGE2DEXT;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_IMAGE2DEXT, 40 + bits.extra_bytes());
             r.put(texture);
@@ -2639,7 +2648,7 @@ impl Encoder {
         image_size: i32,
         bits: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_TEXTURE_IMAGE3DEXT;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_IMAGE3DEXT, 44 + bits.extra_bytes());
             r.put(texture);
@@ -2666,7 +2675,7 @@ impl Encoder {
         image_size: i32,
         data: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE1D;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE1D, 32 + data.extra_bytes());
             r.put(texture);
@@ -2691,7 +2700,7 @@ impl Encoder {
         image_size: i32,
         bits: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE1DEXT;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE1DEXT, 36 + bits.extra_bytes());
             r.put(texture);
@@ -2718,7 +2727,7 @@ impl Encoder {
         image_size: i32,
         data: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE2D;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE2D, 40 + data.extra_bytes());
             r.put(texture);
@@ -2747,7 +2756,7 @@ impl Encoder {
         image_size: i32,
         bits: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE2DEXT;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE2DEXT, 44 + bits.extra_bytes());
             r.put(texture);
@@ -2778,7 +2787,7 @@ impl Encoder {
         image_size: i32,
         data: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE3D;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE3D, 48 + data.extra_bytes());
             r.put(texture);
@@ -2811,7 +2820,7 @@ impl Encoder {
         image_size: i32,
         bits: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE3DEXT;
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE3DEXT, 52 + bits.extra_bytes());
             r.put(texture);
@@ -2831,7 +2840,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_copy_buffer_sub_data(&mut self, read_target: u32, write_target: u32, read_offset: i64, write_offset: i64, size: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_BUFFER_SUB_DATA;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_COPY_BUFFER_SUB_DATA) | 9 << 16);
@@ -2861,7 +2870,7 @@ impl Encoder {
         src_height: i32,
         src_depth: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_IMAGE_SUB_DATA;
         unsafe {
             let p = self.room(64);
             put(p, 0, u32::from(ops::GL_COPY_IMAGE_SUB_DATA) | 16 << 16);
@@ -2901,7 +2910,7 @@ impl Encoder {
         height: i32,
         depth: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_IMAGE_SUB_DATA_NV;
         unsafe {
             let p = self.room(64);
             put(p, 0, u32::from(ops::GL_COPY_IMAGE_SUB_DATA_NV) | 16 << 16);
@@ -2934,7 +2943,7 @@ impl Encoder {
         width: i32,
         border: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_MULTI_TEX_IMAGE1DEXT;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_COPY_MULTI_TEX_IMAGE1DEXT) | 9 << 16);
@@ -2961,7 +2970,7 @@ impl Encoder {
         height: i32,
         border: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_MULTI_TEX_IMAGE2DEXT;
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_COPY_MULTI_TEX_IMAGE2DEXT) | 10 << 16);
@@ -2987,7 +2996,7 @@ impl Encoder {
         y: i32,
         width: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_MULTI_TEX_SUB_IMAGE1DEXT;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_COPY_MULTI_TEX_SUB_IMAGE1DEXT) | 8 << 16);
@@ -3013,7 +3022,7 @@ impl Encoder {
         width: i32,
         height: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_MULTI_TEX_SUB_IMAGE2DEXT;
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_COPY_MULTI_TEX_SUB_IMAGE2DEXT) | 10 << 16);
@@ -3042,7 +3051,7 @@ impl Encoder {
         width: i32,
         height: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_MULTI_TEX_SUB_IMAGE3DEXT;
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_COPY_MULTI_TEX_SUB_IMAGE3DEXT) | 11 << 16);
@@ -3060,7 +3069,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_copy_pixels(&mut self, x: i32, y: i32, width: i32, height: i32, type_: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_PIXELS;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_COPY_PIXELS) | 6 << 16);
@@ -3073,7 +3082,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_copy_tex_image1d(&mut self, target: u32, level: i32, internalformat: u32, x: i32, y: i32, width: i32, border: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_TEX_IMAGE1D;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_COPY_TEX_IMAGE1D) | 8 << 16);
@@ -3098,7 +3107,7 @@ impl Encoder {
         height: i32,
         border: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_TEX_IMAGE2D;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_COPY_TEX_IMAGE2D) | 9 << 16);
@@ -3114,7 +3123,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_copy_tex_sub_image1d(&mut self, target: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_TEX_SUB_IMAGE1D;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_COPY_TEX_SUB_IMAGE1D) | 7 << 16);
@@ -3138,7 +3147,7 @@ impl Encoder {
         width: i32,
         height: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_TEX_SUB_IMAGE2D;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_COPY_TEX_SUB_IMAGE2D) | 9 << 16);
@@ -3165,7 +3174,7 @@ impl Encoder {
         width: i32,
         height: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_TEX_SUB_IMAGE3D;
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_COPY_TEX_SUB_IMAGE3D) | 10 << 16);
@@ -3193,7 +3202,7 @@ impl Encoder {
         width: i32,
         height: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_TEX_SUB_IMAGE3DOES;
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_COPY_TEX_SUB_IMAGE3DOES) | 10 << 16);
@@ -3220,7 +3229,7 @@ impl Encoder {
         width: i32,
         border: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_TEXTURE_IMAGE1DEXT;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_COPY_TEXTURE_IMAGE1DEXT) | 9 << 16);
@@ -3247,7 +3256,7 @@ impl Encoder {
         height: i32,
         border: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_TEXTURE_IMAGE2DEXT;
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_COPY_TEXTURE_IMAGE2DEXT) | 10 << 16);
@@ -3264,7 +3273,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_copy_texture_sub_image1d(&mut self, texture: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_TEXTURE_SUB_IMAGE1D;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_COPY_TEXTURE_SUB_IMAGE1D) | 7 << 16);
@@ -3287,7 +3296,7 @@ impl Encoder {
         y: i32,
         width: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_TEXTURE_SUB_IMAGE1DEXT;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_COPY_TEXTURE_SUB_IMAGE1DEXT) | 8 << 16);
@@ -3312,7 +3321,7 @@ impl Encoder {
         width: i32,
         height: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_TEXTURE_SUB_IMAGE2D;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_COPY_TEXTURE_SUB_IMAGE2D) | 9 << 16);
@@ -3339,7 +3348,7 @@ impl Encoder {
         width: i32,
         height: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_TEXTURE_SUB_IMAGE2DEXT;
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_COPY_TEXTURE_SUB_IMAGE2DEXT) | 10 << 16);
@@ -3367,7 +3376,7 @@ impl Encoder {
         width: i32,
         height: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_TEXTURE_SUB_IMAGE3D;
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_COPY_TEXTURE_SUB_IMAGE3D) | 10 << 16);
@@ -3396,7 +3405,7 @@ impl Encoder {
         width: i32,
         height: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_COPY_TEXTURE_SUB_IMAGE3DEXT;
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_COPY_TEXTURE_SUB_IMAGE3DEXT) | 11 << 16);
@@ -3414,7 +3423,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_create_buffers(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_CREATE_BUFFERS;
         unsafe {
             let mut r = self.record(ops::GL_CREATE_BUFFERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3423,7 +3432,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_create_framebuffers(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_CREATE_FRAMEBUFFERS;
         unsafe {
             let mut r = self.record(ops::GL_CREATE_FRAMEBUFFERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3432,7 +3441,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_create_program(&mut self, name: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_CREATE_PROGRAM;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_CREATE_PROGRAM) | 2 << 16);
@@ -3441,7 +3450,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_create_program_pipelines(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_CREATE_PROGRAM_PIPELINES;
         unsafe {
             let mut r = self.record(ops::GL_CREATE_PROGRAM_PIPELINES, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3450,7 +3459,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_create_queries(&mut self, target: u32, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_CREATE_QUERIES;
         unsafe {
             let mut r = self.record(ops::GL_CREATE_QUERIES, 12 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.put(target);
@@ -3460,7 +3469,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_create_renderbuffers(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_CREATE_RENDERBUFFERS;
         unsafe {
             let mut r = self.record(ops::GL_CREATE_RENDERBUFFERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3469,7 +3478,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_create_samplers(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_CREATE_SAMPLERS;
         unsafe {
             let mut r = self.record(ops::GL_CREATE_SAMPLERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3478,7 +3487,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_create_shader(&mut self, kind: u32, name: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_CREATE_SHADER;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_CREATE_SHADER) | 3 << 16);
@@ -3488,7 +3497,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_create_shader_program_ext(&mut self, type_: u32, string: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_CREATE_SHADER_PROGRAM_EXT;
         unsafe {
             let mut r = self.record(ops::GL_CREATE_SHADER_PROGRAM_EXT, 12 + crate::encoder::padded(string.0 as usize, string.1));
             r.put(type_);
@@ -3498,7 +3507,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_create_shader_programv(&mut self, kind: u32, count: i32, name: u32, source: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_CREATE_SHADER_PROGRAMV;
         unsafe {
             let mut r = self.record(ops::GL_CREATE_SHADER_PROGRAMV, 20 + crate::encoder::padded(source.0 as usize, source.1 * 1));
             r.put(kind);
@@ -3510,7 +3519,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_create_textures(&mut self, target: u32, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_CREATE_TEXTURES;
         unsafe {
             let mut r = self.record(ops::GL_CREATE_TEXTURES, 12 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.put(target);
@@ -3520,7 +3529,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_create_transform_feedbacks(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_CREATE_TRANSFORM_FEEDBACKS;
         unsafe {
             let mut r = self.record(ops::GL_CREATE_TRANSFORM_FEEDBACKS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3529,7 +3538,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_create_vertex_arrays(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_CREATE_VERTEX_ARRAYS;
         unsafe {
             let mut r = self.record(ops::GL_CREATE_VERTEX_ARRAYS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3538,7 +3547,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_cull_face(&mut self, mode: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_CULL_FACE;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_CULL_FACE) | 2 << 16);
@@ -3547,7 +3556,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_debug_message_callback(&mut self, called: u8) {
-        self.fallible = true;
+        self.doubt = ops::GL_DEBUG_MESSAGE_CALLBACK;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_DEBUG_MESSAGE_CALLBACK) | 2 << 16);
@@ -3564,7 +3573,7 @@ impl Encoder {
         ids: (*const u32, usize),
         enabled: u8,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_DEBUG_MESSAGE_CONTROL;
         unsafe {
             let mut r = self.record(ops::GL_DEBUG_MESSAGE_CONTROL, 28 + crate::encoder::padded(ids.0 as usize, ids.1 * 4));
             r.put(source);
@@ -3586,7 +3595,7 @@ impl Encoder {
         length: i32,
         text: (*const u8, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_DEBUG_MESSAGE_INSERT;
         unsafe {
             let mut r = self.record(ops::GL_DEBUG_MESSAGE_INSERT, 28 + crate::encoder::padded(text.0 as usize, text.1 * 1));
             r.put(source);
@@ -3600,7 +3609,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_delete_buffers(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DELETE_BUFFERS;
         unsafe {
             let mut r = self.record(ops::GL_DELETE_BUFFERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3609,7 +3618,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_delete_fragment_shader_ati(&mut self, id: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DELETE_FRAGMENT_SHADER_ATI;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_DELETE_FRAGMENT_SHADER_ATI) | 2 << 16);
@@ -3618,7 +3627,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_delete_framebuffers(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DELETE_FRAMEBUFFERS;
         unsafe {
             let mut r = self.record(ops::GL_DELETE_FRAMEBUFFERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3627,7 +3636,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_delete_framebuffers_oes(&mut self, n: i32, framebuffers: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DELETE_FRAMEBUFFERS_OES;
         unsafe {
             let mut r =
                 self.record(ops::GL_DELETE_FRAMEBUFFERS_OES, 12 + crate::encoder::padded(framebuffers.0 as usize, framebuffers.1 * 4));
@@ -3638,7 +3647,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_delete_lists(&mut self, list: u32, range: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DELETE_LISTS;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_DELETE_LISTS) | 3 << 16);
@@ -3648,7 +3657,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_delete_named_string_arb(&mut self, name: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DELETE_NAMED_STRING_ARB;
         unsafe {
             let mut r = self.record(ops::GL_DELETE_NAMED_STRING_ARB, 8 + crate::encoder::padded(name.0 as usize, name.1 * 1));
             r.array(name.0.cast(), name.1 * 1);
@@ -3657,7 +3666,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_delete_object_arb(&mut self, obj: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DELETE_OBJECT_ARB;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_DELETE_OBJECT_ARB) | 2 << 16);
@@ -3666,7 +3675,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_delete_program(&mut self, program: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DELETE_PROGRAM;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_DELETE_PROGRAM) | 2 << 16);
@@ -3675,7 +3684,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_delete_program_pipelines(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DELETE_PROGRAM_PIPELINES;
         unsafe {
             let mut r = self.record(ops::GL_DELETE_PROGRAM_PIPELINES, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3684,7 +3693,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_delete_program_pipelines_ext(&mut self, n: i32, pipelines: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DELETE_PROGRAM_PIPELINES_EXT;
         unsafe {
             let mut r =
                 self.record(ops::GL_DELETE_PROGRAM_PIPELINES_EXT, 12 + crate::encoder::padded(pipelines.0 as usize, pipelines.1 * 4));
@@ -3695,7 +3704,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_delete_programs_arb(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DELETE_PROGRAMS_ARB;
         unsafe {
             let mut r = self.record(ops::GL_DELETE_PROGRAMS_ARB, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3704,7 +3713,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_delete_queries(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DELETE_QUERIES;
         unsafe {
             let mut r = self.record(ops::GL_DELETE_QUERIES, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3713,7 +3722,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_delete_queries_ext(&mut self, n: i32, ids: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DELETE_QUERIES_EXT;
         unsafe {
             let mut r = self.record(ops::GL_DELETE_QUERIES_EXT, 12 + crate::encoder::padded(ids.0 as usize, ids.1 * 4));
             r.put(n);
@@ -3723,7 +3732,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_delete_renderbuffers(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DELETE_RENDERBUFFERS;
         unsafe {
             let mut r = self.record(ops::GL_DELETE_RENDERBUFFERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3732,7 +3741,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_delete_renderbuffers_oes(&mut self, n: i32, renderbuffers: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DELETE_RENDERBUFFERS_OES;
         unsafe {
             let mut r =
                 self.record(ops::GL_DELETE_RENDERBUFFERS_OES, 12 + crate::encoder::padded(renderbuffers.0 as usize, renderbuffers.1 * 4));
@@ -3743,7 +3752,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_delete_samplers(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DELETE_SAMPLERS;
         unsafe {
             let mut r = self.record(ops::GL_DELETE_SAMPLERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3752,7 +3761,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_delete_shader(&mut self, shader: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DELETE_SHADER;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_DELETE_SHADER) | 2 << 16);
@@ -3761,7 +3770,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_delete_sync(&mut self, name: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DELETE_SYNC;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_DELETE_SYNC) | 2 << 16);
@@ -3770,7 +3779,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_delete_textures(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DELETE_TEXTURES;
         unsafe {
             let mut r = self.record(ops::GL_DELETE_TEXTURES, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3779,7 +3788,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_delete_textures_ext(&mut self, n: i32, textures: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DELETE_TEXTURES_EXT;
         unsafe {
             let mut r = self.record(ops::GL_DELETE_TEXTURES_EXT, 12 + crate::encoder::padded(textures.0 as usize, textures.1 * 4));
             r.put(n);
@@ -3789,7 +3798,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_delete_transform_feedbacks(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DELETE_TRANSFORM_FEEDBACKS;
         unsafe {
             let mut r = self.record(ops::GL_DELETE_TRANSFORM_FEEDBACKS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3798,7 +3807,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_delete_vertex_arrays(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DELETE_VERTEX_ARRAYS;
         unsafe {
             let mut r = self.record(ops::GL_DELETE_VERTEX_ARRAYS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3807,7 +3816,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_depth_func(&mut self, func: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DEPTH_FUNC;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_DEPTH_FUNC) | 2 << 16);
@@ -3824,7 +3833,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_depth_range(&mut self, n: f64, f: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_DEPTH_RANGE;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_DEPTH_RANGE) | 5 << 16);
@@ -3834,7 +3843,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_depth_range_arraydv_nv(&mut self, first: u32, count: i32, v: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DEPTH_RANGE_ARRAYDV_NV;
         unsafe {
             let mut r = self.record(ops::GL_DEPTH_RANGE_ARRAYDV_NV, 16 + crate::encoder::padded(v.0 as usize, v.1 * 8));
             r.put(first);
@@ -3845,7 +3854,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_depth_range_arrayfv_oes(&mut self, first: u32, count: i32, v: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DEPTH_RANGE_ARRAYFV_OES;
         unsafe {
             let mut r = self.record(ops::GL_DEPTH_RANGE_ARRAYFV_OES, 16 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(first);
@@ -3856,7 +3865,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_depth_range_arrayv(&mut self, first: u32, count: i32, v: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DEPTH_RANGE_ARRAYV;
         unsafe {
             let mut r = self.record(ops::GL_DEPTH_RANGE_ARRAYV, 16 + crate::encoder::padded(v.0 as usize, v.1 * 8));
             r.put(first);
@@ -3867,7 +3876,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_depth_range_indexed(&mut self, index: u32, n: f64, f: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_DEPTH_RANGE_INDEXED;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_DEPTH_RANGE_INDEXED) | 6 << 16);
@@ -3878,7 +3887,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_depth_range_indexedd_nv(&mut self, index: u32, n: f64, f: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_DEPTH_RANGE_INDEXEDD_NV;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_DEPTH_RANGE_INDEXEDD_NV) | 6 << 16);
@@ -3889,7 +3898,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_depth_range_indexedf_oes(&mut self, index: u32, n: f32, f: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DEPTH_RANGE_INDEXEDF_OES;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_DEPTH_RANGE_INDEXEDF_OES) | 4 << 16);
@@ -3900,7 +3909,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_depth_rangef(&mut self, n: f32, f: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DEPTH_RANGEF;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_DEPTH_RANGEF) | 3 << 16);
@@ -3910,7 +3919,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_depth_rangex(&mut self, n: i32, f: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DEPTH_RANGEX;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_DEPTH_RANGEX) | 3 << 16);
@@ -3920,7 +3929,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_detach_shader(&mut self, program: u32, shader: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DETACH_SHADER;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_DETACH_SHADER) | 3 << 16);
@@ -3930,7 +3939,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_disable(&mut self, cap: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DISABLE;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_DISABLE) | 2 << 16);
@@ -3939,7 +3948,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_disable_client_state(&mut self, array: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DISABLE_CLIENT_STATE;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_DISABLE_CLIENT_STATE) | 2 << 16);
@@ -3948,7 +3957,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_disable_vertex_attrib_array(&mut self, index: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DISABLE_VERTEX_ATTRIB_ARRAY;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_DISABLE_VERTEX_ATTRIB_ARRAY) | 2 << 16);
@@ -3957,7 +3966,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_disablei(&mut self, target: u32, index: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DISABLEI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_DISABLEI) | 3 << 16);
@@ -3967,7 +3976,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_discard_framebuffer_ext(&mut self, target: u32, num_attachments: i32, attachments: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DISCARD_FRAMEBUFFER_EXT;
         unsafe {
             let mut r =
                 self.record(ops::GL_DISCARD_FRAMEBUFFER_EXT, 16 + crate::encoder::padded(attachments.0 as usize, attachments.1 * 4));
@@ -3979,7 +3988,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_dispatch_compute(&mut self, num_groups_x: u32, num_groups_y: u32, num_groups_z: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DISPATCH_COMPUTE;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_DISPATCH_COMPUTE) | 4 << 16);
@@ -3990,7 +3999,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_dispatch_compute_indirect(&mut self, indirect: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_DISPATCH_COMPUTE_INDIRECT;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_DISPATCH_COMPUTE_INDIRECT) | 3 << 16);
@@ -3999,7 +4008,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_draw_arrays(&mut self, mode: u32, first: i32, count: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_ARRAYS;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_DRAW_ARRAYS) | 4 << 16);
@@ -4010,7 +4019,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_draw_arrays_indirect(&mut self, mode: u32, indirect: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_ARRAYS_INDIRECT;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_DRAW_ARRAYS_INDIRECT) | 4 << 16);
@@ -4020,7 +4029,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_draw_arrays_instanced(&mut self, mode: u32, first: i32, count: i32, instancecount: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_ARRAYS_INSTANCED;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_DRAW_ARRAYS_INSTANCED) | 5 << 16);
@@ -4039,7 +4048,7 @@ impl Encoder {
         instancecount: i32,
         baseinstance: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE) | 6 << 16);
@@ -4052,7 +4061,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_draw_buffer(&mut self, buf: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_BUFFER;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_DRAW_BUFFER) | 2 << 16);
@@ -4061,7 +4070,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_draw_buffers(&mut self, n: i32, bufs: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_BUFFERS;
         unsafe {
             let mut r = self.record(ops::GL_DRAW_BUFFERS, 12 + crate::encoder::padded(bufs.0 as usize, bufs.1 * 4));
             r.put(n);
@@ -4071,7 +4080,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_draw_buffers_nv(&mut self, n: i32, bufs: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_BUFFERS_NV;
         unsafe {
             let mut r = self.record(ops::GL_DRAW_BUFFERS_NV, 12 + crate::encoder::padded(bufs.0 as usize, bufs.1 * 4));
             r.put(n);
@@ -4081,7 +4090,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_draw_elements(&mut self, mode: u32, count: i32, type_: u32, indices: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_ELEMENTS;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_DRAW_ELEMENTS) | 6 << 16);
@@ -4093,7 +4102,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_draw_elements_base_vertex(&mut self, mode: u32, count: i32, type_: u32, indices: u64, basevertex: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_ELEMENTS_BASE_VERTEX;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_DRAW_ELEMENTS_BASE_VERTEX) | 7 << 16);
@@ -4106,7 +4115,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_draw_elements_indirect(&mut self, mode: u32, type_: u32, indirect: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_ELEMENTS_INDIRECT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_DRAW_ELEMENTS_INDIRECT) | 5 << 16);
@@ -4117,7 +4126,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_draw_elements_instanced(&mut self, mode: u32, count: i32, type_: u32, indices: u64, instancecount: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_ELEMENTS_INSTANCED;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_DRAW_ELEMENTS_INSTANCED) | 7 << 16);
@@ -4138,7 +4147,7 @@ impl Encoder {
         instancecount: i32,
         baseinstance: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE) | 8 << 16);
@@ -4160,7 +4169,7 @@ impl Encoder {
         instancecount: i32,
         basevertex: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX) | 8 << 16);
@@ -4183,7 +4192,7 @@ impl Encoder {
         basevertex: i32,
         baseinstance: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE) | 9 << 16);
@@ -4198,7 +4207,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_draw_pixels(&mut self, width: i32, height: i32, format: u32, type_: u32, pixels: Data) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_PIXELS;
         unsafe {
             let mut r = self.record(ops::GL_DRAW_PIXELS, 24 + pixels.extra_bytes());
             r.put(width);
@@ -4211,7 +4220,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_draw_range_elements(&mut self, mode: u32, start: u32, end: u32, count: i32, type_: u32, indices: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_RANGE_ELEMENTS;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_DRAW_RANGE_ELEMENTS) | 8 << 16);
@@ -4234,7 +4243,7 @@ impl Encoder {
         indices: u64,
         basevertex: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX) | 9 << 16);
@@ -4249,7 +4258,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_draw_texf_oes(&mut self, x: f32, y: f32, z: f32, width: f32, height: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_TEXF_OES;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_DRAW_TEXF_OES) | 6 << 16);
@@ -4262,7 +4271,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_draw_texfv_oes(&mut self, coords: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_TEXFV_OES;
         unsafe {
             let mut r = self.record(ops::GL_DRAW_TEXFV_OES, 8 + crate::encoder::padded(coords.0 as usize, coords.1 * 4));
             r.array(coords.0.cast(), coords.1 * 4);
@@ -4271,7 +4280,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_draw_texi_oes(&mut self, x: i32, y: i32, z: i32, width: i32, height: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_TEXI_OES;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_DRAW_TEXI_OES) | 6 << 16);
@@ -4284,7 +4293,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_draw_texiv_oes(&mut self, coords: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_TEXIV_OES;
         unsafe {
             let mut r = self.record(ops::GL_DRAW_TEXIV_OES, 8 + crate::encoder::padded(coords.0 as usize, coords.1 * 4));
             r.array(coords.0.cast(), coords.1 * 4);
@@ -4293,7 +4302,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_draw_texs_oes(&mut self, x: i16, y: i16, z: i16, width: i16, height: i16) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_TEXS_OES;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_DRAW_TEXS_OES) | 6 << 16);
@@ -4306,7 +4315,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_draw_texsv_oes(&mut self, coords: (*const i16, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_TEXSV_OES;
         unsafe {
             let mut r = self.record(ops::GL_DRAW_TEXSV_OES, 8 + crate::encoder::padded(coords.0 as usize, coords.1 * 2));
             r.array(coords.0.cast(), coords.1 * 2);
@@ -4315,7 +4324,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_draw_texx_oes(&mut self, x: i32, y: i32, z: i32, width: i32, height: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_TEXX_OES;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_DRAW_TEXX_OES) | 6 << 16);
@@ -4328,7 +4337,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_draw_texxv_oes(&mut self, coords: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_TEXXV_OES;
         unsafe {
             let mut r = self.record(ops::GL_DRAW_TEXXV_OES, 8 + crate::encoder::padded(coords.0 as usize, coords.1 * 4));
             r.array(coords.0.cast(), coords.1 * 4);
@@ -4337,7 +4346,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_draw_transform_feedback(&mut self, mode: u32, id: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_TRANSFORM_FEEDBACK;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_DRAW_TRANSFORM_FEEDBACK) | 3 << 16);
@@ -4347,7 +4356,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_draw_transform_feedback_instanced(&mut self, mode: u32, id: u32, instancecount: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_TRANSFORM_FEEDBACK_INSTANCED;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_DRAW_TRANSFORM_FEEDBACK_INSTANCED) | 4 << 16);
@@ -4358,7 +4367,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_draw_transform_feedback_stream(&mut self, mode: u32, id: u32, stream: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_TRANSFORM_FEEDBACK_STREAM;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_DRAW_TRANSFORM_FEEDBACK_STREAM) | 4 << 16);
@@ -4369,7 +4378,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_draw_transform_feedback_stream_instanced(&mut self, mode: u32, id: u32, stream: u32, instancecount: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_DRAW_TRANSFORM_FEEDBACK_STREAM_INSTANCED;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_DRAW_TRANSFORM_FEEDBACK_STREAM_INSTANCED) | 5 << 16);
@@ -4381,7 +4390,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_egl_image_target_renderbuffer_storage_oes(&mut self, target: u32, image: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES) | 3 << 16);
@@ -4391,7 +4400,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_egl_image_target_texture2does(&mut self, target: u32, image: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_EGL_IMAGE_TARGET_TEXTURE2DOES;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_EGL_IMAGE_TARGET_TEXTURE2DOES) | 3 << 16);
@@ -4409,7 +4418,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_edge_flag_pointer(&mut self, stride: i32, pointer: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_EDGE_FLAG_POINTER;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_EDGE_FLAG_POINTER) | 4 << 16);
@@ -4419,7 +4428,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_edge_flag_pointer_ext(&mut self, stride: i32, count: i32, pointer: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_EDGE_FLAG_POINTER_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_EDGE_FLAG_POINTER_EXT) | 5 << 16);
@@ -4438,7 +4447,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_enable(&mut self, cap: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_ENABLE;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_ENABLE) | 2 << 16);
@@ -4447,7 +4456,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_enable_client_state(&mut self, array: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_ENABLE_CLIENT_STATE;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_ENABLE_CLIENT_STATE) | 2 << 16);
@@ -4456,7 +4465,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_enable_vertex_attrib_array(&mut self, index: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_ENABLE_VERTEX_ATTRIB_ARRAY;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_ENABLE_VERTEX_ATTRIB_ARRAY) | 2 << 16);
@@ -4465,7 +4474,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_enablei(&mut self, target: u32, index: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_ENABLEI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_ENABLEI) | 3 << 16);
@@ -4475,7 +4484,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_end(&mut self) {
-        self.fallible = true;
+        self.doubt = ops::GL_END;
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_END) | 1 << 16);
@@ -4483,7 +4492,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_end_conditional_render(&mut self) {
-        self.fallible = true;
+        self.doubt = ops::GL_END_CONDITIONAL_RENDER;
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_END_CONDITIONAL_RENDER) | 1 << 16);
@@ -4491,7 +4500,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_end_fragment_shader_ati(&mut self) {
-        self.fallible = true;
+        self.doubt = ops::GL_END_FRAGMENT_SHADER_ATI;
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_END_FRAGMENT_SHADER_ATI) | 1 << 16);
@@ -4499,7 +4508,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_end_list(&mut self) {
-        self.fallible = true;
+        self.doubt = ops::GL_END_LIST;
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_END_LIST) | 1 << 16);
@@ -4507,7 +4516,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_end_query(&mut self, target: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_END_QUERY;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_END_QUERY) | 2 << 16);
@@ -4516,7 +4525,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_end_query_ext(&mut self, target: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_END_QUERY_EXT;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_END_QUERY_EXT) | 2 << 16);
@@ -4525,7 +4534,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_end_query_indexed(&mut self, target: u32, index: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_END_QUERY_INDEXED;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_END_QUERY_INDEXED) | 3 << 16);
@@ -4535,7 +4544,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_end_transform_feedback(&mut self) {
-        self.fallible = true;
+        self.doubt = ops::GL_END_TRANSFORM_FEEDBACK;
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_END_TRANSFORM_FEEDBACK) | 1 << 16);
@@ -4609,7 +4618,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_eval_mesh1(&mut self, mode: u32, i1: i32, i2: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_EVAL_MESH1;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_EVAL_MESH1) | 4 << 16);
@@ -4620,7 +4629,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_eval_mesh2(&mut self, mode: u32, i1: i32, i2: i32, j1: i32, j2: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_EVAL_MESH2;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_EVAL_MESH2) | 6 << 16);
@@ -4650,7 +4659,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_feedback_buffer(&mut self, size: i32, type_: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_FEEDBACK_BUFFER;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_FEEDBACK_BUFFER) | 3 << 16);
@@ -4660,7 +4669,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_fence_sync(&mut self, condition: u32, flags: u32, name: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_FENCE_SYNC;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_FENCE_SYNC) | 4 << 16);
@@ -4671,7 +4680,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_fog_coord_pointer(&mut self, type_: u32, stride: i32, pointer: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_FOG_COORD_POINTER;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_FOG_COORD_POINTER) | 5 << 16);
@@ -4714,7 +4723,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_fogf(&mut self, pname: u32, param: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_FOGF;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_FOGF) | 3 << 16);
@@ -4724,7 +4733,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_fogfv(&mut self, pname: u32, params: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_FOGFV;
         unsafe {
             let mut r = self.record(ops::GL_FOGFV, 12 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(pname);
@@ -4734,7 +4743,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_fogi(&mut self, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_FOGI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_FOGI) | 3 << 16);
@@ -4744,7 +4753,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_fogiv(&mut self, pname: u32, params: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_FOGIV;
         unsafe {
             let mut r = self.record(ops::GL_FOGIV, 12 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(pname);
@@ -4754,7 +4763,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_fogx(&mut self, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_FOGX;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_FOGX) | 3 << 16);
@@ -4764,7 +4773,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_fogxv(&mut self, pname: u32, param: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_FOGXV;
         unsafe {
             let mut r = self.record(ops::GL_FOGXV, 12 + crate::encoder::padded(param.0 as usize, param.1 * 4));
             r.put(pname);
@@ -4774,7 +4783,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_framebuffer_draw_buffer_ext(&mut self, framebuffer: u32, mode: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_FRAMEBUFFER_DRAW_BUFFER_EXT;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_DRAW_BUFFER_EXT) | 3 << 16);
@@ -4784,7 +4793,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_framebuffer_draw_buffers_ext(&mut self, framebuffer: u32, n: i32, bufs: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_FRAMEBUFFER_DRAW_BUFFERS_EXT;
         unsafe {
             let mut r = self.record(ops::GL_FRAMEBUFFER_DRAW_BUFFERS_EXT, 16 + crate::encoder::padded(bufs.0 as usize, bufs.1 * 4));
             r.put(framebuffer);
@@ -4795,7 +4804,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_framebuffer_fetch_barrier_ext(&mut self) {
-        self.fallible = true;
+        self.doubt = ops::GL_FRAMEBUFFER_FETCH_BARRIER_EXT;
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_FETCH_BARRIER_EXT) | 1 << 16);
@@ -4803,7 +4812,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_framebuffer_parameteri(&mut self, target: u32, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_FRAMEBUFFER_PARAMETERI;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_PARAMETERI) | 4 << 16);
@@ -4814,7 +4823,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_framebuffer_parameteri_mesa(&mut self, target: u32, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_FRAMEBUFFER_PARAMETERI_MESA;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_PARAMETERI_MESA) | 4 << 16);
@@ -4825,7 +4834,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_framebuffer_read_buffer_ext(&mut self, framebuffer: u32, mode: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_FRAMEBUFFER_READ_BUFFER_EXT;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_READ_BUFFER_EXT) | 3 << 16);
@@ -4835,7 +4844,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_framebuffer_renderbuffer(&mut self, target: u32, attachment: u32, renderbuffertarget: u32, renderbuffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_FRAMEBUFFER_RENDERBUFFER;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_RENDERBUFFER) | 5 << 16);
@@ -4847,7 +4856,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_framebuffer_renderbuffer_oes(&mut self, target: u32, attachment: u32, renderbuffertarget: u32, renderbuffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_FRAMEBUFFER_RENDERBUFFER_OES;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_RENDERBUFFER_OES) | 5 << 16);
@@ -4859,7 +4868,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_framebuffer_texture(&mut self, target: u32, attachment: u32, texture: u32, level: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_FRAMEBUFFER_TEXTURE;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_TEXTURE) | 5 << 16);
@@ -4871,7 +4880,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_framebuffer_texture1d(&mut self, target: u32, attachment: u32, textarget: u32, texture: u32, level: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_FRAMEBUFFER_TEXTURE1D;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_TEXTURE1D) | 6 << 16);
@@ -4884,7 +4893,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_framebuffer_texture2d(&mut self, target: u32, attachment: u32, textarget: u32, texture: u32, level: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_FRAMEBUFFER_TEXTURE2D;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_TEXTURE2D) | 6 << 16);
@@ -4897,7 +4906,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_framebuffer_texture2does(&mut self, target: u32, attachment: u32, textarget: u32, texture: u32, level: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_FRAMEBUFFER_TEXTURE2DOES;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_TEXTURE2DOES) | 6 << 16);
@@ -4918,7 +4927,7 @@ impl Encoder {
         level: i32,
         zoffset: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_FRAMEBUFFER_TEXTURE3D;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_TEXTURE3D) | 7 << 16);
@@ -4940,7 +4949,7 @@ impl Encoder {
         level: i32,
         zoffset: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_FRAMEBUFFER_TEXTURE3DOES;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_TEXTURE3DOES) | 7 << 16);
@@ -4954,7 +4963,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_framebuffer_texture_layer(&mut self, target: u32, attachment: u32, texture: u32, level: i32, layer: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_FRAMEBUFFER_TEXTURE_LAYER;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_TEXTURE_LAYER) | 6 << 16);
@@ -4967,7 +4976,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_front_face(&mut self, mode: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_FRONT_FACE;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_FRONT_FACE) | 2 << 16);
@@ -4976,7 +4985,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_frustum(&mut self, left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_FRUSTUM;
         unsafe {
             let p = self.room(52);
             put(p, 0, u32::from(ops::GL_FRUSTUM) | 13 << 16);
@@ -4990,7 +4999,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_frustumf(&mut self, l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_FRUSTUMF;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_FRUSTUMF) | 7 << 16);
@@ -5004,7 +5013,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_frustumf_oes(&mut self, l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_FRUSTUMF_OES;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_FRUSTUMF_OES) | 7 << 16);
@@ -5018,7 +5027,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_frustumx(&mut self, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_FRUSTUMX;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_FRUSTUMX) | 7 << 16);
@@ -5040,7 +5049,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_gen_fragment_shaders_ati(&mut self, first: u32, range: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GEN_FRAGMENT_SHADERS_ATI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GEN_FRAGMENT_SHADERS_ATI) | 3 << 16);
@@ -5050,7 +5059,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_gen_framebuffers(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_GEN_FRAMEBUFFERS;
         unsafe {
             let mut r = self.record(ops::GL_GEN_FRAMEBUFFERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -5059,7 +5068,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_gen_framebuffers_oes(&mut self, n: i32, framebuffers: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GEN_FRAMEBUFFERS_OES;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GEN_FRAMEBUFFERS_OES) | 3 << 16);
@@ -5069,7 +5078,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_gen_program_pipelines(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_GEN_PROGRAM_PIPELINES;
         unsafe {
             let mut r = self.record(ops::GL_GEN_PROGRAM_PIPELINES, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -5078,7 +5087,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_gen_program_pipelines_ext(&mut self, n: i32, pipelines: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GEN_PROGRAM_PIPELINES_EXT;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GEN_PROGRAM_PIPELINES_EXT) | 3 << 16);
@@ -5088,7 +5097,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_gen_programs_arb(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_GEN_PROGRAMS_ARB;
         unsafe {
             let mut r = self.record(ops::GL_GEN_PROGRAMS_ARB, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -5097,7 +5106,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_gen_queries(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_GEN_QUERIES;
         unsafe {
             let mut r = self.record(ops::GL_GEN_QUERIES, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -5106,7 +5115,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_gen_queries_ext(&mut self, n: i32, ids: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GEN_QUERIES_EXT;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GEN_QUERIES_EXT) | 3 << 16);
@@ -5116,7 +5125,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_gen_renderbuffers(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_GEN_RENDERBUFFERS;
         unsafe {
             let mut r = self.record(ops::GL_GEN_RENDERBUFFERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -5125,7 +5134,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_gen_renderbuffers_oes(&mut self, n: i32, renderbuffers: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GEN_RENDERBUFFERS_OES;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GEN_RENDERBUFFERS_OES) | 3 << 16);
@@ -5135,7 +5144,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_gen_samplers(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_GEN_SAMPLERS;
         unsafe {
             let mut r = self.record(ops::GL_GEN_SAMPLERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -5152,7 +5161,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_gen_textures_ext(&mut self, n: i32, textures: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GEN_TEXTURES_EXT;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GEN_TEXTURES_EXT) | 3 << 16);
@@ -5162,7 +5171,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_gen_transform_feedbacks(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_GEN_TRANSFORM_FEEDBACKS;
         unsafe {
             let mut r = self.record(ops::GL_GEN_TRANSFORM_FEEDBACKS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -5171,7 +5180,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_gen_vertex_arrays(&mut self, names: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_GEN_VERTEX_ARRAYS;
         unsafe {
             let mut r = self.record(ops::GL_GEN_VERTEX_ARRAYS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -5180,7 +5189,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_generate_mipmap(&mut self, target: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GENERATE_MIPMAP;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_GENERATE_MIPMAP) | 2 << 16);
@@ -5189,7 +5198,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_generate_mipmap_oes(&mut self, target: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GENERATE_MIPMAP_OES;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_GENERATE_MIPMAP_OES) | 2 << 16);
@@ -5198,7 +5207,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_generate_multi_tex_mipmap_ext(&mut self, texunit: u32, target: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GENERATE_MULTI_TEX_MIPMAP_EXT;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GENERATE_MULTI_TEX_MIPMAP_EXT) | 3 << 16);
@@ -5208,7 +5217,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_generate_texture_mipmap(&mut self, texture: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GENERATE_TEXTURE_MIPMAP;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_GENERATE_TEXTURE_MIPMAP) | 2 << 16);
@@ -5217,7 +5226,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_generate_texture_mipmap_ext(&mut self, texture: u32, target: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GENERATE_TEXTURE_MIPMAP_EXT;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GENERATE_TEXTURE_MIPMAP_EXT) | 3 << 16);
@@ -5227,7 +5236,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_active_atomic_counter_bufferiv(&mut self, program: u32, buffer_index: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_ACTIVE_ATOMIC_COUNTER_BUFFERIV;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_ACTIVE_ATOMIC_COUNTER_BUFFERIV) | 5 << 16);
@@ -5239,7 +5248,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_active_attrib(&mut self, program: u32, index: u32, buf_size: i32, length: u32, size: u32, type_: u32, name: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_ACTIVE_ATTRIB;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_GET_ACTIVE_ATTRIB) | 8 << 16);
@@ -5262,7 +5271,7 @@ impl Encoder {
         length: u32,
         name: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_ACTIVE_SUBROUTINE_NAME;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_GET_ACTIVE_SUBROUTINE_NAME) | 7 << 16);
@@ -5284,7 +5293,7 @@ impl Encoder {
         length: u32,
         name: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_ACTIVE_SUBROUTINE_UNIFORM_NAME;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_GET_ACTIVE_SUBROUTINE_UNIFORM_NAME) | 7 << 16);
@@ -5298,7 +5307,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_active_subroutine_uniformiv(&mut self, program: u32, shadertype: u32, index: u32, pname: u32, values: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_ACTIVE_SUBROUTINE_UNIFORMIV;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_GET_ACTIVE_SUBROUTINE_UNIFORMIV) | 6 << 16);
@@ -5311,7 +5320,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_active_uniform(&mut self, program: u32, index: u32, buf_size: i32, length: u32, size: u32, type_: u32, name: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_ACTIVE_UNIFORM;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_GET_ACTIVE_UNIFORM) | 8 << 16);
@@ -5333,7 +5342,7 @@ impl Encoder {
         length: u32,
         uniform_block_name: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_ACTIVE_UNIFORM_BLOCK_NAME;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_GET_ACTIVE_UNIFORM_BLOCK_NAME) | 6 << 16);
@@ -5346,7 +5355,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_active_uniform_blockiv(&mut self, program: u32, uniform_block_index: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_ACTIVE_UNIFORM_BLOCKIV;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_ACTIVE_UNIFORM_BLOCKIV) | 5 << 16);
@@ -5358,7 +5367,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_active_uniform_name(&mut self, program: u32, uniform_index: u32, buf_size: i32, length: u32, uniform_name: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_ACTIVE_UNIFORM_NAME;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_GET_ACTIVE_UNIFORM_NAME) | 6 << 16);
@@ -5378,7 +5387,7 @@ impl Encoder {
         pname: u32,
         params: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_ACTIVE_UNIFORMSIV;
         unsafe {
             let mut r =
                 self.record(ops::GL_GET_ACTIVE_UNIFORMSIV, 24 + crate::encoder::padded(uniform_indices.0 as usize, uniform_indices.1 * 4));
@@ -5392,7 +5401,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_attached_objects_arb(&mut self, container_obj: u32, max_count: i32, count: u32, obj: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_ATTACHED_OBJECTS_ARB;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_ATTACHED_OBJECTS_ARB) | 5 << 16);
@@ -5404,7 +5413,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_attached_shaders(&mut self, program: u32, max_count: i32, shaders: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_ATTACHED_SHADERS;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_ATTACHED_SHADERS) | 4 << 16);
@@ -5415,7 +5424,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_get_attrib_location(&mut self, program: u32, name: (*const u8, usize), answer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_ATTRIB_LOCATION;
         unsafe {
             let mut r = self.record(ops::GL_GET_ATTRIB_LOCATION, 16 + crate::encoder::padded(name.0 as usize, name.1));
             r.put(program);
@@ -5426,7 +5435,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_booleani_v(&mut self, target: u32, index: u32, data: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_BOOLEANI_V;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_BOOLEANI_V) | 4 << 16);
@@ -5437,7 +5446,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_booleanv(&mut self, pname: u32, data: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_BOOLEANV;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GET_BOOLEANV) | 3 << 16);
@@ -5447,7 +5456,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_buffer_parameteri64v(&mut self, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_BUFFER_PARAMETERI64V;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_BUFFER_PARAMETERI64V) | 4 << 16);
@@ -5458,7 +5467,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_buffer_parameteriv(&mut self, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_BUFFER_PARAMETERIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_BUFFER_PARAMETERIV) | 4 << 16);
@@ -5469,7 +5478,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_buffer_sub_data(&mut self, target: u32, offset: i64, size: i64, data: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_BUFFER_SUB_DATA;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_GET_BUFFER_SUB_DATA) | 7 << 16);
@@ -5481,7 +5490,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_clip_plane(&mut self, plane: u32, equation: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_CLIP_PLANE;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GET_CLIP_PLANE) | 3 << 16);
@@ -5491,7 +5500,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_clip_planef(&mut self, plane: u32, equation: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_CLIP_PLANEF;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GET_CLIP_PLANEF) | 3 << 16);
@@ -5501,7 +5510,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_clip_planef_oes(&mut self, plane: u32, equation: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_CLIP_PLANEF_OES;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GET_CLIP_PLANEF_OES) | 3 << 16);
@@ -5511,7 +5520,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_clip_planex(&mut self, plane: u32, equation: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_CLIP_PLANEX;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GET_CLIP_PLANEX) | 3 << 16);
@@ -5521,7 +5530,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_compressed_multi_tex_image_ext(&mut self, texunit: u32, target: u32, level: i32, offset: u64, extent: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_COMPRESSED_MULTI_TEX_IMAGE_EXT;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_GET_COMPRESSED_MULTI_TEX_IMAGE_EXT) | 7 << 16);
@@ -5534,7 +5543,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_compressed_tex_image(&mut self, target: u32, level: i32, extent: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_COMPRESSED_TEX_IMAGE;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_COMPRESSED_TEX_IMAGE) | 4 << 16);
@@ -5545,7 +5554,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_compressed_texture_image(&mut self, texture: u32, target: u32, level: i32, offset: u64, extent: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_COMPRESSED_TEXTURE_IMAGE;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_GET_COMPRESSED_TEXTURE_IMAGE) | 7 << 16);
@@ -5558,7 +5567,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_compressed_texture_image_ext(&mut self, texture: u32, target: u32, level: i32, offset: u64, extent: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_COMPRESSED_TEXTURE_IMAGE_EXT;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_GET_COMPRESSED_TEXTURE_IMAGE_EXT) | 7 << 16);
@@ -5584,7 +5593,7 @@ impl Encoder {
         offset: u64,
         extent: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_COMPRESSED_TEXTURE_SUB_IMAGE;
         unsafe {
             let p = self.room(52);
             put(p, 0, u32::from(ops::GL_GET_COMPRESSED_TEXTURE_SUB_IMAGE) | 13 << 16);
@@ -5603,7 +5612,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_debug_message_log(&mut self, count: u32, size: i32, texts: u8, messages: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_DEBUG_MESSAGE_LOG;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_DEBUG_MESSAGE_LOG) | 5 << 16);
@@ -5615,7 +5624,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_doublei_v(&mut self, target: u32, index: u32, data: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_DOUBLEI_V;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_DOUBLEI_V) | 4 << 16);
@@ -5626,7 +5635,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_doublev(&mut self, pname: u32, data: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_DOUBLEV;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GET_DOUBLEV) | 3 << 16);
@@ -5636,7 +5645,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_fixedv(&mut self, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_FIXEDV;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GET_FIXEDV) | 3 << 16);
@@ -5646,7 +5655,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_fixedv_oes(&mut self, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_FIXEDV_OES;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GET_FIXEDV_OES) | 3 << 16);
@@ -5656,7 +5665,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_floati_v(&mut self, target: u32, index: u32, data: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_FLOATI_V;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_FLOATI_V) | 4 << 16);
@@ -5667,7 +5676,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_floatv(&mut self, pname: u32, data: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_FLOATV;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GET_FLOATV) | 3 << 16);
@@ -5677,7 +5686,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_get_frag_data_index(&mut self, program: u32, name: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_FRAG_DATA_INDEX;
         unsafe {
             let mut r = self.record(ops::GL_GET_FRAG_DATA_INDEX, 12 + crate::encoder::padded(name.0 as usize, name.1));
             r.put(program);
@@ -5687,7 +5696,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_get_frag_data_location(&mut self, program: u32, name: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_FRAG_DATA_LOCATION;
         unsafe {
             let mut r = self.record(ops::GL_GET_FRAG_DATA_LOCATION, 12 + crate::encoder::padded(name.0 as usize, name.1));
             r.put(program);
@@ -5697,7 +5706,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_framebuffer_attachment_parameteriv(&mut self, target: u32, attachment: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV) | 5 << 16);
@@ -5709,7 +5718,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_framebuffer_attachment_parameteriv_oes(&mut self, target: u32, attachment: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES) | 5 << 16);
@@ -5721,7 +5730,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_framebuffer_parameteriv(&mut self, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_FRAMEBUFFER_PARAMETERIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_FRAMEBUFFER_PARAMETERIV) | 4 << 16);
@@ -5732,7 +5741,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_framebuffer_parameteriv_ext(&mut self, framebuffer: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_FRAMEBUFFER_PARAMETERIV_EXT;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_FRAMEBUFFER_PARAMETERIV_EXT) | 4 << 16);
@@ -5743,7 +5752,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_framebuffer_parameteriv_mesa(&mut self, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_FRAMEBUFFER_PARAMETERIV_MESA;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_FRAMEBUFFER_PARAMETERIV_MESA) | 4 << 16);
@@ -5754,7 +5763,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_graphics_reset_status(&mut self) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_GRAPHICS_RESET_STATUS;
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_GET_GRAPHICS_RESET_STATUS) | 1 << 16);
@@ -5762,7 +5771,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_graphics_reset_status_arb(&mut self) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_GRAPHICS_RESET_STATUS_ARB;
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_GET_GRAPHICS_RESET_STATUS_ARB) | 1 << 16);
@@ -5770,7 +5779,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_handle_arb(&mut self, pname: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_HANDLE_ARB;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_GET_HANDLE_ARB) | 2 << 16);
@@ -5779,7 +5788,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_info_log_arb(&mut self, obj: u32, max_length: i32, length: u32, info_log: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_INFO_LOG_ARB;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_INFO_LOG_ARB) | 5 << 16);
@@ -5791,7 +5800,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_integer64i_v(&mut self, target: u32, index: u32, data: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_INTEGER64I_V;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_INTEGER64I_V) | 4 << 16);
@@ -5802,7 +5811,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_integer64v(&mut self, pname: u32, data: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_INTEGER64V;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GET_INTEGER64V) | 3 << 16);
@@ -5812,7 +5821,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_integeri_v(&mut self, target: u32, index: u32, data: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_INTEGERI_V;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_INTEGERI_V) | 4 << 16);
@@ -5823,7 +5832,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_integerv(&mut self, pname: u32, data: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_INTEGERV;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GET_INTEGERV) | 3 << 16);
@@ -5833,7 +5842,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_internalformati64v(&mut self, target: u32, internalformat: u32, pname: u32, count: i32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_INTERNALFORMATI64V;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_GET_INTERNALFORMATI64V) | 6 << 16);
@@ -5846,7 +5855,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_internalformativ(&mut self, target: u32, internalformat: u32, pname: u32, count: i32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_INTERNALFORMATIV;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_GET_INTERNALFORMATIV) | 6 << 16);
@@ -5859,7 +5868,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_lightfv(&mut self, light: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_LIGHTFV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_LIGHTFV) | 4 << 16);
@@ -5870,7 +5879,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_lightiv(&mut self, light: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_LIGHTIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_LIGHTIV) | 4 << 16);
@@ -5881,7 +5890,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_lightxv(&mut self, light: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_LIGHTXV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_LIGHTXV) | 4 << 16);
@@ -5892,7 +5901,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_mapdv(&mut self, target: u32, query: u32, v: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_MAPDV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_MAPDV) | 4 << 16);
@@ -5903,7 +5912,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_mapfv(&mut self, target: u32, query: u32, v: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_MAPFV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_MAPFV) | 4 << 16);
@@ -5914,7 +5923,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_mapiv(&mut self, target: u32, query: u32, v: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_MAPIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_MAPIV) | 4 << 16);
@@ -5925,7 +5934,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_materialfv(&mut self, face: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_MATERIALFV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_MATERIALFV) | 4 << 16);
@@ -5936,7 +5945,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_materialiv(&mut self, face: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_MATERIALIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_MATERIALIV) | 4 << 16);
@@ -5947,7 +5956,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_materialxv(&mut self, face: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_MATERIALXV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_MATERIALXV) | 4 << 16);
@@ -5958,7 +5967,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_multi_tex_envfv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_MULTI_TEX_ENVFV_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_ENVFV_EXT) | 5 << 16);
@@ -5970,7 +5979,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_multi_tex_enviv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_MULTI_TEX_ENVIV_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_ENVIV_EXT) | 5 << 16);
@@ -5982,7 +5991,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_multi_tex_gendv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_MULTI_TEX_GENDV_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_GENDV_EXT) | 5 << 16);
@@ -5994,7 +6003,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_multi_tex_genfv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_MULTI_TEX_GENFV_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_GENFV_EXT) | 5 << 16);
@@ -6006,7 +6015,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_multi_tex_geniv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_MULTI_TEX_GENIV_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_GENIV_EXT) | 5 << 16);
@@ -6027,7 +6036,7 @@ impl Encoder {
         offset: u64,
         extent: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_MULTI_TEX_IMAGE_EXT;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_IMAGE_EXT) | 9 << 16);
@@ -6042,7 +6051,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_multi_tex_level_parameterfv_ext(&mut self, texunit: u32, target: u32, level: i32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_MULTI_TEX_LEVEL_PARAMETERFV_EXT;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_LEVEL_PARAMETERFV_EXT) | 6 << 16);
@@ -6055,7 +6064,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_multi_tex_level_parameteriv_ext(&mut self, texunit: u32, target: u32, level: i32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_MULTI_TEX_LEVEL_PARAMETERIV_EXT;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_LEVEL_PARAMETERIV_EXT) | 6 << 16);
@@ -6068,7 +6077,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_multi_tex_parameter_iiv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_MULTI_TEX_PARAMETER_IIV_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_PARAMETER_IIV_EXT) | 5 << 16);
@@ -6080,7 +6089,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_multi_tex_parameter_iuiv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_MULTI_TEX_PARAMETER_IUIV_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_PARAMETER_IUIV_EXT) | 5 << 16);
@@ -6092,7 +6101,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_multi_tex_parameterfv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_MULTI_TEX_PARAMETERFV_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_PARAMETERFV_EXT) | 5 << 16);
@@ -6104,7 +6113,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_multi_tex_parameteriv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_MULTI_TEX_PARAMETERIV_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_MULTI_TEX_PARAMETERIV_EXT) | 5 << 16);
@@ -6116,7 +6125,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_multisamplefv(&mut self, pname: u32, index: u32, val: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_MULTISAMPLEFV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_MULTISAMPLEFV) | 4 << 16);
@@ -6127,7 +6136,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_named_framebuffer_attachment_parameteriv(&mut self, framebuffer: u32, attachment: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_NAMED_FRAMEBUFFER_ATTACHMENT_PARAMETERIV;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_NAMED_FRAMEBUFFER_ATTACHMENT_PARAMETERIV) | 5 << 16);
@@ -6145,7 +6154,7 @@ impl Encoder {
         pname: u32,
         params: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_NAMED_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_NAMED_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_EXT) | 5 << 16);
@@ -6157,7 +6166,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_named_framebuffer_parameteriv(&mut self, framebuffer: u32, pname: u32, param: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_NAMED_FRAMEBUFFER_PARAMETERIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_NAMED_FRAMEBUFFER_PARAMETERIV) | 4 << 16);
@@ -6168,7 +6177,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_named_framebuffer_parameteriv_ext(&mut self, framebuffer: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_NAMED_FRAMEBUFFER_PARAMETERIV_EXT;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_NAMED_FRAMEBUFFER_PARAMETERIV_EXT) | 4 << 16);
@@ -6179,7 +6188,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_named_renderbuffer_parameteriv(&mut self, renderbuffer: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_NAMED_RENDERBUFFER_PARAMETERIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_NAMED_RENDERBUFFER_PARAMETERIV) | 4 << 16);
@@ -6190,7 +6199,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_named_renderbuffer_parameteriv_ext(&mut self, renderbuffer: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_NAMED_RENDERBUFFER_PARAMETERIV_EXT;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_NAMED_RENDERBUFFER_PARAMETERIV_EXT) | 4 << 16);
@@ -6201,7 +6210,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_get_named_string_arb(&mut self, name: (*const u8, usize), size: i32, stringlen: u32, string: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_NAMED_STRING_ARB;
         unsafe {
             let mut r = self.record(ops::GL_GET_NAMED_STRING_ARB, 20 + crate::encoder::padded(name.0 as usize, name.1 * 1));
             r.array(name.0.cast(), name.1 * 1);
@@ -6213,7 +6222,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_get_named_stringiv_arb(&mut self, name: (*const u8, usize), pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_NAMED_STRINGIV_ARB;
         unsafe {
             let mut r = self.record(ops::GL_GET_NAMED_STRINGIV_ARB, 16 + crate::encoder::padded(name.0 as usize, name.1 * 1));
             r.array(name.0.cast(), name.1 * 1);
@@ -6224,7 +6233,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_object_label(&mut self, identifier: u32, name: u32, size: i32, length: u32, label: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_OBJECT_LABEL;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_GET_OBJECT_LABEL) | 6 << 16);
@@ -6237,7 +6246,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_object_label_ext(&mut self, identifier: u32, name: u32, size: i32, length: u32, label: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_OBJECT_LABEL_EXT;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_GET_OBJECT_LABEL_EXT) | 6 << 16);
@@ -6250,7 +6259,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_object_parameterfv_arb(&mut self, obj: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_OBJECT_PARAMETERFV_ARB;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_OBJECT_PARAMETERFV_ARB) | 4 << 16);
@@ -6261,7 +6270,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_object_parameteriv_arb(&mut self, obj: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_OBJECT_PARAMETERIV_ARB;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_OBJECT_PARAMETERIV_ARB) | 4 << 16);
@@ -6272,7 +6281,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_object_ptr_label(&mut self, ptr: u32, size: i32, length: u32, label: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_OBJECT_PTR_LABEL;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_OBJECT_PTR_LABEL) | 5 << 16);
@@ -6284,7 +6293,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_pixel_mapfv(&mut self, map: u32, values: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PIXEL_MAPFV;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GET_PIXEL_MAPFV) | 3 << 16);
@@ -6294,7 +6303,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_pixel_mapuiv(&mut self, map: u32, values: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PIXEL_MAPUIV;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GET_PIXEL_MAPUIV) | 3 << 16);
@@ -6304,7 +6313,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_pixel_mapusv(&mut self, map: u32, values: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PIXEL_MAPUSV;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GET_PIXEL_MAPUSV) | 3 << 16);
@@ -6314,7 +6323,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_polygon_stipple(&mut self, mask: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_POLYGON_STIPPLE;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_GET_POLYGON_STIPPLE) | 2 << 16);
@@ -6323,7 +6332,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_program_binary(&mut self, program: u32, buf_size: i32, length: u32, binary_format: u32, binary: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PROGRAM_BINARY;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_GET_PROGRAM_BINARY) | 6 << 16);
@@ -6336,7 +6345,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_program_env_parameterdv_arb(&mut self, target: u32, index: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PROGRAM_ENV_PARAMETERDV_ARB;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_PROGRAM_ENV_PARAMETERDV_ARB) | 4 << 16);
@@ -6347,7 +6356,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_program_env_parameterfv_arb(&mut self, target: u32, index: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PROGRAM_ENV_PARAMETERFV_ARB;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_PROGRAM_ENV_PARAMETERFV_ARB) | 4 << 16);
@@ -6358,7 +6367,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_program_info_log(&mut self, program: u32, buf_size: i32, length: u32, info_log: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PROGRAM_INFO_LOG;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_PROGRAM_INFO_LOG) | 5 << 16);
@@ -6370,7 +6379,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_program_interfaceiv(&mut self, program: u32, program_interface: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PROGRAM_INTERFACEIV;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_PROGRAM_INTERFACEIV) | 5 << 16);
@@ -6382,7 +6391,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_program_local_parameterdv_arb(&mut self, target: u32, index: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PROGRAM_LOCAL_PARAMETERDV_ARB;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_PROGRAM_LOCAL_PARAMETERDV_ARB) | 4 << 16);
@@ -6393,7 +6402,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_program_local_parameterfv_arb(&mut self, target: u32, index: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PROGRAM_LOCAL_PARAMETERFV_ARB;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_PROGRAM_LOCAL_PARAMETERFV_ARB) | 4 << 16);
@@ -6404,7 +6413,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_program_pipeline_info_log(&mut self, pipeline: u32, buf_size: i32, length: u32, info_log: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PROGRAM_PIPELINE_INFO_LOG;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_PROGRAM_PIPELINE_INFO_LOG) | 5 << 16);
@@ -6416,7 +6425,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_program_pipeline_info_log_ext(&mut self, pipeline: u32, buf_size: i32, length: u32, info_log: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT) | 5 << 16);
@@ -6428,7 +6437,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_program_pipelineiv(&mut self, pipeline: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PROGRAM_PIPELINEIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_PROGRAM_PIPELINEIV) | 4 << 16);
@@ -6439,7 +6448,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_program_pipelineiv_ext(&mut self, pipeline: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PROGRAM_PIPELINEIV_EXT;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_PROGRAM_PIPELINEIV_EXT) | 4 << 16);
@@ -6450,7 +6459,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_get_program_resource_index(&mut self, program: u32, program_interface: u32, name: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PROGRAM_RESOURCE_INDEX;
         unsafe {
             let mut r = self.record(ops::GL_GET_PROGRAM_RESOURCE_INDEX, 16 + crate::encoder::padded(name.0 as usize, name.1));
             r.put(program);
@@ -6461,7 +6470,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_get_program_resource_location(&mut self, program: u32, program_interface: u32, name: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PROGRAM_RESOURCE_LOCATION;
         unsafe {
             let mut r = self.record(ops::GL_GET_PROGRAM_RESOURCE_LOCATION, 16 + crate::encoder::padded(name.0 as usize, name.1));
             r.put(program);
@@ -6472,7 +6481,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_get_program_resource_location_index(&mut self, program: u32, program_interface: u32, name: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX;
         unsafe {
             let mut r = self.record(ops::GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX, 16 + crate::encoder::padded(name.0 as usize, name.1));
             r.put(program);
@@ -6483,7 +6492,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_get_program_resource_location_index_ext(&mut self, program: u32, program_interface: u32, name: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT;
         unsafe {
             let mut r = self.record(ops::GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT, 16 + crate::encoder::padded(name.0 as usize, name.1));
             r.put(program);
@@ -6502,7 +6511,7 @@ impl Encoder {
         length: u32,
         name: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PROGRAM_RESOURCE_NAME;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_GET_PROGRAM_RESOURCE_NAME) | 7 << 16);
@@ -6526,7 +6535,7 @@ impl Encoder {
         length: u32,
         params: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PROGRAM_RESOURCEIV;
         unsafe {
             let mut r = self.record(ops::GL_GET_PROGRAM_RESOURCEIV, 36 + crate::encoder::padded(props.0 as usize, props.1 * 4));
             r.put(program);
@@ -6542,7 +6551,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_program_stageiv(&mut self, program: u32, shadertype: u32, pname: u32, values: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PROGRAM_STAGEIV;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_PROGRAM_STAGEIV) | 5 << 16);
@@ -6554,7 +6563,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_program_string_arb(&mut self, target: u32, pname: u32, string: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PROGRAM_STRING_ARB;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_PROGRAM_STRING_ARB) | 4 << 16);
@@ -6565,7 +6574,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_programiv(&mut self, program: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PROGRAMIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_PROGRAMIV) | 4 << 16);
@@ -6576,7 +6585,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_programiv_arb(&mut self, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_PROGRAMIV_ARB;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_PROGRAMIV_ARB) | 4 << 16);
@@ -6587,7 +6596,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_query_buffer_objecti64v(&mut self, id: u32, buffer: u32, pname: u32, offset: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_QUERY_BUFFER_OBJECTI64V;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_GET_QUERY_BUFFER_OBJECTI64V) | 6 << 16);
@@ -6599,7 +6608,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_query_buffer_objectiv(&mut self, id: u32, buffer: u32, pname: u32, offset: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_QUERY_BUFFER_OBJECTIV;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_GET_QUERY_BUFFER_OBJECTIV) | 6 << 16);
@@ -6611,7 +6620,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_query_buffer_objectui64v(&mut self, id: u32, buffer: u32, pname: u32, offset: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_QUERY_BUFFER_OBJECTUI64V;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_GET_QUERY_BUFFER_OBJECTUI64V) | 6 << 16);
@@ -6623,7 +6632,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_query_buffer_objectuiv(&mut self, id: u32, buffer: u32, pname: u32, offset: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_QUERY_BUFFER_OBJECTUIV;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_GET_QUERY_BUFFER_OBJECTUIV) | 6 << 16);
@@ -6635,7 +6644,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_query_indexediv(&mut self, target: u32, index: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_QUERY_INDEXEDIV;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_QUERY_INDEXEDIV) | 5 << 16);
@@ -6647,7 +6656,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_query_objecti64v(&mut self, id: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_QUERY_OBJECTI64V;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_QUERY_OBJECTI64V) | 4 << 16);
@@ -6658,7 +6667,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_query_objectiv(&mut self, id: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_QUERY_OBJECTIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_QUERY_OBJECTIV) | 4 << 16);
@@ -6669,7 +6678,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_query_objectui64v(&mut self, id: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_QUERY_OBJECTUI64V;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_QUERY_OBJECTUI64V) | 4 << 16);
@@ -6680,7 +6689,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_query_objectuiv(&mut self, id: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_QUERY_OBJECTUIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_QUERY_OBJECTUIV) | 4 << 16);
@@ -6691,7 +6700,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_query_objectuiv_ext(&mut self, id: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_QUERY_OBJECTUIV_EXT;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_QUERY_OBJECTUIV_EXT) | 4 << 16);
@@ -6702,7 +6711,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_queryiv(&mut self, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_QUERYIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_QUERYIV) | 4 << 16);
@@ -6713,7 +6722,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_queryiv_ext(&mut self, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_QUERYIV_EXT;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_QUERYIV_EXT) | 4 << 16);
@@ -6724,7 +6733,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_renderbuffer_parameteriv(&mut self, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_RENDERBUFFER_PARAMETERIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_RENDERBUFFER_PARAMETERIV) | 4 << 16);
@@ -6735,7 +6744,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_renderbuffer_parameteriv_oes(&mut self, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_RENDERBUFFER_PARAMETERIV_OES;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_RENDERBUFFER_PARAMETERIV_OES) | 4 << 16);
@@ -6746,7 +6755,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_sampler_parameter_iiv(&mut self, sampler: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_SAMPLER_PARAMETER_IIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_SAMPLER_PARAMETER_IIV) | 4 << 16);
@@ -6757,7 +6766,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_sampler_parameter_iuiv(&mut self, sampler: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_SAMPLER_PARAMETER_IUIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_SAMPLER_PARAMETER_IUIV) | 4 << 16);
@@ -6768,7 +6777,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_sampler_parameterfv(&mut self, sampler: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_SAMPLER_PARAMETERFV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_SAMPLER_PARAMETERFV) | 4 << 16);
@@ -6779,7 +6788,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_sampler_parameteriv(&mut self, sampler: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_SAMPLER_PARAMETERIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_SAMPLER_PARAMETERIV) | 4 << 16);
@@ -6790,7 +6799,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_shader_info_log(&mut self, shader: u32, buf_size: i32, length: u32, info_log: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_SHADER_INFO_LOG;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_SHADER_INFO_LOG) | 5 << 16);
@@ -6802,7 +6811,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_shader_precision_format(&mut self, shadertype: u32, precisiontype: u32, range: u32, precision: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_SHADER_PRECISION_FORMAT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_SHADER_PRECISION_FORMAT) | 5 << 16);
@@ -6814,7 +6823,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_shader_source(&mut self, shader: u32, buf_size: i32, length: u32, source: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_SHADER_SOURCE;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_SHADER_SOURCE) | 5 << 16);
@@ -6826,7 +6835,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_shaderiv(&mut self, shader: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_SHADERIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_SHADERIV) | 4 << 16);
@@ -6837,7 +6846,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_get_subroutine_index(&mut self, program: u32, shadertype: u32, name: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_SUBROUTINE_INDEX;
         unsafe {
             let mut r = self.record(ops::GL_GET_SUBROUTINE_INDEX, 16 + crate::encoder::padded(name.0 as usize, name.1));
             r.put(program);
@@ -6848,7 +6857,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_get_subroutine_uniform_location(&mut self, program: u32, shadertype: u32, name: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_SUBROUTINE_UNIFORM_LOCATION;
         unsafe {
             let mut r = self.record(ops::GL_GET_SUBROUTINE_UNIFORM_LOCATION, 16 + crate::encoder::padded(name.0 as usize, name.1));
             r.put(program);
@@ -6859,7 +6868,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_synciv(&mut self, sync: u32, pname: u32, count: i32, length: u32, values: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_SYNCIV;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_GET_SYNCIV) | 6 << 16);
@@ -6872,7 +6881,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_tex_envfv(&mut self, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEX_ENVFV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_TEX_ENVFV) | 4 << 16);
@@ -6883,7 +6892,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_tex_enviv(&mut self, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEX_ENVIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_TEX_ENVIV) | 4 << 16);
@@ -6894,7 +6903,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_tex_envxv(&mut self, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEX_ENVXV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_TEX_ENVXV) | 4 << 16);
@@ -6905,7 +6914,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_tex_gendv(&mut self, coord: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEX_GENDV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_TEX_GENDV) | 4 << 16);
@@ -6916,7 +6925,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_tex_genfv(&mut self, coord: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEX_GENFV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_TEX_GENFV) | 4 << 16);
@@ -6927,7 +6936,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_tex_genfv_oes(&mut self, coord: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEX_GENFV_OES;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_TEX_GENFV_OES) | 4 << 16);
@@ -6938,7 +6947,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_tex_geniv(&mut self, coord: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEX_GENIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_TEX_GENIV) | 4 << 16);
@@ -6949,7 +6958,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_tex_geniv_oes(&mut self, coord: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEX_GENIV_OES;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_TEX_GENIV_OES) | 4 << 16);
@@ -6960,7 +6969,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_tex_genxv_oes(&mut self, coord: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEX_GENXV_OES;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_TEX_GENXV_OES) | 4 << 16);
@@ -6971,7 +6980,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_tex_image(&mut self, target: u32, level: i32, format: u32, type_: u32, extent: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEX_IMAGE;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_GET_TEX_IMAGE) | 6 << 16);
@@ -6984,7 +6993,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_tex_level_parameterfv(&mut self, target: u32, level: i32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEX_LEVEL_PARAMETERFV;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_TEX_LEVEL_PARAMETERFV) | 5 << 16);
@@ -6996,7 +7005,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_tex_level_parameteriv(&mut self, target: u32, level: i32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEX_LEVEL_PARAMETERIV;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_TEX_LEVEL_PARAMETERIV) | 5 << 16);
@@ -7008,7 +7017,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_tex_parameter_iiv(&mut self, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEX_PARAMETER_IIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_TEX_PARAMETER_IIV) | 4 << 16);
@@ -7019,7 +7028,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_tex_parameter_iuiv(&mut self, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEX_PARAMETER_IUIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_TEX_PARAMETER_IUIV) | 4 << 16);
@@ -7030,7 +7039,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_tex_parameterfv(&mut self, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEX_PARAMETERFV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_TEX_PARAMETERFV) | 4 << 16);
@@ -7041,7 +7050,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_tex_parameteriv(&mut self, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEX_PARAMETERIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_TEX_PARAMETERIV) | 4 << 16);
@@ -7052,7 +7061,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_tex_parameterxv(&mut self, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEX_PARAMETERXV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_TEX_PARAMETERXV) | 4 << 16);
@@ -7072,7 +7081,7 @@ impl Encoder {
         offset: u64,
         extent: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEXTURE_IMAGE;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_GET_TEXTURE_IMAGE) | 9 << 16);
@@ -7096,7 +7105,7 @@ impl Encoder {
         offset: u64,
         extent: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEXTURE_IMAGE_EXT;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_GET_TEXTURE_IMAGE_EXT) | 9 << 16);
@@ -7111,7 +7120,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_texture_level_parameterfv(&mut self, texture: u32, level: i32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEXTURE_LEVEL_PARAMETERFV;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_TEXTURE_LEVEL_PARAMETERFV) | 5 << 16);
@@ -7123,7 +7132,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_texture_level_parameterfv_ext(&mut self, texture: u32, target: u32, level: i32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEXTURE_LEVEL_PARAMETERFV_EXT;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_GET_TEXTURE_LEVEL_PARAMETERFV_EXT) | 6 << 16);
@@ -7136,7 +7145,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_texture_level_parameteriv(&mut self, texture: u32, level: i32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEXTURE_LEVEL_PARAMETERIV;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_TEXTURE_LEVEL_PARAMETERIV) | 5 << 16);
@@ -7148,7 +7157,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_texture_level_parameteriv_ext(&mut self, texture: u32, target: u32, level: i32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEXTURE_LEVEL_PARAMETERIV_EXT;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_GET_TEXTURE_LEVEL_PARAMETERIV_EXT) | 6 << 16);
@@ -7161,7 +7170,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_texture_parameter_iiv(&mut self, texture: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEXTURE_PARAMETER_IIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_TEXTURE_PARAMETER_IIV) | 4 << 16);
@@ -7172,7 +7181,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_texture_parameter_iiv_ext(&mut self, texture: u32, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEXTURE_PARAMETER_IIV_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_TEXTURE_PARAMETER_IIV_EXT) | 5 << 16);
@@ -7184,7 +7193,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_texture_parameter_iuiv(&mut self, texture: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEXTURE_PARAMETER_IUIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_TEXTURE_PARAMETER_IUIV) | 4 << 16);
@@ -7195,7 +7204,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_texture_parameter_iuiv_ext(&mut self, texture: u32, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEXTURE_PARAMETER_IUIV_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_TEXTURE_PARAMETER_IUIV_EXT) | 5 << 16);
@@ -7207,7 +7216,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_texture_parameterfv(&mut self, texture: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEXTURE_PARAMETERFV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_TEXTURE_PARAMETERFV) | 4 << 16);
@@ -7218,7 +7227,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_texture_parameterfv_ext(&mut self, texture: u32, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEXTURE_PARAMETERFV_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_TEXTURE_PARAMETERFV_EXT) | 5 << 16);
@@ -7230,7 +7239,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_texture_parameteriv(&mut self, texture: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEXTURE_PARAMETERIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_TEXTURE_PARAMETERIV) | 4 << 16);
@@ -7241,7 +7250,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_texture_parameteriv_ext(&mut self, texture: u32, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEXTURE_PARAMETERIV_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_TEXTURE_PARAMETERIV_EXT) | 5 << 16);
@@ -7268,7 +7277,7 @@ impl Encoder {
         offset: u64,
         extent: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TEXTURE_SUB_IMAGE;
         unsafe {
             let p = self.room(60);
             put(p, 0, u32::from(ops::GL_GET_TEXTURE_SUB_IMAGE) | 15 << 16);
@@ -7298,7 +7307,7 @@ impl Encoder {
         type_: u32,
         name: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TRANSFORM_FEEDBACK_VARYING;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_GET_TRANSFORM_FEEDBACK_VARYING) | 8 << 16);
@@ -7313,7 +7322,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_transform_feedbacki64_v(&mut self, xfb: u32, pname: u32, index: u32, param: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TRANSFORM_FEEDBACKI64_V;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_TRANSFORM_FEEDBACKI64_V) | 5 << 16);
@@ -7325,7 +7334,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_transform_feedbacki_v(&mut self, xfb: u32, pname: u32, index: u32, param: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TRANSFORM_FEEDBACKI_V;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_TRANSFORM_FEEDBACKI_V) | 5 << 16);
@@ -7337,7 +7346,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_transform_feedbackiv(&mut self, xfb: u32, pname: u32, param: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_TRANSFORM_FEEDBACKIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_TRANSFORM_FEEDBACKIV) | 4 << 16);
@@ -7348,7 +7357,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_get_uniform_block_index(&mut self, program: u32, uniform_block_name: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_UNIFORM_BLOCK_INDEX;
         unsafe {
             let mut r = self
                 .record(ops::GL_GET_UNIFORM_BLOCK_INDEX, 12 + crate::encoder::padded(uniform_block_name.0 as usize, uniform_block_name.1));
@@ -7359,7 +7368,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_get_uniform_indices(&mut self, program: u32, count: i32, names: (*const u8, usize), indices: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_UNIFORM_INDICES;
         unsafe {
             let mut r = self.record(ops::GL_GET_UNIFORM_INDICES, 20 + crate::encoder::padded(names.0 as usize, names.1 * 1));
             r.put(program);
@@ -7371,7 +7380,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_get_uniform_location(&mut self, program: u32, name: (*const u8, usize), answer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_UNIFORM_LOCATION;
         unsafe {
             let mut r = self.record(ops::GL_GET_UNIFORM_LOCATION, 16 + crate::encoder::padded(name.0 as usize, name.1));
             r.put(program);
@@ -7382,7 +7391,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_uniform_subroutineuiv(&mut self, shadertype: u32, location: i32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_UNIFORM_SUBROUTINEUIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_UNIFORM_SUBROUTINEUIV) | 4 << 16);
@@ -7393,7 +7402,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_uniformdv(&mut self, program: u32, location: i32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_UNIFORMDV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_UNIFORMDV) | 4 << 16);
@@ -7404,7 +7413,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_uniformfv(&mut self, program: u32, location: i32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_UNIFORMFV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_UNIFORMFV) | 4 << 16);
@@ -7415,7 +7424,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_uniformi64v_arb(&mut self, program: u32, location: i32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_UNIFORMI64V_ARB;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_UNIFORMI64V_ARB) | 4 << 16);
@@ -7426,7 +7435,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_uniformiv(&mut self, program: u32, location: i32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_UNIFORMIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_UNIFORMIV) | 4 << 16);
@@ -7437,7 +7446,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_uniformui64v_arb(&mut self, program: u32, location: i32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_UNIFORMUI64V_ARB;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_UNIFORMUI64V_ARB) | 4 << 16);
@@ -7448,7 +7457,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_uniformuiv(&mut self, program: u32, location: i32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_UNIFORMUIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_UNIFORMUIV) | 4 << 16);
@@ -7459,7 +7468,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_unsigned_bytev_ext(&mut self, pname: u32, data: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_UNSIGNED_BYTEV_EXT;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GET_UNSIGNED_BYTEV_EXT) | 3 << 16);
@@ -7469,7 +7478,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_vertex_attrib_iiv(&mut self, index: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_VERTEX_ATTRIB_IIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_VERTEX_ATTRIB_IIV) | 4 << 16);
@@ -7480,7 +7489,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_vertex_attrib_iuiv(&mut self, index: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_VERTEX_ATTRIB_IUIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_VERTEX_ATTRIB_IUIV) | 4 << 16);
@@ -7491,7 +7500,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_vertex_attrib_ldv(&mut self, index: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_VERTEX_ATTRIB_LDV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_VERTEX_ATTRIB_LDV) | 4 << 16);
@@ -7502,7 +7511,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_vertex_attribdv(&mut self, index: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_VERTEX_ATTRIBDV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_VERTEX_ATTRIBDV) | 4 << 16);
@@ -7513,7 +7522,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_vertex_attribfv(&mut self, index: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_VERTEX_ATTRIBFV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_VERTEX_ATTRIBFV) | 4 << 16);
@@ -7524,7 +7533,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_vertex_attribiv(&mut self, index: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_VERTEX_ATTRIBIV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_VERTEX_ATTRIBIV) | 4 << 16);
@@ -7535,7 +7544,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_getn_color_table(&mut self, target: u32, format: u32, type_: u32, buf_size: i32, table: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GETN_COLOR_TABLE;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_GETN_COLOR_TABLE) | 6 << 16);
@@ -7548,7 +7557,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_getn_color_table_arb(&mut self, target: u32, format: u32, type_: u32, buf_size: i32, table: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GETN_COLOR_TABLE_ARB;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_GETN_COLOR_TABLE_ARB) | 6 << 16);
@@ -7561,7 +7570,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_getn_convolution_filter(&mut self, target: u32, format: u32, type_: u32, buf_size: i32, image: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GETN_CONVOLUTION_FILTER;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_GETN_CONVOLUTION_FILTER) | 6 << 16);
@@ -7574,7 +7583,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_getn_convolution_filter_arb(&mut self, target: u32, format: u32, type_: u32, buf_size: i32, image: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GETN_CONVOLUTION_FILTER_ARB;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_GETN_CONVOLUTION_FILTER_ARB) | 6 << 16);
@@ -7587,7 +7596,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_getn_histogram(&mut self, target: u32, reset: u8, format: u32, type_: u32, buf_size: i32, values: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GETN_HISTOGRAM;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_GETN_HISTOGRAM) | 7 << 16);
@@ -7601,7 +7610,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_getn_histogram_arb(&mut self, target: u32, reset: u8, format: u32, type_: u32, buf_size: i32, values: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GETN_HISTOGRAM_ARB;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_GETN_HISTOGRAM_ARB) | 7 << 16);
@@ -7615,7 +7624,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_getn_minmax(&mut self, target: u32, reset: u8, format: u32, type_: u32, buf_size: i32, values: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GETN_MINMAX;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_GETN_MINMAX) | 7 << 16);
@@ -7629,7 +7638,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_getn_minmax_arb(&mut self, target: u32, reset: u8, format: u32, type_: u32, buf_size: i32, values: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GETN_MINMAX_ARB;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_GETN_MINMAX_ARB) | 7 << 16);
@@ -7653,7 +7662,7 @@ impl Encoder {
         column: u32,
         span: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_GETN_SEPARABLE_FILTER;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_GETN_SEPARABLE_FILTER) | 9 << 16);
@@ -7679,7 +7688,7 @@ impl Encoder {
         column: u32,
         span: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_GETN_SEPARABLE_FILTER_ARB;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_GETN_SEPARABLE_FILTER_ARB) | 9 << 16);
@@ -7695,7 +7704,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_getn_uniformdv(&mut self, program: u32, location: i32, buf_size: i32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GETN_UNIFORMDV;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GETN_UNIFORMDV) | 5 << 16);
@@ -7707,7 +7716,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_getn_uniformfv(&mut self, program: u32, location: i32, buf_size: i32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GETN_UNIFORMFV;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GETN_UNIFORMFV) | 5 << 16);
@@ -7719,7 +7728,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_getn_uniformi64v_arb(&mut self, program: u32, location: i32, buf_size: i32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GETN_UNIFORMI64V_ARB;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GETN_UNIFORMI64V_ARB) | 5 << 16);
@@ -7731,7 +7740,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_getn_uniformiv(&mut self, program: u32, location: i32, buf_size: i32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GETN_UNIFORMIV;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GETN_UNIFORMIV) | 5 << 16);
@@ -7743,7 +7752,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_getn_uniformui64v_arb(&mut self, program: u32, location: i32, buf_size: i32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GETN_UNIFORMUI64V_ARB;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GETN_UNIFORMUI64V_ARB) | 5 << 16);
@@ -7755,7 +7764,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_getn_uniformuiv(&mut self, program: u32, location: i32, buf_size: i32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GETN_UNIFORMUIV;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GETN_UNIFORMUIV) | 5 << 16);
@@ -7767,7 +7776,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_hint(&mut self, target: u32, mode: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_HINT;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_HINT) | 3 << 16);
@@ -7785,7 +7794,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_index_pointer(&mut self, type_: u32, stride: i32, pointer: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_INDEX_POINTER;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_INDEX_POINTER) | 5 << 16);
@@ -7796,7 +7805,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_index_pointer_ext(&mut self, type_: u32, stride: i32, count: i32, pointer: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_INDEX_POINTER_EXT;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_INDEX_POINTER_EXT) | 6 << 16);
@@ -7895,7 +7904,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_invalidate_buffer_data(&mut self, buffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_INVALIDATE_BUFFER_DATA;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_INVALIDATE_BUFFER_DATA) | 2 << 16);
@@ -7904,7 +7913,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_invalidate_buffer_sub_data(&mut self, buffer: u32, offset: i64, length: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_INVALIDATE_BUFFER_SUB_DATA;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_INVALIDATE_BUFFER_SUB_DATA) | 6 << 16);
@@ -7915,7 +7924,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_invalidate_framebuffer(&mut self, target: u32, num_attachments: i32, attachments: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_INVALIDATE_FRAMEBUFFER;
         unsafe {
             let mut r = self.record(ops::GL_INVALIDATE_FRAMEBUFFER, 16 + crate::encoder::padded(attachments.0 as usize, attachments.1 * 4));
             r.put(target);
@@ -7931,7 +7940,7 @@ impl Encoder {
         num_attachments: i32,
         attachments: (*const u32, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_INVALIDATE_NAMED_FRAMEBUFFER_DATA;
         unsafe {
             let mut r = self
                 .record(ops::GL_INVALIDATE_NAMED_FRAMEBUFFER_DATA, 16 + crate::encoder::padded(attachments.0 as usize, attachments.1 * 4));
@@ -7952,7 +7961,7 @@ impl Encoder {
         width: i32,
         height: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_INVALIDATE_NAMED_FRAMEBUFFER_SUB_DATA;
         unsafe {
             let mut r = self.record(
                 ops::GL_INVALIDATE_NAMED_FRAMEBUFFER_SUB_DATA,
@@ -7979,7 +7988,7 @@ impl Encoder {
         width: i32,
         height: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_INVALIDATE_SUB_FRAMEBUFFER;
         unsafe {
             let mut r =
                 self.record(ops::GL_INVALIDATE_SUB_FRAMEBUFFER, 32 + crate::encoder::padded(attachments.0 as usize, attachments.1 * 4));
@@ -7995,7 +8004,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_invalidate_tex_image(&mut self, texture: u32, level: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_INVALIDATE_TEX_IMAGE;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_INVALIDATE_TEX_IMAGE) | 3 << 16);
@@ -8015,7 +8024,7 @@ impl Encoder {
         height: i32,
         depth: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_INVALIDATE_TEX_SUB_IMAGE;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_INVALIDATE_TEX_SUB_IMAGE) | 9 << 16);
@@ -8031,7 +8040,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_is_buffer(&mut self, buffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_IS_BUFFER;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_IS_BUFFER) | 2 << 16);
@@ -8040,7 +8049,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_is_enabled(&mut self, cap: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_IS_ENABLED;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_IS_ENABLED) | 2 << 16);
@@ -8049,7 +8058,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_is_enabledi(&mut self, target: u32, index: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_IS_ENABLEDI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_IS_ENABLEDI) | 3 << 16);
@@ -8059,7 +8068,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_is_framebuffer(&mut self, framebuffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_IS_FRAMEBUFFER;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_IS_FRAMEBUFFER) | 2 << 16);
@@ -8068,7 +8077,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_is_framebuffer_oes(&mut self, framebuffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_IS_FRAMEBUFFER_OES;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_IS_FRAMEBUFFER_OES) | 2 << 16);
@@ -8077,7 +8086,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_is_named_string_arb(&mut self, name: (*const u8, usize), answer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_IS_NAMED_STRING_ARB;
         unsafe {
             let mut r = self.record(ops::GL_IS_NAMED_STRING_ARB, 12 + crate::encoder::padded(name.0 as usize, name.1 * 1));
             r.array(name.0.cast(), name.1 * 1);
@@ -8087,7 +8096,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_is_program(&mut self, program: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_IS_PROGRAM;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_IS_PROGRAM) | 2 << 16);
@@ -8096,7 +8105,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_is_program_arb(&mut self, program: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_IS_PROGRAM_ARB;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_IS_PROGRAM_ARB) | 2 << 16);
@@ -8105,7 +8114,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_is_program_pipeline(&mut self, pipeline: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_IS_PROGRAM_PIPELINE;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_IS_PROGRAM_PIPELINE) | 2 << 16);
@@ -8114,7 +8123,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_is_program_pipeline_ext(&mut self, pipeline: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_IS_PROGRAM_PIPELINE_EXT;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_IS_PROGRAM_PIPELINE_EXT) | 2 << 16);
@@ -8123,7 +8132,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_is_query(&mut self, id: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_IS_QUERY;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_IS_QUERY) | 2 << 16);
@@ -8132,7 +8141,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_is_query_ext(&mut self, id: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_IS_QUERY_EXT;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_IS_QUERY_EXT) | 2 << 16);
@@ -8141,7 +8150,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_is_renderbuffer(&mut self, renderbuffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_IS_RENDERBUFFER;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_IS_RENDERBUFFER) | 2 << 16);
@@ -8150,7 +8159,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_is_renderbuffer_oes(&mut self, renderbuffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_IS_RENDERBUFFER_OES;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_IS_RENDERBUFFER_OES) | 2 << 16);
@@ -8159,7 +8168,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_is_sampler(&mut self, sampler: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_IS_SAMPLER;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_IS_SAMPLER) | 2 << 16);
@@ -8168,7 +8177,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_is_shader(&mut self, shader: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_IS_SHADER;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_IS_SHADER) | 2 << 16);
@@ -8177,7 +8186,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_is_sync(&mut self, sync: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_IS_SYNC;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_IS_SYNC) | 2 << 16);
@@ -8186,7 +8195,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_is_texture(&mut self, texture: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_IS_TEXTURE;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_IS_TEXTURE) | 2 << 16);
@@ -8195,7 +8204,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_is_texture_ext(&mut self, texture: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_IS_TEXTURE_EXT;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_IS_TEXTURE_EXT) | 2 << 16);
@@ -8204,7 +8213,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_is_transform_feedback(&mut self, id: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_IS_TRANSFORM_FEEDBACK;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_IS_TRANSFORM_FEEDBACK) | 2 << 16);
@@ -8213,7 +8222,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_is_vertex_array(&mut self, array: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_IS_VERTEX_ARRAY;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_IS_VERTEX_ARRAY) | 2 << 16);
@@ -8222,7 +8231,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_label_object_ext(&mut self, identifier: u32, name: u32, length: i32, label: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_LABEL_OBJECT_EXT;
         unsafe {
             let mut r = self.record(ops::GL_LABEL_OBJECT_EXT, 20 + crate::encoder::padded(label.0 as usize, label.1 * 1));
             r.put(identifier);
@@ -8234,7 +8243,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_light_modelf(&mut self, pname: u32, param: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_LIGHT_MODELF;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_LIGHT_MODELF) | 3 << 16);
@@ -8244,7 +8253,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_light_modelfv(&mut self, pname: u32, params: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_LIGHT_MODELFV;
         unsafe {
             let mut r = self.record(ops::GL_LIGHT_MODELFV, 12 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(pname);
@@ -8254,7 +8263,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_light_modeli(&mut self, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_LIGHT_MODELI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_LIGHT_MODELI) | 3 << 16);
@@ -8264,7 +8273,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_light_modeliv(&mut self, pname: u32, params: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_LIGHT_MODELIV;
         unsafe {
             let mut r = self.record(ops::GL_LIGHT_MODELIV, 12 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(pname);
@@ -8274,7 +8283,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_light_modelx(&mut self, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_LIGHT_MODELX;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_LIGHT_MODELX) | 3 << 16);
@@ -8284,7 +8293,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_light_modelxv(&mut self, pname: u32, param: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_LIGHT_MODELXV;
         unsafe {
             let mut r = self.record(ops::GL_LIGHT_MODELXV, 12 + crate::encoder::padded(param.0 as usize, param.1 * 4));
             r.put(pname);
@@ -8294,7 +8303,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_lightf(&mut self, light: u32, pname: u32, param: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_LIGHTF;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_LIGHTF) | 4 << 16);
@@ -8305,7 +8314,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_lightfv(&mut self, light: u32, pname: u32, params: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_LIGHTFV;
         unsafe {
             let mut r = self.record(ops::GL_LIGHTFV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(light);
@@ -8316,7 +8325,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_lighti(&mut self, light: u32, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_LIGHTI;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_LIGHTI) | 4 << 16);
@@ -8327,7 +8336,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_lightiv(&mut self, light: u32, pname: u32, params: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_LIGHTIV;
         unsafe {
             let mut r = self.record(ops::GL_LIGHTIV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(light);
@@ -8338,7 +8347,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_lightx(&mut self, light: u32, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_LIGHTX;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_LIGHTX) | 4 << 16);
@@ -8349,7 +8358,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_lightxv(&mut self, light: u32, pname: u32, params: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_LIGHTXV;
         unsafe {
             let mut r = self.record(ops::GL_LIGHTXV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(light);
@@ -8360,7 +8369,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_line_stipple(&mut self, factor: i32, pattern: u16) {
-        self.fallible = true;
+        self.doubt = ops::GL_LINE_STIPPLE;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_LINE_STIPPLE) | 3 << 16);
@@ -8370,7 +8379,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_line_width(&mut self, width: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_LINE_WIDTH;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_LINE_WIDTH) | 2 << 16);
@@ -8379,7 +8388,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_line_widthx(&mut self, width: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_LINE_WIDTHX;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_LINE_WIDTHX) | 2 << 16);
@@ -8388,7 +8397,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_link_program(&mut self, program: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_LINK_PROGRAM;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_LINK_PROGRAM) | 2 << 16);
@@ -8436,7 +8445,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_load_name(&mut self, name: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_LOAD_NAME;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_LOAD_NAME) | 2 << 16);
@@ -8469,7 +8478,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_map1d(&mut self, target: u32, u1: f64, u2: f64, stride: i32, order: i32, points: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MAP1D;
         unsafe {
             let mut r = self.record(ops::GL_MAP1D, 36 + crate::encoder::padded(points.0 as usize, points.1 * 8));
             r.put(target);
@@ -8483,7 +8492,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_map1f(&mut self, target: u32, u1: f32, u2: f32, stride: i32, order: i32, points: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MAP1F;
         unsafe {
             let mut r = self.record(ops::GL_MAP1F, 28 + crate::encoder::padded(points.0 as usize, points.1 * 4));
             r.put(target);
@@ -8509,7 +8518,7 @@ impl Encoder {
         vorder: i32,
         points: (*const f64, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_MAP2D;
         unsafe {
             let mut r = self.record(ops::GL_MAP2D, 60 + crate::encoder::padded(points.0 as usize, points.1 * 8));
             r.put(target);
@@ -8539,7 +8548,7 @@ impl Encoder {
         vorder: i32,
         points: (*const f32, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_MAP2F;
         unsafe {
             let mut r = self.record(ops::GL_MAP2F, 44 + crate::encoder::padded(points.0 as usize, points.1 * 4));
             r.put(target);
@@ -8557,7 +8566,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_map_grid1d(&mut self, un: i32, u1: f64, u2: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_MAP_GRID1D;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_MAP_GRID1D) | 6 << 16);
@@ -8568,7 +8577,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_map_grid1f(&mut self, un: i32, u1: f32, u2: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MAP_GRID1F;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_MAP_GRID1F) | 4 << 16);
@@ -8579,7 +8588,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_map_grid2d(&mut self, un: i32, u1: f64, u2: f64, vn: i32, v1: f64, v2: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_MAP_GRID2D;
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_MAP_GRID2D) | 11 << 16);
@@ -8593,7 +8602,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_map_grid2f(&mut self, un: i32, u1: f32, u2: f32, vn: i32, v1: f32, v2: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MAP_GRID2F;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_MAP_GRID2F) | 7 << 16);
@@ -8607,7 +8616,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_materialf(&mut self, face: u32, pname: u32, param: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATERIALF;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_MATERIALF) | 4 << 16);
@@ -8618,7 +8627,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_materialfv(&mut self, face: u32, pname: u32, params: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATERIALFV;
         unsafe {
             let mut r = self.record(ops::GL_MATERIALFV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(face);
@@ -8629,7 +8638,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_materiali(&mut self, face: u32, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATERIALI;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_MATERIALI) | 4 << 16);
@@ -8640,7 +8649,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_materialiv(&mut self, face: u32, pname: u32, params: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATERIALIV;
         unsafe {
             let mut r = self.record(ops::GL_MATERIALIV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(face);
@@ -8651,7 +8660,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_materialx(&mut self, face: u32, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATERIALX;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_MATERIALX) | 4 << 16);
@@ -8662,7 +8671,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_materialxv(&mut self, face: u32, pname: u32, param: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATERIALXV;
         unsafe {
             let mut r = self.record(ops::GL_MATERIALXV, 16 + crate::encoder::padded(param.0 as usize, param.1 * 4));
             r.put(face);
@@ -8673,7 +8682,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_matrix_frustum_ext(&mut self, mode: u32, left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATRIX_FRUSTUM_EXT;
         unsafe {
             let p = self.room(56);
             put(p, 0, u32::from(ops::GL_MATRIX_FRUSTUM_EXT) | 14 << 16);
@@ -8688,7 +8697,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_matrix_load_identity_ext(&mut self, mode: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATRIX_LOAD_IDENTITY_EXT;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_MATRIX_LOAD_IDENTITY_EXT) | 2 << 16);
@@ -8697,7 +8706,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_matrix_load_transposed_ext(&mut self, mode: u32, m: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATRIX_LOAD_TRANSPOSED_EXT;
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_LOAD_TRANSPOSED_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 8));
             r.put(mode);
@@ -8707,7 +8716,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_matrix_load_transposef_ext(&mut self, mode: u32, m: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATRIX_LOAD_TRANSPOSEF_EXT;
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_LOAD_TRANSPOSEF_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 4));
             r.put(mode);
@@ -8717,7 +8726,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_matrix_loadd_ext(&mut self, mode: u32, m: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATRIX_LOADD_EXT;
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_LOADD_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 8));
             r.put(mode);
@@ -8727,7 +8736,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_matrix_loadf_ext(&mut self, mode: u32, m: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATRIX_LOADF_EXT;
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_LOADF_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 4));
             r.put(mode);
@@ -8737,7 +8746,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_matrix_mode(&mut self, mode: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATRIX_MODE;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_MATRIX_MODE) | 2 << 16);
@@ -8746,7 +8755,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_matrix_mult_transposed_ext(&mut self, mode: u32, m: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATRIX_MULT_TRANSPOSED_EXT;
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_MULT_TRANSPOSED_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 8));
             r.put(mode);
@@ -8756,7 +8765,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_matrix_mult_transposef_ext(&mut self, mode: u32, m: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATRIX_MULT_TRANSPOSEF_EXT;
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_MULT_TRANSPOSEF_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 4));
             r.put(mode);
@@ -8766,7 +8775,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_matrix_multd_ext(&mut self, mode: u32, m: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATRIX_MULTD_EXT;
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_MULTD_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 8));
             r.put(mode);
@@ -8776,7 +8785,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_matrix_multf_ext(&mut self, mode: u32, m: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATRIX_MULTF_EXT;
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_MULTF_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 4));
             r.put(mode);
@@ -8786,7 +8795,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_matrix_ortho_ext(&mut self, mode: u32, left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATRIX_ORTHO_EXT;
         unsafe {
             let p = self.room(56);
             put(p, 0, u32::from(ops::GL_MATRIX_ORTHO_EXT) | 14 << 16);
@@ -8801,7 +8810,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_matrix_pop_ext(&mut self, mode: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATRIX_POP_EXT;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_MATRIX_POP_EXT) | 2 << 16);
@@ -8810,7 +8819,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_matrix_push_ext(&mut self, mode: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATRIX_PUSH_EXT;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_MATRIX_PUSH_EXT) | 2 << 16);
@@ -8819,7 +8828,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_matrix_rotated_ext(&mut self, mode: u32, angle: f64, x: f64, y: f64, z: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATRIX_ROTATED_EXT;
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_MATRIX_ROTATED_EXT) | 10 << 16);
@@ -8832,7 +8841,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_matrix_rotatef_ext(&mut self, mode: u32, angle: f32, x: f32, y: f32, z: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATRIX_ROTATEF_EXT;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_MATRIX_ROTATEF_EXT) | 6 << 16);
@@ -8845,7 +8854,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_matrix_scaled_ext(&mut self, mode: u32, x: f64, y: f64, z: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATRIX_SCALED_EXT;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_MATRIX_SCALED_EXT) | 8 << 16);
@@ -8857,7 +8866,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_matrix_scalef_ext(&mut self, mode: u32, x: f32, y: f32, z: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATRIX_SCALEF_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MATRIX_SCALEF_EXT) | 5 << 16);
@@ -8869,7 +8878,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_matrix_translated_ext(&mut self, mode: u32, x: f64, y: f64, z: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATRIX_TRANSLATED_EXT;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_MATRIX_TRANSLATED_EXT) | 8 << 16);
@@ -8881,7 +8890,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_matrix_translatef_ext(&mut self, mode: u32, x: f32, y: f32, z: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MATRIX_TRANSLATEF_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MATRIX_TRANSLATEF_EXT) | 5 << 16);
@@ -8893,7 +8902,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_max_shader_compiler_threads_khr(&mut self, count: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MAX_SHADER_COMPILER_THREADS_KHR;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_MAX_SHADER_COMPILER_THREADS_KHR) | 2 << 16);
@@ -8902,7 +8911,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_memory_barrier(&mut self, barriers: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MEMORY_BARRIER;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_MEMORY_BARRIER) | 2 << 16);
@@ -8911,7 +8920,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_memory_barrier_by_region(&mut self, barriers: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MEMORY_BARRIER_BY_REGION;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_MEMORY_BARRIER_BY_REGION) | 2 << 16);
@@ -8920,7 +8929,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_min_sample_shading(&mut self, value: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MIN_SAMPLE_SHADING;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_MIN_SAMPLE_SHADING) | 2 << 16);
@@ -8969,7 +8978,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_draw_arrays(&mut self, mode: u32, first: (*const i32, usize), count: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_DRAW_ARRAYS;
         unsafe {
             let mut r = self.record(
                 ops::GL_MULTI_DRAW_ARRAYS,
@@ -8983,7 +8992,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_draw_arrays_indirect(&mut self, mode: u32, indirect: u64, drawcount: i32, stride: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_DRAW_ARRAYS_INDIRECT;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_MULTI_DRAW_ARRAYS_INDIRECT) | 6 << 16);
@@ -8995,7 +9004,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_draw_arrays_indirect_count(&mut self, mode: u32, indirect: u64, drawcount: i64, maxdrawcount: i32, stride: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_DRAW_ARRAYS_INDIRECT_COUNT;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_MULTI_DRAW_ARRAYS_INDIRECT_COUNT) | 8 << 16);
@@ -9008,7 +9017,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_draw_elements(&mut self, mode: u32, count: (*const i32, usize), type_: u32, offsets: (*const u64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_DRAW_ELEMENTS;
         unsafe {
             let mut r = self.record(
                 ops::GL_MULTI_DRAW_ELEMENTS,
@@ -9030,7 +9039,7 @@ impl Encoder {
         offsets: (*const u64, usize),
         base: (*const i32, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_DRAW_ELEMENTS_BASE_VERTEX;
         unsafe {
             let mut r = self.record(
                 ops::GL_MULTI_DRAW_ELEMENTS_BASE_VERTEX,
@@ -9048,7 +9057,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_draw_elements_indirect(&mut self, mode: u32, type_: u32, indirect: u64, drawcount: i32, stride: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_DRAW_ELEMENTS_INDIRECT;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_MULTI_DRAW_ELEMENTS_INDIRECT) | 7 << 16);
@@ -9069,7 +9078,7 @@ impl Encoder {
         maxdrawcount: i32,
         stride: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_DRAW_ELEMENTS_INDIRECT_COUNT;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_MULTI_DRAW_ELEMENTS_INDIRECT_COUNT) | 9 << 16);
@@ -9083,7 +9092,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_buffer_ext(&mut self, texunit: u32, target: u32, internalformat: u32, buffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_BUFFER_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_BUFFER_EXT) | 5 << 16);
@@ -9095,7 +9104,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_coord1d(&mut self, target: u32, s: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD1D;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_COORD1D) | 4 << 16);
@@ -9105,7 +9114,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_coord1dv(&mut self, target: u32, v: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD1DV;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_COORD1DV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 8));
             r.put(target);
@@ -9115,7 +9124,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_coord1f(&mut self, target: u32, s: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD1F;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_COORD1F) | 3 << 16);
@@ -9125,7 +9134,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_coord1fv(&mut self, target: u32, v: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD1FV;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_COORD1FV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(target);
@@ -9135,7 +9144,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_coord1i(&mut self, target: u32, s: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD1I;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_COORD1I) | 3 << 16);
@@ -9145,7 +9154,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_coord1iv(&mut self, target: u32, v: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD1IV;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_COORD1IV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(target);
@@ -9155,7 +9164,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_coord1s(&mut self, target: u32, s: i16) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD1S;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_COORD1S) | 3 << 16);
@@ -9165,7 +9174,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_coord1sv(&mut self, target: u32, v: (*const i16, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD1SV;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_COORD1SV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 2));
             r.put(target);
@@ -9175,7 +9184,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_coord2d(&mut self, target: u32, s: f64, t: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD2D;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_COORD2D) | 6 << 16);
@@ -9186,7 +9195,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_coord2dv(&mut self, target: u32, v: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD2DV;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_COORD2DV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 8));
             r.put(target);
@@ -9196,7 +9205,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_coord2f(&mut self, target: u32, s: f32, t: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD2F;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_COORD2F) | 4 << 16);
@@ -9207,7 +9216,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_coord2fv(&mut self, target: u32, v: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD2FV;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_COORD2FV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(target);
@@ -9217,7 +9226,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_coord2i(&mut self, target: u32, s: i32, t: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD2I;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_COORD2I) | 4 << 16);
@@ -9228,7 +9237,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_coord2iv(&mut self, target: u32, v: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD2IV;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_COORD2IV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(target);
@@ -9238,7 +9247,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_coord2s(&mut self, target: u32, s: i16, t: i16) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD2S;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_COORD2S) | 4 << 16);
@@ -9249,7 +9258,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_coord2sv(&mut self, target: u32, v: (*const i16, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD2SV;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_COORD2SV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 2));
             r.put(target);
@@ -9259,7 +9268,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_coord3d(&mut self, target: u32, s: f64, t: f64, r: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD3D;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_COORD3D) | 8 << 16);
@@ -9271,7 +9280,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_coord3dv(&mut self, target: u32, v: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD3DV;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_COORD3DV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 8));
             r.put(target);
@@ -9281,7 +9290,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_coord3f(&mut self, target: u32, s: f32, t: f32, r: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD3F;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_COORD3F) | 5 << 16);
@@ -9293,7 +9302,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_coord3fv(&mut self, target: u32, v: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD3FV;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_COORD3FV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(target);
@@ -9303,7 +9312,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_coord3i(&mut self, target: u32, s: i32, t: i32, r: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD3I;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_COORD3I) | 5 << 16);
@@ -9315,7 +9324,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_coord3iv(&mut self, target: u32, v: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD3IV;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_COORD3IV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(target);
@@ -9325,7 +9334,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_coord3s(&mut self, target: u32, s: i16, t: i16, r: i16) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD3S;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_COORD3S) | 5 << 16);
@@ -9337,7 +9346,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_coord3sv(&mut self, target: u32, v: (*const i16, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD3SV;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_COORD3SV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 2));
             r.put(target);
@@ -9347,7 +9356,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_coord4d(&mut self, target: u32, s: f64, t: f64, r: f64, q: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD4D;
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_COORD4D) | 10 << 16);
@@ -9360,7 +9369,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_coord4dv(&mut self, target: u32, v: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD4DV;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_COORD4DV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 8));
             r.put(target);
@@ -9370,7 +9379,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_coord4f(&mut self, target: u32, s: f32, t: f32, r: f32, q: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD4F;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_COORD4F) | 6 << 16);
@@ -9383,7 +9392,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_coord4fv(&mut self, target: u32, v: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD4FV;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_COORD4FV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(target);
@@ -9393,7 +9402,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_coord4i(&mut self, target: u32, s: i32, t: i32, r: i32, q: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD4I;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_COORD4I) | 6 << 16);
@@ -9406,7 +9415,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_coord4iv(&mut self, target: u32, v: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD4IV;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_COORD4IV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(target);
@@ -9416,7 +9425,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_coord4s(&mut self, target: u32, s: i16, t: i16, r: i16, q: i16) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD4S;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_COORD4S) | 6 << 16);
@@ -9429,7 +9438,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_coord4sv(&mut self, target: u32, v: (*const i16, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD4SV;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_COORD4SV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 2));
             r.put(target);
@@ -9439,7 +9448,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_coord4x(&mut self, texture: u32, s: i32, t: i32, r: i32, q: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD4X;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_COORD4X) | 6 << 16);
@@ -9452,7 +9461,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_coord_p1ui(&mut self, texture: u32, type_: u32, coords: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD_P1UI;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_COORD_P1UI) | 4 << 16);
@@ -9463,7 +9472,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_coord_p1uiv(&mut self, texture: u32, type_: u32, coords: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD_P1UIV;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_COORD_P1UIV, 16 + crate::encoder::padded(coords.0 as usize, coords.1 * 4));
             r.put(texture);
@@ -9474,7 +9483,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_coord_p2ui(&mut self, texture: u32, type_: u32, coords: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD_P2UI;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_COORD_P2UI) | 4 << 16);
@@ -9485,7 +9494,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_coord_p2uiv(&mut self, texture: u32, type_: u32, coords: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD_P2UIV;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_COORD_P2UIV, 16 + crate::encoder::padded(coords.0 as usize, coords.1 * 4));
             r.put(texture);
@@ -9496,7 +9505,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_coord_p3ui(&mut self, texture: u32, type_: u32, coords: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD_P3UI;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_COORD_P3UI) | 4 << 16);
@@ -9507,7 +9516,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_coord_p3uiv(&mut self, texture: u32, type_: u32, coords: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD_P3UIV;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_COORD_P3UIV, 16 + crate::encoder::padded(coords.0 as usize, coords.1 * 4));
             r.put(texture);
@@ -9518,7 +9527,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_coord_p4ui(&mut self, texture: u32, type_: u32, coords: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD_P4UI;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_COORD_P4UI) | 4 << 16);
@@ -9529,7 +9538,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_coord_p4uiv(&mut self, texture: u32, type_: u32, coords: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_COORD_P4UIV;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_COORD_P4UIV, 16 + crate::encoder::padded(coords.0 as usize, coords.1 * 4));
             r.put(texture);
@@ -9540,7 +9549,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_envf_ext(&mut self, texunit: u32, target: u32, pname: u32, param: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_ENVF_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_ENVF_EXT) | 5 << 16);
@@ -9552,7 +9561,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_envfv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_ENVFV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_ENVFV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texunit);
@@ -9564,7 +9573,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_envi_ext(&mut self, texunit: u32, target: u32, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_ENVI_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_ENVI_EXT) | 5 << 16);
@@ -9576,7 +9585,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_enviv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_ENVIV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_ENVIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texunit);
@@ -9588,7 +9597,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_gend_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_GEND_EXT;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_GEND_EXT) | 6 << 16);
@@ -9600,7 +9609,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_gendv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_GENDV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_GENDV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 8));
             r.put(texunit);
@@ -9612,7 +9621,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_genf_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_GENF_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_GENF_EXT) | 5 << 16);
@@ -9624,7 +9633,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_genfv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_GENFV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_GENFV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texunit);
@@ -9636,7 +9645,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_geni_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_GENI_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_GENI_EXT) | 5 << 16);
@@ -9648,7 +9657,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_geniv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_GENIV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_GENIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texunit);
@@ -9671,7 +9680,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_IMAGE1DEXT;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_IMAGE1DEXT, 40 + pixels.extra_bytes());
             r.put(texunit);
@@ -9700,7 +9709,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_IMAGE2DEXT;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_IMAGE2DEXT, 44 + pixels.extra_bytes());
             r.put(texunit);
@@ -9731,7 +9740,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_IMAGE3DEXT;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_IMAGE3DEXT, 48 + pixels.extra_bytes());
             r.put(texunit);
@@ -9750,7 +9759,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_parameter_iiv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_PARAMETER_IIV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_PARAMETER_IIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texunit);
@@ -9762,7 +9771,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_parameter_iuiv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_PARAMETER_IUIV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_PARAMETER_IUIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texunit);
@@ -9774,7 +9783,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_parameterf_ext(&mut self, texunit: u32, target: u32, pname: u32, param: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_PARAMETERF_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_PARAMETERF_EXT) | 5 << 16);
@@ -9786,7 +9795,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_parameterfv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_PARAMETERFV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_PARAMETERFV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texunit);
@@ -9798,7 +9807,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_parameteri_ext(&mut self, texunit: u32, target: u32, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_PARAMETERI_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_PARAMETERI_EXT) | 5 << 16);
@@ -9810,7 +9819,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_multi_tex_parameteriv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_PARAMETERIV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_PARAMETERIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texunit);
@@ -9822,7 +9831,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_multi_tex_renderbuffer_ext(&mut self, texunit: u32, target: u32, renderbuffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_RENDERBUFFER_EXT;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_RENDERBUFFER_EXT) | 4 << 16);
@@ -9843,7 +9852,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_SUB_IMAGE1DEXT;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_SUB_IMAGE1DEXT, 36 + pixels.extra_bytes());
             r.put(texunit);
@@ -9871,7 +9880,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_SUB_IMAGE2DEXT;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_SUB_IMAGE2DEXT, 44 + pixels.extra_bytes());
             r.put(texunit);
@@ -9903,7 +9912,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_MULTI_TEX_SUB_IMAGE3DEXT;
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_SUB_IMAGE3DEXT, 52 + pixels.extra_bytes());
             r.put(texunit);
@@ -9923,7 +9932,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_named_framebuffer_draw_buffer(&mut self, framebuffer: u32, buf: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_FRAMEBUFFER_DRAW_BUFFER;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_DRAW_BUFFER) | 3 << 16);
@@ -9933,7 +9942,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_named_framebuffer_draw_buffers(&mut self, framebuffer: u32, n: i32, bufs: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_FRAMEBUFFER_DRAW_BUFFERS;
         unsafe {
             let mut r = self.record(ops::GL_NAMED_FRAMEBUFFER_DRAW_BUFFERS, 16 + crate::encoder::padded(bufs.0 as usize, bufs.1 * 4));
             r.put(framebuffer);
@@ -9944,7 +9953,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_named_framebuffer_parameteri(&mut self, framebuffer: u32, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_FRAMEBUFFER_PARAMETERI;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_PARAMETERI) | 4 << 16);
@@ -9955,7 +9964,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_named_framebuffer_parameteri_ext(&mut self, framebuffer: u32, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_FRAMEBUFFER_PARAMETERI_EXT;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_PARAMETERI_EXT) | 4 << 16);
@@ -9966,7 +9975,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_named_framebuffer_read_buffer(&mut self, framebuffer: u32, src: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_FRAMEBUFFER_READ_BUFFER;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_READ_BUFFER) | 3 << 16);
@@ -9982,7 +9991,7 @@ impl Encoder {
         renderbuffertarget: u32,
         renderbuffer: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_FRAMEBUFFER_RENDERBUFFER;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_RENDERBUFFER) | 5 << 16);
@@ -10000,7 +10009,7 @@ impl Encoder {
         renderbuffertarget: u32,
         renderbuffer: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_FRAMEBUFFER_RENDERBUFFER_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_RENDERBUFFER_EXT) | 5 << 16);
@@ -10012,7 +10021,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_named_framebuffer_texture(&mut self, framebuffer: u32, attachment: u32, texture: u32, level: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_FRAMEBUFFER_TEXTURE;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE) | 5 << 16);
@@ -10031,7 +10040,7 @@ impl Encoder {
         texture: u32,
         level: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_FRAMEBUFFER_TEXTURE1DEXT;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE1DEXT) | 6 << 16);
@@ -10051,7 +10060,7 @@ impl Encoder {
         texture: u32,
         level: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_FRAMEBUFFER_TEXTURE2DEXT;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE2DEXT) | 6 << 16);
@@ -10072,7 +10081,7 @@ impl Encoder {
         level: i32,
         zoffset: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_FRAMEBUFFER_TEXTURE3DEXT;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE3DEXT) | 7 << 16);
@@ -10086,7 +10095,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_named_framebuffer_texture_ext(&mut self, framebuffer: u32, attachment: u32, texture: u32, level: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_FRAMEBUFFER_TEXTURE_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE_EXT) | 5 << 16);
@@ -10098,7 +10107,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_named_framebuffer_texture_face_ext(&mut self, framebuffer: u32, attachment: u32, texture: u32, level: i32, face: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_FRAMEBUFFER_TEXTURE_FACE_EXT;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE_FACE_EXT) | 6 << 16);
@@ -10111,7 +10120,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_named_framebuffer_texture_layer(&mut self, framebuffer: u32, attachment: u32, texture: u32, level: i32, layer: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_FRAMEBUFFER_TEXTURE_LAYER;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE_LAYER) | 6 << 16);
@@ -10131,7 +10140,7 @@ impl Encoder {
         level: i32,
         layer: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_FRAMEBUFFER_TEXTURE_LAYER_EXT;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE_LAYER_EXT) | 6 << 16);
@@ -10144,7 +10153,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_named_renderbuffer_storage(&mut self, renderbuffer: u32, internalformat: u32, width: i32, height: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_RENDERBUFFER_STORAGE;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_NAMED_RENDERBUFFER_STORAGE) | 5 << 16);
@@ -10156,7 +10165,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_named_renderbuffer_storage_ext(&mut self, renderbuffer: u32, internalformat: u32, width: i32, height: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_RENDERBUFFER_STORAGE_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_NAMED_RENDERBUFFER_STORAGE_EXT) | 5 << 16);
@@ -10175,7 +10184,7 @@ impl Encoder {
         width: i32,
         height: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE) | 6 << 16);
@@ -10196,7 +10205,7 @@ impl Encoder {
         width: i32,
         height: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_COVERAGE_EXT;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_COVERAGE_EXT) | 7 << 16);
@@ -10217,7 +10226,7 @@ impl Encoder {
         width: i32,
         height: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT) | 6 << 16);
@@ -10230,7 +10239,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_named_string_arb(&mut self, type_: u32, name: (*const u8, usize), string: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_STRING_ARB;
         unsafe {
             let mut r = self.record(
                 ops::GL_NAMED_STRING_ARB,
@@ -10244,7 +10253,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_new_list(&mut self, list: u32, mode: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_NEW_LIST;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_NEW_LIST) | 3 << 16);
@@ -10354,7 +10363,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_normal_p3ui(&mut self, type_: u32, coords: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_NORMAL_P3UI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_NORMAL_P3UI) | 3 << 16);
@@ -10364,7 +10373,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_normal_p3uiv(&mut self, type_: u32, coords: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_NORMAL_P3UIV;
         unsafe {
             let mut r = self.record(ops::GL_NORMAL_P3UIV, 12 + crate::encoder::padded(coords.0 as usize, coords.1 * 4));
             r.put(type_);
@@ -10374,7 +10383,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_normal_pointer(&mut self, type_: u32, stride: i32, pointer: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_NORMAL_POINTER;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_NORMAL_POINTER) | 5 << 16);
@@ -10385,7 +10394,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_normal_pointer_ext(&mut self, type_: u32, stride: i32, count: i32, pointer: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_NORMAL_POINTER_EXT;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_NORMAL_POINTER_EXT) | 6 << 16);
@@ -10397,7 +10406,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_object_label(&mut self, identifier: u32, name: u32, length: i32, label: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_OBJECT_LABEL;
         unsafe {
             let mut r = self.record(ops::GL_OBJECT_LABEL, 20 + crate::encoder::padded(label.0 as usize, label.1 * 1));
             r.put(identifier);
@@ -10409,7 +10418,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_object_ptr_label(&mut self, ptr: u32, length: i32, label: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_OBJECT_PTR_LABEL;
         unsafe {
             let mut r = self.record(ops::GL_OBJECT_PTR_LABEL, 16 + crate::encoder::padded(label.0 as usize, label.1 * 1));
             r.put(ptr);
@@ -10420,7 +10429,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_ortho(&mut self, left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_ORTHO;
         unsafe {
             let p = self.room(52);
             put(p, 0, u32::from(ops::GL_ORTHO) | 13 << 16);
@@ -10434,7 +10443,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_orthof(&mut self, l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_ORTHOF;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_ORTHOF) | 7 << 16);
@@ -10448,7 +10457,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_orthof_oes(&mut self, l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_ORTHOF_OES;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_ORTHOF_OES) | 7 << 16);
@@ -10462,7 +10471,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_orthox(&mut self, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_ORTHOX;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_ORTHOX) | 7 << 16);
@@ -10476,7 +10485,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_pass_tex_coord_ati(&mut self, dst: u32, coord: u32, swizzle: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PASS_TEX_COORD_ATI;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_PASS_TEX_COORD_ATI) | 4 << 16);
@@ -10495,7 +10504,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_patch_parameterfv(&mut self, pname: u32, values: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PATCH_PARAMETERFV;
         unsafe {
             let mut r = self.record(ops::GL_PATCH_PARAMETERFV, 12 + crate::encoder::padded(values.0 as usize, values.1 * 4));
             r.put(pname);
@@ -10505,7 +10514,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_patch_parameteri(&mut self, pname: u32, value: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PATCH_PARAMETERI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_PATCH_PARAMETERI) | 3 << 16);
@@ -10515,7 +10524,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_pause_transform_feedback(&mut self) {
-        self.fallible = true;
+        self.doubt = ops::GL_PAUSE_TRANSFORM_FEEDBACK;
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_PAUSE_TRANSFORM_FEEDBACK) | 1 << 16);
@@ -10523,7 +10532,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_pixel_mapfv(&mut self, map: u32, size: i32, values: Data) {
-        self.fallible = true;
+        self.doubt = ops::GL_PIXEL_MAPFV;
         unsafe {
             let mut r = self.record(ops::GL_PIXEL_MAPFV, 16 + values.extra_bytes());
             r.put(map);
@@ -10534,7 +10543,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_pixel_mapuiv(&mut self, map: u32, size: i32, values: Data) {
-        self.fallible = true;
+        self.doubt = ops::GL_PIXEL_MAPUIV;
         unsafe {
             let mut r = self.record(ops::GL_PIXEL_MAPUIV, 16 + values.extra_bytes());
             r.put(map);
@@ -10545,7 +10554,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_pixel_mapusv(&mut self, map: u32, size: i32, values: Data) {
-        self.fallible = true;
+        self.doubt = ops::GL_PIXEL_MAPUSV;
         unsafe {
             let mut r = self.record(ops::GL_PIXEL_MAPUSV, 16 + values.extra_bytes());
             r.put(map);
@@ -10556,7 +10565,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_pixel_storef(&mut self, pname: u32, param: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PIXEL_STOREF;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_PIXEL_STOREF) | 3 << 16);
@@ -10566,7 +10575,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_pixel_storei(&mut self, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PIXEL_STOREI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_PIXEL_STOREI) | 3 << 16);
@@ -10576,7 +10585,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_pixel_transferf(&mut self, pname: u32, param: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PIXEL_TRANSFERF;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_PIXEL_TRANSFERF) | 3 << 16);
@@ -10586,7 +10595,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_pixel_transferi(&mut self, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PIXEL_TRANSFERI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_PIXEL_TRANSFERI) | 3 << 16);
@@ -10596,7 +10605,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_pixel_zoom(&mut self, xfactor: f32, yfactor: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PIXEL_ZOOM;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_PIXEL_ZOOM) | 3 << 16);
@@ -10606,7 +10615,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_point_parameterf(&mut self, pname: u32, param: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_POINT_PARAMETERF;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_POINT_PARAMETERF) | 3 << 16);
@@ -10616,7 +10625,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_point_parameterfv(&mut self, pname: u32, params: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_POINT_PARAMETERFV;
         unsafe {
             let mut r = self.record(ops::GL_POINT_PARAMETERFV, 12 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(pname);
@@ -10626,7 +10635,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_point_parameteri(&mut self, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_POINT_PARAMETERI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_POINT_PARAMETERI) | 3 << 16);
@@ -10636,7 +10645,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_point_parameteriv(&mut self, pname: u32, params: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_POINT_PARAMETERIV;
         unsafe {
             let mut r = self.record(ops::GL_POINT_PARAMETERIV, 12 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(pname);
@@ -10646,7 +10655,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_point_parameterx(&mut self, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_POINT_PARAMETERX;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_POINT_PARAMETERX) | 3 << 16);
@@ -10656,7 +10665,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_point_parameterxv(&mut self, pname: u32, params: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_POINT_PARAMETERXV;
         unsafe {
             let mut r = self.record(ops::GL_POINT_PARAMETERXV, 12 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(pname);
@@ -10666,7 +10675,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_point_size(&mut self, size: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_POINT_SIZE;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_POINT_SIZE) | 2 << 16);
@@ -10675,7 +10684,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_point_size_pointer_oes(&mut self, type_: u32, stride: i32, pointer: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_POINT_SIZE_POINTER_OES;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_POINT_SIZE_POINTER_OES) | 5 << 16);
@@ -10686,7 +10695,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_point_sizex(&mut self, size: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_POINT_SIZEX;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_POINT_SIZEX) | 2 << 16);
@@ -10695,7 +10704,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_polygon_mode(&mut self, face: u32, mode: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_POLYGON_MODE;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_POLYGON_MODE) | 3 << 16);
@@ -10714,7 +10723,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_polygon_offset_clamp(&mut self, factor: f32, units: f32, clamp: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_POLYGON_OFFSET_CLAMP;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_POLYGON_OFFSET_CLAMP) | 4 << 16);
@@ -10725,7 +10734,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_polygon_offsetx(&mut self, factor: i32, units: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_POLYGON_OFFSETX;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_POLYGON_OFFSETX) | 3 << 16);
@@ -10735,7 +10744,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_polygon_stipple(&mut self, mask: Data) {
-        self.fallible = true;
+        self.doubt = ops::GL_POLYGON_STIPPLE;
         unsafe {
             let mut r = self.record(ops::GL_POLYGON_STIPPLE, 8 + mask.extra_bytes());
             r.data(mask);
@@ -10744,7 +10753,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_pop_attrib(&mut self) {
-        self.fallible = true;
+        self.doubt = ops::GL_POP_ATTRIB;
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_POP_ATTRIB) | 1 << 16);
@@ -10752,7 +10761,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_pop_debug_group(&mut self) {
-        self.fallible = true;
+        self.doubt = ops::GL_POP_DEBUG_GROUP;
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_POP_DEBUG_GROUP) | 1 << 16);
@@ -10760,7 +10769,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_pop_matrix(&mut self) {
-        self.fallible = true;
+        self.doubt = ops::GL_POP_MATRIX;
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_POP_MATRIX) | 1 << 16);
@@ -10768,7 +10777,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_pop_name(&mut self) {
-        self.fallible = true;
+        self.doubt = ops::GL_POP_NAME;
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_POP_NAME) | 1 << 16);
@@ -10786,7 +10795,7 @@ impl Encoder {
         max_z: f32,
         max_w: f32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PRIMITIVE_BOUNDING_BOX;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_PRIMITIVE_BOUNDING_BOX) | 9 << 16);
@@ -10802,7 +10811,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_primitive_restart_index(&mut self, index: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PRIMITIVE_RESTART_INDEX;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_PRIMITIVE_RESTART_INDEX) | 2 << 16);
@@ -10811,7 +10820,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_primitive_restart_index_nv(&mut self, index: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PRIMITIVE_RESTART_INDEX_NV;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_PRIMITIVE_RESTART_INDEX_NV) | 2 << 16);
@@ -10820,7 +10829,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_primitive_restart_nv(&mut self) {
-        self.fallible = true;
+        self.doubt = ops::GL_PRIMITIVE_RESTART_NV;
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_PRIMITIVE_RESTART_NV) | 1 << 16);
@@ -10828,7 +10837,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_prioritize_textures(&mut self, n: i32, textures: (*const u32, usize), priorities: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PRIORITIZE_TEXTURES;
         unsafe {
             let mut r = self.record(
                 ops::GL_PRIORITIZE_TEXTURES,
@@ -10843,7 +10852,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_binary(&mut self, program: u32, binary_format: u32, binary: (*const u8, usize), length: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_BINARY;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_BINARY, 20 + crate::encoder::padded(binary.0 as usize, binary.1 * 1));
             r.put(program);
@@ -10855,7 +10864,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_env_parameter4d_arb(&mut self, target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_ENV_PARAMETER4D_ARB;
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_PROGRAM_ENV_PARAMETER4D_ARB) | 11 << 16);
@@ -10869,7 +10878,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_env_parameter4dv_arb(&mut self, target: u32, index: u32, params: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_ENV_PARAMETER4DV_ARB;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_ENV_PARAMETER4DV_ARB, 16 + crate::encoder::padded(params.0 as usize, params.1 * 8));
             r.put(target);
@@ -10880,7 +10889,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_env_parameter4f_arb(&mut self, target: u32, index: u32, x: f32, y: f32, z: f32, w: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_ENV_PARAMETER4F_ARB;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_ENV_PARAMETER4F_ARB) | 7 << 16);
@@ -10894,7 +10903,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_env_parameter4fv_arb(&mut self, target: u32, index: u32, params: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_ENV_PARAMETER4FV_ARB;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_ENV_PARAMETER4FV_ARB, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -10905,7 +10914,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_env_parameters4fv_ext(&mut self, target: u32, index: u32, count: i32, params: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_ENV_PARAMETERS4FV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_ENV_PARAMETERS4FV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -10917,7 +10926,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_local_parameter4d_arb(&mut self, target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_LOCAL_PARAMETER4D_ARB;
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_PROGRAM_LOCAL_PARAMETER4D_ARB) | 11 << 16);
@@ -10931,7 +10940,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_local_parameter4dv_arb(&mut self, target: u32, index: u32, params: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_LOCAL_PARAMETER4DV_ARB;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_LOCAL_PARAMETER4DV_ARB, 16 + crate::encoder::padded(params.0 as usize, params.1 * 8));
             r.put(target);
@@ -10942,7 +10951,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_local_parameter4f_arb(&mut self, target: u32, index: u32, x: f32, y: f32, z: f32, w: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_LOCAL_PARAMETER4F_ARB;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_LOCAL_PARAMETER4F_ARB) | 7 << 16);
@@ -10956,7 +10965,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_local_parameter4fv_arb(&mut self, target: u32, index: u32, params: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_LOCAL_PARAMETER4FV_ARB;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_LOCAL_PARAMETER4FV_ARB, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -10967,7 +10976,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_local_parameters4fv_ext(&mut self, target: u32, index: u32, count: i32, params: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_LOCAL_PARAMETERS4FV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_LOCAL_PARAMETERS4FV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -10979,7 +10988,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_parameteri(&mut self, program: u32, pname: u32, value: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_PARAMETERI;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_PROGRAM_PARAMETERI) | 4 << 16);
@@ -10990,7 +10999,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_string_arb(&mut self, target: u32, format: u32, string: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_STRING_ARB;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_STRING_ARB, 16 + crate::encoder::padded(string.0 as usize, string.1 * 1));
             r.put(target);
@@ -11001,7 +11010,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform1d(&mut self, program: u32, location: i32, v0: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM1D;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM1D) | 5 << 16);
@@ -11012,7 +11021,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform1d_ext(&mut self, program: u32, location: i32, x: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM1D_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM1D_EXT) | 5 << 16);
@@ -11023,7 +11032,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform1dv(&mut self, program: u32, location: i32, count: i32, value: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM1DV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM1DV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11035,7 +11044,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform1dv_ext(&mut self, program: u32, location: i32, count: i32, value: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM1DV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM1DV_EXT, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11047,7 +11056,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform1f(&mut self, program: u32, location: i32, v0: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM1F;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM1F) | 4 << 16);
@@ -11058,7 +11067,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform1fv(&mut self, program: u32, location: i32, count: i32, value: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM1FV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM1FV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(program);
@@ -11070,7 +11079,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform1i(&mut self, program: u32, location: i32, v0: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM1I;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM1I) | 4 << 16);
@@ -11081,7 +11090,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform1i64_arb(&mut self, program: u32, location: i32, x: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM1I64_ARB;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM1I64_ARB) | 5 << 16);
@@ -11092,7 +11101,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform1i64_nv(&mut self, program: u32, location: i32, x: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM1I64_NV;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM1I64_NV) | 5 << 16);
@@ -11103,7 +11112,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform1i64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM1I64V_ARB;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM1I64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11115,7 +11124,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform1i64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM1I64V_NV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM1I64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11127,7 +11136,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform1iv(&mut self, program: u32, location: i32, count: i32, value: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM1IV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM1IV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(program);
@@ -11139,7 +11148,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform1ui(&mut self, program: u32, location: i32, v0: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM1UI;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM1UI) | 4 << 16);
@@ -11150,7 +11159,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform1ui64_arb(&mut self, program: u32, location: i32, x: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM1UI64_ARB;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM1UI64_ARB) | 5 << 16);
@@ -11161,7 +11170,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform1ui64_nv(&mut self, program: u32, location: i32, x: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM1UI64_NV;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM1UI64_NV) | 5 << 16);
@@ -11172,7 +11181,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform1ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM1UI64V_ARB;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM1UI64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11184,7 +11193,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform1ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM1UI64V_NV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM1UI64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11196,7 +11205,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform1uiv(&mut self, program: u32, location: i32, count: i32, value: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM1UIV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM1UIV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(program);
@@ -11208,7 +11217,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform2d(&mut self, program: u32, location: i32, v0: f64, v1: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM2D;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM2D) | 7 << 16);
@@ -11220,7 +11229,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform2d_ext(&mut self, program: u32, location: i32, x: f64, y: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM2D_EXT;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM2D_EXT) | 7 << 16);
@@ -11232,7 +11241,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform2dv(&mut self, program: u32, location: i32, count: i32, value: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM2DV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM2DV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11244,7 +11253,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform2dv_ext(&mut self, program: u32, location: i32, count: i32, value: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM2DV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM2DV_EXT, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11256,7 +11265,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform2f(&mut self, program: u32, location: i32, v0: f32, v1: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM2F;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM2F) | 5 << 16);
@@ -11268,7 +11277,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform2fv(&mut self, program: u32, location: i32, count: i32, value: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM2FV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM2FV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(program);
@@ -11280,7 +11289,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform2i(&mut self, program: u32, location: i32, v0: i32, v1: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM2I;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM2I) | 5 << 16);
@@ -11292,7 +11301,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform2i64_arb(&mut self, program: u32, location: i32, x: i64, y: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM2I64_ARB;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM2I64_ARB) | 7 << 16);
@@ -11304,7 +11313,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform2i64_nv(&mut self, program: u32, location: i32, x: i64, y: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM2I64_NV;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM2I64_NV) | 7 << 16);
@@ -11316,7 +11325,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform2i64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM2I64V_ARB;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM2I64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11328,7 +11337,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform2i64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM2I64V_NV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM2I64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11340,7 +11349,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform2iv(&mut self, program: u32, location: i32, count: i32, value: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM2IV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM2IV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(program);
@@ -11352,7 +11361,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform2ui(&mut self, program: u32, location: i32, v0: u32, v1: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM2UI;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM2UI) | 5 << 16);
@@ -11364,7 +11373,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform2ui64_arb(&mut self, program: u32, location: i32, x: u64, y: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM2UI64_ARB;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM2UI64_ARB) | 7 << 16);
@@ -11376,7 +11385,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform2ui64_nv(&mut self, program: u32, location: i32, x: u64, y: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM2UI64_NV;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM2UI64_NV) | 7 << 16);
@@ -11388,7 +11397,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform2ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM2UI64V_ARB;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM2UI64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11400,7 +11409,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform2ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM2UI64V_NV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM2UI64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11412,7 +11421,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform2uiv(&mut self, program: u32, location: i32, count: i32, value: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM2UIV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM2UIV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(program);
@@ -11424,7 +11433,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform3d(&mut self, program: u32, location: i32, v0: f64, v1: f64, v2: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM3D;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM3D) | 9 << 16);
@@ -11437,7 +11446,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform3d_ext(&mut self, program: u32, location: i32, x: f64, y: f64, z: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM3D_EXT;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM3D_EXT) | 9 << 16);
@@ -11450,7 +11459,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform3dv(&mut self, program: u32, location: i32, count: i32, value: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM3DV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM3DV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11462,7 +11471,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform3dv_ext(&mut self, program: u32, location: i32, count: i32, value: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM3DV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM3DV_EXT, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11474,7 +11483,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform3f(&mut self, program: u32, location: i32, v0: f32, v1: f32, v2: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM3F;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM3F) | 6 << 16);
@@ -11487,7 +11496,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform3fv(&mut self, program: u32, location: i32, count: i32, value: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM3FV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM3FV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(program);
@@ -11499,7 +11508,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform3i(&mut self, program: u32, location: i32, v0: i32, v1: i32, v2: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM3I;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM3I) | 6 << 16);
@@ -11512,7 +11521,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform3i64_arb(&mut self, program: u32, location: i32, x: i64, y: i64, z: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM3I64_ARB;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM3I64_ARB) | 9 << 16);
@@ -11525,7 +11534,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform3i64_nv(&mut self, program: u32, location: i32, x: i64, y: i64, z: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM3I64_NV;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM3I64_NV) | 9 << 16);
@@ -11538,7 +11547,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform3i64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM3I64V_ARB;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM3I64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11550,7 +11559,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform3i64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM3I64V_NV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM3I64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11562,7 +11571,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform3iv(&mut self, program: u32, location: i32, count: i32, value: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM3IV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM3IV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(program);
@@ -11574,7 +11583,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform3ui(&mut self, program: u32, location: i32, v0: u32, v1: u32, v2: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM3UI;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM3UI) | 6 << 16);
@@ -11587,7 +11596,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform3ui64_arb(&mut self, program: u32, location: i32, x: u64, y: u64, z: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM3UI64_ARB;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM3UI64_ARB) | 9 << 16);
@@ -11600,7 +11609,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform3ui64_nv(&mut self, program: u32, location: i32, x: u64, y: u64, z: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM3UI64_NV;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM3UI64_NV) | 9 << 16);
@@ -11613,7 +11622,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform3ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM3UI64V_ARB;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM3UI64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11625,7 +11634,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform3ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM3UI64V_NV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM3UI64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11637,7 +11646,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform3uiv(&mut self, program: u32, location: i32, count: i32, value: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM3UIV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM3UIV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(program);
@@ -11649,7 +11658,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform4d(&mut self, program: u32, location: i32, v0: f64, v1: f64, v2: f64, v3: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM4D;
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM4D) | 11 << 16);
@@ -11663,7 +11672,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform4d_ext(&mut self, program: u32, location: i32, x: f64, y: f64, z: f64, w: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM4D_EXT;
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM4D_EXT) | 11 << 16);
@@ -11677,7 +11686,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform4dv(&mut self, program: u32, location: i32, count: i32, value: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM4DV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM4DV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11689,7 +11698,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform4dv_ext(&mut self, program: u32, location: i32, count: i32, value: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM4DV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM4DV_EXT, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11701,7 +11710,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform4f(&mut self, program: u32, location: i32, v0: f32, v1: f32, v2: f32, v3: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM4F;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM4F) | 7 << 16);
@@ -11715,7 +11724,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform4fv(&mut self, program: u32, location: i32, count: i32, value: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM4FV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM4FV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(program);
@@ -11727,7 +11736,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform4i(&mut self, program: u32, location: i32, v0: i32, v1: i32, v2: i32, v3: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM4I;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM4I) | 7 << 16);
@@ -11741,7 +11750,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform4i64_arb(&mut self, program: u32, location: i32, x: i64, y: i64, z: i64, w: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM4I64_ARB;
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM4I64_ARB) | 11 << 16);
@@ -11755,7 +11764,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform4i64_nv(&mut self, program: u32, location: i32, x: i64, y: i64, z: i64, w: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM4I64_NV;
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM4I64_NV) | 11 << 16);
@@ -11769,7 +11778,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform4i64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM4I64V_ARB;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM4I64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11781,7 +11790,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform4i64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM4I64V_NV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM4I64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11793,7 +11802,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform4iv(&mut self, program: u32, location: i32, count: i32, value: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM4IV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM4IV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(program);
@@ -11805,7 +11814,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform4ui(&mut self, program: u32, location: i32, v0: u32, v1: u32, v2: u32, v3: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM4UI;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM4UI) | 7 << 16);
@@ -11819,7 +11828,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform4ui64_arb(&mut self, program: u32, location: i32, x: u64, y: u64, z: u64, w: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM4UI64_ARB;
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM4UI64_ARB) | 11 << 16);
@@ -11833,7 +11842,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_program_uniform4ui64_nv(&mut self, program: u32, location: i32, x: u64, y: u64, z: u64, w: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM4UI64_NV;
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM4UI64_NV) | 11 << 16);
@@ -11847,7 +11856,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform4ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM4UI64V_ARB;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM4UI64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11859,7 +11868,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform4ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM4UI64V_NV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM4UI64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11871,7 +11880,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_program_uniform4uiv(&mut self, program: u32, location: i32, count: i32, value: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM4UIV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM4UIV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(program);
@@ -11890,7 +11899,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f64, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX2DV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX2DV, 24 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11910,7 +11919,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f64, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX2DV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX2DV_EXT, 24 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11930,7 +11939,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f32, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX2FV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX2FV, 24 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(program);
@@ -11950,7 +11959,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f64, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX2X3DV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX2X3DV, 24 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11970,7 +11979,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f64, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX2X3DV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX2X3DV_EXT, 24 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11990,7 +11999,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f32, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX2X3FV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX2X3FV, 24 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(program);
@@ -12010,7 +12019,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f64, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX2X4DV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX2X4DV, 24 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12030,7 +12039,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f64, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX2X4DV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX2X4DV_EXT, 24 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12050,7 +12059,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f32, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX2X4FV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX2X4FV, 24 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(program);
@@ -12070,7 +12079,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f64, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX3DV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX3DV, 24 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12090,7 +12099,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f64, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX3DV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX3DV_EXT, 24 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12110,7 +12119,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f32, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX3FV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX3FV, 24 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(program);
@@ -12130,7 +12139,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f64, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX3X2DV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX3X2DV, 24 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12150,7 +12159,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f64, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX3X2DV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX3X2DV_EXT, 24 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12170,7 +12179,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f32, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX3X2FV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX3X2FV, 24 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(program);
@@ -12190,7 +12199,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f64, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX3X4DV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX3X4DV, 24 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12210,7 +12219,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f64, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX3X4DV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX3X4DV_EXT, 24 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12230,7 +12239,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f32, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX3X4FV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX3X4FV, 24 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(program);
@@ -12250,7 +12259,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f64, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX4DV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX4DV, 24 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12270,7 +12279,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f64, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX4DV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX4DV_EXT, 24 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12290,7 +12299,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f32, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX4FV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX4FV, 24 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(program);
@@ -12310,7 +12319,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f64, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX4X2DV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX4X2DV, 24 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12330,7 +12339,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f64, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX4X2DV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX4X2DV_EXT, 24 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12350,7 +12359,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f32, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX4X2FV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX4X2FV, 24 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(program);
@@ -12370,7 +12379,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f64, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX4X3DV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX4X3DV, 24 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12390,7 +12399,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f64, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX4X3DV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX4X3DV_EXT, 24 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12410,7 +12419,7 @@ impl Encoder {
         transpose: u8,
         value: (*const f32, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROGRAM_UNIFORM_MATRIX4X3FV;
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM_MATRIX4X3FV, 24 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(program);
@@ -12423,7 +12432,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_provoking_vertex(&mut self, mode: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PROVOKING_VERTEX;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_PROVOKING_VERTEX) | 2 << 16);
@@ -12432,7 +12441,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_push_attrib(&mut self, mask: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PUSH_ATTRIB;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_PUSH_ATTRIB) | 2 << 16);
@@ -12441,7 +12450,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_push_debug_group(&mut self, source: u32, id: u32, length: i32, text: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_PUSH_DEBUG_GROUP;
         unsafe {
             let mut r = self.record(ops::GL_PUSH_DEBUG_GROUP, 20 + crate::encoder::padded(text.0 as usize, text.1 * 1));
             r.put(source);
@@ -12453,7 +12462,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_push_matrix(&mut self) {
-        self.fallible = true;
+        self.doubt = ops::GL_PUSH_MATRIX;
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_PUSH_MATRIX) | 1 << 16);
@@ -12461,7 +12470,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_push_name(&mut self, name: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_PUSH_NAME;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_PUSH_NAME) | 2 << 16);
@@ -12470,7 +12479,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_query_counter(&mut self, id: u32, target: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_QUERY_COUNTER;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_QUERY_COUNTER) | 3 << 16);
@@ -12480,7 +12489,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_query_matrixx_oes(&mut self, mantissa: u32, exponent: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_QUERY_MATRIXX_OES;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_QUERY_MATRIXX_OES) | 3 << 16);
@@ -12706,7 +12715,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_read_buffer(&mut self, src: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_READ_BUFFER;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_READ_BUFFER) | 2 << 16);
@@ -12715,7 +12724,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_read_buffer_nv(&mut self, mode: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_READ_BUFFER_NV;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_READ_BUFFER_NV) | 2 << 16);
@@ -12724,7 +12733,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_read_pixels(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_READ_PIXELS;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_READ_PIXELS) | 7 << 16);
@@ -12738,7 +12747,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_readn_pixels(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, fits: u8) {
-        self.fallible = true;
+        self.doubt = ops::GL_READN_PIXELS;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_READN_PIXELS) | 8 << 16);
@@ -12753,7 +12762,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_rectd(&mut self, x1: f64, y1: f64, x2: f64, y2: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_RECTD;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_RECTD) | 9 << 16);
@@ -12765,7 +12774,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_rectdv(&mut self, v1: (*const f64, usize), v2: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_RECTDV;
         unsafe {
             let mut r = self.record(
                 ops::GL_RECTDV,
@@ -12778,7 +12787,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_rectf(&mut self, x1: f32, y1: f32, x2: f32, y2: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_RECTF;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_RECTF) | 5 << 16);
@@ -12790,7 +12799,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_rectfv(&mut self, v1: (*const f32, usize), v2: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_RECTFV;
         unsafe {
             let mut r = self.record(
                 ops::GL_RECTFV,
@@ -12803,7 +12812,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_recti(&mut self, x1: i32, y1: i32, x2: i32, y2: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_RECTI;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_RECTI) | 5 << 16);
@@ -12815,7 +12824,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_rectiv(&mut self, v1: (*const i32, usize), v2: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_RECTIV;
         unsafe {
             let mut r = self.record(
                 ops::GL_RECTIV,
@@ -12828,7 +12837,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_rects(&mut self, x1: i16, y1: i16, x2: i16, y2: i16) {
-        self.fallible = true;
+        self.doubt = ops::GL_RECTS;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_RECTS) | 5 << 16);
@@ -12840,7 +12849,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_rectsv(&mut self, v1: (*const i16, usize), v2: (*const i16, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_RECTSV;
         unsafe {
             let mut r = self.record(
                 ops::GL_RECTSV,
@@ -12853,7 +12862,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_release_shader_compiler(&mut self) {
-        self.fallible = true;
+        self.doubt = ops::GL_RELEASE_SHADER_COMPILER;
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_RELEASE_SHADER_COMPILER) | 1 << 16);
@@ -12861,7 +12870,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_render_mode(&mut self, mode: u32, result: u32, words: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_RENDER_MODE;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_RENDER_MODE) | 4 << 16);
@@ -12872,7 +12881,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_renderbuffer_storage(&mut self, target: u32, internalformat: u32, width: i32, height: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_RENDERBUFFER_STORAGE;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_RENDERBUFFER_STORAGE) | 5 << 16);
@@ -12884,7 +12893,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_renderbuffer_storage_multisample(&mut self, target: u32, samples: i32, internalformat: u32, width: i32, height: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_RENDERBUFFER_STORAGE_MULTISAMPLE;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_RENDERBUFFER_STORAGE_MULTISAMPLE) | 6 << 16);
@@ -12897,7 +12906,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_renderbuffer_storage_oes(&mut self, target: u32, internalformat: u32, width: i32, height: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_RENDERBUFFER_STORAGE_OES;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_RENDERBUFFER_STORAGE_OES) | 5 << 16);
@@ -12909,7 +12918,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_resume_transform_feedback(&mut self) {
-        self.fallible = true;
+        self.doubt = ops::GL_RESUME_TRANSFORM_FEEDBACK;
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_RESUME_TRANSFORM_FEEDBACK) | 1 << 16);
@@ -12959,7 +12968,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_sample_coveragex(&mut self, value: i32, invert: u8) {
-        self.fallible = true;
+        self.doubt = ops::GL_SAMPLE_COVERAGEX;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_SAMPLE_COVERAGEX) | 3 << 16);
@@ -12969,7 +12978,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_sample_map_ati(&mut self, dst: u32, interp: u32, swizzle: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_SAMPLE_MAP_ATI;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_SAMPLE_MAP_ATI) | 4 << 16);
@@ -12980,7 +12989,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_sample_maski(&mut self, mask_number: u32, mask: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_SAMPLE_MASKI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_SAMPLE_MASKI) | 3 << 16);
@@ -12990,7 +12999,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_sampler_parameter_iiv(&mut self, sampler: u32, pname: u32, param: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_SAMPLER_PARAMETER_IIV;
         unsafe {
             let mut r = self.record(ops::GL_SAMPLER_PARAMETER_IIV, 16 + crate::encoder::padded(param.0 as usize, param.1 * 4));
             r.put(sampler);
@@ -13001,7 +13010,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_sampler_parameter_iuiv(&mut self, sampler: u32, pname: u32, param: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_SAMPLER_PARAMETER_IUIV;
         unsafe {
             let mut r = self.record(ops::GL_SAMPLER_PARAMETER_IUIV, 16 + crate::encoder::padded(param.0 as usize, param.1 * 4));
             r.put(sampler);
@@ -13012,7 +13021,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_sampler_parameterf(&mut self, sampler: u32, pname: u32, param: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_SAMPLER_PARAMETERF;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_SAMPLER_PARAMETERF) | 4 << 16);
@@ -13023,7 +13032,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_sampler_parameterfv(&mut self, sampler: u32, pname: u32, param: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_SAMPLER_PARAMETERFV;
         unsafe {
             let mut r = self.record(ops::GL_SAMPLER_PARAMETERFV, 16 + crate::encoder::padded(param.0 as usize, param.1 * 4));
             r.put(sampler);
@@ -13034,7 +13043,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_sampler_parameteri(&mut self, sampler: u32, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_SAMPLER_PARAMETERI;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_SAMPLER_PARAMETERI) | 4 << 16);
@@ -13045,7 +13054,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_sampler_parameteriv(&mut self, sampler: u32, pname: u32, param: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_SAMPLER_PARAMETERIV;
         unsafe {
             let mut r = self.record(ops::GL_SAMPLER_PARAMETERIV, 16 + crate::encoder::padded(param.0 as usize, param.1 * 4));
             r.put(sampler);
@@ -13086,7 +13095,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_scissor(&mut self, x: i32, y: i32, width: i32, height: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_SCISSOR;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_SCISSOR) | 5 << 16);
@@ -13098,7 +13107,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_scissor_arrayv(&mut self, first: u32, count: i32, v: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_SCISSOR_ARRAYV;
         unsafe {
             let mut r = self.record(ops::GL_SCISSOR_ARRAYV, 16 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(first);
@@ -13109,7 +13118,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_scissor_indexed(&mut self, index: u32, left: i32, bottom: i32, width: i32, height: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_SCISSOR_INDEXED;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_SCISSOR_INDEXED) | 6 << 16);
@@ -13122,7 +13131,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_scissor_indexedv(&mut self, index: u32, v: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_SCISSOR_INDEXEDV;
         unsafe {
             let mut r = self.record(ops::GL_SCISSOR_INDEXEDV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(index);
@@ -13276,7 +13285,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_secondary_color_p3ui(&mut self, type_: u32, color: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_SECONDARY_COLOR_P3UI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_SECONDARY_COLOR_P3UI) | 3 << 16);
@@ -13286,7 +13295,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_secondary_color_p3uiv(&mut self, type_: u32, color: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_SECONDARY_COLOR_P3UIV;
         unsafe {
             let mut r = self.record(ops::GL_SECONDARY_COLOR_P3UIV, 12 + crate::encoder::padded(color.0 as usize, color.1 * 4));
             r.put(type_);
@@ -13296,7 +13305,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_secondary_color_pointer(&mut self, size: i32, type_: u32, stride: i32, pointer: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_SECONDARY_COLOR_POINTER;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_SECONDARY_COLOR_POINTER) | 6 << 16);
@@ -13308,7 +13317,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_select_buffer(&mut self, size: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_SELECT_BUFFER;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_SELECT_BUFFER) | 2 << 16);
@@ -13317,7 +13326,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_set_fragment_shader_constant_ati(&mut self, dst: u32, value: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_SET_FRAGMENT_SHADER_CONSTANT_ATI;
         unsafe {
             let mut r = self.record(ops::GL_SET_FRAGMENT_SHADER_CONSTANT_ATI, 12 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(dst);
@@ -13327,7 +13336,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_shade_model(&mut self, mode: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_SHADE_MODEL;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_SHADE_MODEL) | 2 << 16);
@@ -13343,7 +13352,7 @@ impl Encoder {
         binary: (*const u8, usize),
         length: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_SHADER_BINARY;
         unsafe {
             let mut r = self.record(
                 ops::GL_SHADER_BINARY,
@@ -13359,7 +13368,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_shader_source(&mut self, shader: u32, source: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_SHADER_SOURCE;
         unsafe {
             let mut r = self.record(ops::GL_SHADER_SOURCE, 12 + crate::encoder::padded(source.0 as usize, source.1 * 1));
             r.put(shader);
@@ -13369,7 +13378,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_shader_storage_block_binding(&mut self, program: u32, storage_block_index: u32, storage_block_binding: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_SHADER_STORAGE_BLOCK_BINDING;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_SHADER_STORAGE_BLOCK_BINDING) | 4 << 16);
@@ -13387,7 +13396,7 @@ impl Encoder {
         p_constant_index: (*const u32, usize),
         p_constant_value: (*const u32, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_SPECIALIZE_SHADER;
         unsafe {
             let mut r = self.record(
                 ops::GL_SPECIALIZE_SHADER,
@@ -13405,7 +13414,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_stencil_func(&mut self, func: u32, ref_: i32, mask: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_STENCIL_FUNC;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_STENCIL_FUNC) | 4 << 16);
@@ -13416,7 +13425,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_stencil_func_separate(&mut self, face: u32, func: u32, ref_: i32, mask: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_STENCIL_FUNC_SEPARATE;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_STENCIL_FUNC_SEPARATE) | 5 << 16);
@@ -13428,7 +13437,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_stencil_func_separate_ati(&mut self, frontfunc: u32, backfunc: u32, ref_: i32, mask: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_STENCIL_FUNC_SEPARATE_ATI;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_STENCIL_FUNC_SEPARATE_ATI) | 5 << 16);
@@ -13448,7 +13457,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_stencil_mask_separate(&mut self, face: u32, mask: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_STENCIL_MASK_SEPARATE;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_STENCIL_MASK_SEPARATE) | 3 << 16);
@@ -13458,7 +13467,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_stencil_op(&mut self, fail: u32, zfail: u32, zpass: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_STENCIL_OP;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_STENCIL_OP) | 4 << 16);
@@ -13469,7 +13478,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_stencil_op_separate(&mut self, face: u32, sfail: u32, dpfail: u32, dppass: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_STENCIL_OP_SEPARATE;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_STENCIL_OP_SEPARATE) | 5 << 16);
@@ -13481,7 +13490,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_buffer(&mut self, target: u32, internalformat: u32, buffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_BUFFER;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TEX_BUFFER) | 4 << 16);
@@ -13492,7 +13501,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_buffer_range(&mut self, target: u32, internalformat: u32, buffer: u32, offset: i64, size: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_BUFFER_RANGE;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_TEX_BUFFER_RANGE) | 8 << 16);
@@ -13785,7 +13794,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_coord_p1ui(&mut self, type_: u32, coords: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_COORD_P1UI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_TEX_COORD_P1UI) | 3 << 16);
@@ -13795,7 +13804,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_tex_coord_p1uiv(&mut self, type_: u32, coords: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_COORD_P1UIV;
         unsafe {
             let mut r = self.record(ops::GL_TEX_COORD_P1UIV, 12 + crate::encoder::padded(coords.0 as usize, coords.1 * 4));
             r.put(type_);
@@ -13805,7 +13814,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_coord_p2ui(&mut self, type_: u32, coords: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_COORD_P2UI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_TEX_COORD_P2UI) | 3 << 16);
@@ -13815,7 +13824,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_tex_coord_p2uiv(&mut self, type_: u32, coords: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_COORD_P2UIV;
         unsafe {
             let mut r = self.record(ops::GL_TEX_COORD_P2UIV, 12 + crate::encoder::padded(coords.0 as usize, coords.1 * 4));
             r.put(type_);
@@ -13825,7 +13834,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_coord_p3ui(&mut self, type_: u32, coords: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_COORD_P3UI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_TEX_COORD_P3UI) | 3 << 16);
@@ -13835,7 +13844,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_tex_coord_p3uiv(&mut self, type_: u32, coords: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_COORD_P3UIV;
         unsafe {
             let mut r = self.record(ops::GL_TEX_COORD_P3UIV, 12 + crate::encoder::padded(coords.0 as usize, coords.1 * 4));
             r.put(type_);
@@ -13845,7 +13854,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_coord_p4ui(&mut self, type_: u32, coords: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_COORD_P4UI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_TEX_COORD_P4UI) | 3 << 16);
@@ -13855,7 +13864,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_tex_coord_p4uiv(&mut self, type_: u32, coords: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_COORD_P4UIV;
         unsafe {
             let mut r = self.record(ops::GL_TEX_COORD_P4UIV, 12 + crate::encoder::padded(coords.0 as usize, coords.1 * 4));
             r.put(type_);
@@ -13865,7 +13874,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_coord_pointer(&mut self, size: i32, type_: u32, stride: i32, pointer: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_COORD_POINTER;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_TEX_COORD_POINTER) | 6 << 16);
@@ -13877,7 +13886,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_coord_pointer_ext(&mut self, size: i32, type_: u32, stride: i32, count: i32, pointer: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_COORD_POINTER_EXT;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_TEX_COORD_POINTER_EXT) | 7 << 16);
@@ -13890,7 +13899,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_envf(&mut self, target: u32, pname: u32, param: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_ENVF;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TEX_ENVF) | 4 << 16);
@@ -13901,7 +13910,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_tex_envfv(&mut self, target: u32, pname: u32, params: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_ENVFV;
         unsafe {
             let mut r = self.record(ops::GL_TEX_ENVFV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -13912,7 +13921,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_envi(&mut self, target: u32, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_ENVI;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TEX_ENVI) | 4 << 16);
@@ -13923,7 +13932,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_tex_enviv(&mut self, target: u32, pname: u32, params: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_ENVIV;
         unsafe {
             let mut r = self.record(ops::GL_TEX_ENVIV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -13934,7 +13943,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_envx(&mut self, target: u32, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_ENVX;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TEX_ENVX) | 4 << 16);
@@ -13945,7 +13954,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_tex_envxv(&mut self, target: u32, pname: u32, params: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_ENVXV;
         unsafe {
             let mut r = self.record(ops::GL_TEX_ENVXV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -13956,7 +13965,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_gend(&mut self, coord: u32, pname: u32, param: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_GEND;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_TEX_GEND) | 5 << 16);
@@ -13967,7 +13976,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_tex_gendv(&mut self, coord: u32, pname: u32, params: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_GENDV;
         unsafe {
             let mut r = self.record(ops::GL_TEX_GENDV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 8));
             r.put(coord);
@@ -13978,7 +13987,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_genf(&mut self, coord: u32, pname: u32, param: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_GENF;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TEX_GENF) | 4 << 16);
@@ -13989,7 +13998,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_genf_oes(&mut self, coord: u32, pname: u32, param: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_GENF_OES;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TEX_GENF_OES) | 4 << 16);
@@ -14000,7 +14009,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_tex_genfv(&mut self, coord: u32, pname: u32, params: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_GENFV;
         unsafe {
             let mut r = self.record(ops::GL_TEX_GENFV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(coord);
@@ -14011,7 +14020,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_tex_genfv_oes(&mut self, coord: u32, pname: u32, params: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_GENFV_OES;
         unsafe {
             let mut r = self.record(ops::GL_TEX_GENFV_OES, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(coord);
@@ -14022,7 +14031,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_geni(&mut self, coord: u32, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_GENI;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TEX_GENI) | 4 << 16);
@@ -14033,7 +14042,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_geni_oes(&mut self, coord: u32, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_GENI_OES;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TEX_GENI_OES) | 4 << 16);
@@ -14044,7 +14053,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_tex_geniv(&mut self, coord: u32, pname: u32, params: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_GENIV;
         unsafe {
             let mut r = self.record(ops::GL_TEX_GENIV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(coord);
@@ -14055,7 +14064,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_tex_geniv_oes(&mut self, coord: u32, pname: u32, params: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_GENIV_OES;
         unsafe {
             let mut r = self.record(ops::GL_TEX_GENIV_OES, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(coord);
@@ -14066,7 +14075,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_genx_oes(&mut self, coord: u32, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_GENX_OES;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TEX_GENX_OES) | 4 << 16);
@@ -14077,7 +14086,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_tex_genxv_oes(&mut self, coord: u32, pname: u32, params: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_GENXV_OES;
         unsafe {
             let mut r = self.record(ops::GL_TEX_GENXV_OES, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(coord);
@@ -14098,7 +14107,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_IMAGE1D;
         unsafe {
             let mut r = self.record(ops::GL_TEX_IMAGE1D, 36 + pixels.extra_bytes());
             r.put(target);
@@ -14125,7 +14134,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_IMAGE2D;
         unsafe {
             let mut r = self.record(ops::GL_TEX_IMAGE2D, 40 + pixels.extra_bytes());
             r.put(target);
@@ -14150,7 +14159,7 @@ impl Encoder {
         height: i32,
         fixedsamplelocations: u8,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_IMAGE2D_MULTISAMPLE;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_TEX_IMAGE2D_MULTISAMPLE) | 7 << 16);
@@ -14176,7 +14185,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_IMAGE3D;
         unsafe {
             let mut r = self.record(ops::GL_TEX_IMAGE3D, 44 + pixels.extra_bytes());
             r.put(target);
@@ -14206,7 +14215,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_IMAGE3DEXT;
         unsafe {
             let mut r = self.record(ops::GL_TEX_IMAGE3DEXT, 44 + pixels.extra_bytes());
             r.put(target);
@@ -14233,7 +14242,7 @@ impl Encoder {
         depth: i32,
         fixedsamplelocations: u8,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_IMAGE3D_MULTISAMPLE;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_TEX_IMAGE3D_MULTISAMPLE) | 8 << 16);
@@ -14260,7 +14269,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_IMAGE3DOES;
         unsafe {
             let mut r = self.record(ops::GL_TEX_IMAGE3DOES, 44 + pixels.extra_bytes());
             r.put(target);
@@ -14278,7 +14287,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_tex_parameter_iiv(&mut self, target: u32, pname: u32, params: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_PARAMETER_IIV;
         unsafe {
             let mut r = self.record(ops::GL_TEX_PARAMETER_IIV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -14289,7 +14298,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_tex_parameter_iuiv(&mut self, target: u32, pname: u32, params: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_PARAMETER_IUIV;
         unsafe {
             let mut r = self.record(ops::GL_TEX_PARAMETER_IUIV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -14300,7 +14309,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_parameterf(&mut self, target: u32, pname: u32, param: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_PARAMETERF;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TEX_PARAMETERF) | 4 << 16);
@@ -14311,7 +14320,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_tex_parameterfv(&mut self, target: u32, pname: u32, params: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_PARAMETERFV;
         unsafe {
             let mut r = self.record(ops::GL_TEX_PARAMETERFV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -14322,7 +14331,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_parameteri(&mut self, target: u32, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_PARAMETERI;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TEX_PARAMETERI) | 4 << 16);
@@ -14333,7 +14342,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_tex_parameteriv(&mut self, target: u32, pname: u32, params: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_PARAMETERIV;
         unsafe {
             let mut r = self.record(ops::GL_TEX_PARAMETERIV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -14344,7 +14353,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_parameterx(&mut self, target: u32, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_PARAMETERX;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TEX_PARAMETERX) | 4 << 16);
@@ -14355,7 +14364,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_tex_parameterxv(&mut self, target: u32, pname: u32, params: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_PARAMETERXV;
         unsafe {
             let mut r = self.record(ops::GL_TEX_PARAMETERXV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -14366,7 +14375,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_storage1d(&mut self, target: u32, levels: i32, internalformat: u32, width: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_STORAGE1D;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_TEX_STORAGE1D) | 5 << 16);
@@ -14378,7 +14387,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_storage2d(&mut self, target: u32, levels: i32, internalformat: u32, width: i32, height: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_STORAGE2D;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_TEX_STORAGE2D) | 6 << 16);
@@ -14399,7 +14408,7 @@ impl Encoder {
         height: i32,
         fixedsamplelocations: u8,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_STORAGE2D_MULTISAMPLE;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_TEX_STORAGE2D_MULTISAMPLE) | 7 << 16);
@@ -14413,7 +14422,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_storage3d(&mut self, target: u32, levels: i32, internalformat: u32, width: i32, height: i32, depth: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_STORAGE3D;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_TEX_STORAGE3D) | 7 << 16);
@@ -14436,7 +14445,7 @@ impl Encoder {
         depth: i32,
         fixedsamplelocations: u8,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_STORAGE3D_MULTISAMPLE;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_TEX_STORAGE3D_MULTISAMPLE) | 8 << 16);
@@ -14451,7 +14460,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_tex_storage_mem1dext(&mut self, target: u32, levels: i32, internal_format: u32, width: i32, memory: u32, offset: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_STORAGE_MEM1DEXT;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_TEX_STORAGE_MEM1DEXT) | 8 << 16);
@@ -14474,7 +14483,7 @@ impl Encoder {
         memory: u32,
         offset: u64,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_STORAGE_MEM2DEXT;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_TEX_STORAGE_MEM2DEXT) | 9 << 16);
@@ -14499,7 +14508,7 @@ impl Encoder {
         memory: u32,
         offset: u64,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT;
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT) | 10 << 16);
@@ -14525,7 +14534,7 @@ impl Encoder {
         memory: u32,
         offset: u64,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_STORAGE_MEM3DEXT;
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_TEX_STORAGE_MEM3DEXT) | 10 << 16);
@@ -14552,7 +14561,7 @@ impl Encoder {
         memory: u32,
         offset: u64,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT;
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT) | 11 << 16);
@@ -14569,7 +14578,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_tex_sub_image1d(&mut self, target: u32, level: i32, xoffset: i32, width: i32, format: u32, type_: u32, pixels: Data) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_SUB_IMAGE1D;
         unsafe {
             let mut r = self.record(ops::GL_TEX_SUB_IMAGE1D, 32 + pixels.extra_bytes());
             r.put(target);
@@ -14595,7 +14604,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_SUB_IMAGE2D;
         unsafe {
             let mut r = self.record(ops::GL_TEX_SUB_IMAGE2D, 40 + pixels.extra_bytes());
             r.put(target);
@@ -14625,7 +14634,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_SUB_IMAGE3D;
         unsafe {
             let mut r = self.record(ops::GL_TEX_SUB_IMAGE3D, 48 + pixels.extra_bytes());
             r.put(target);
@@ -14657,7 +14666,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEX_SUB_IMAGE3DOES;
         unsafe {
             let mut r = self.record(ops::GL_TEX_SUB_IMAGE3DOES, 48 + pixels.extra_bytes());
             r.put(target);
@@ -14676,7 +14685,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_texture_barrier(&mut self) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_BARRIER;
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_TEXTURE_BARRIER) | 1 << 16);
@@ -14684,7 +14693,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_texture_barrier_nv(&mut self) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_BARRIER_NV;
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_TEXTURE_BARRIER_NV) | 1 << 16);
@@ -14692,7 +14701,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_texture_buffer(&mut self, texture: u32, internalformat: u32, buffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_BUFFER;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TEXTURE_BUFFER) | 4 << 16);
@@ -14703,7 +14712,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_texture_buffer_ext(&mut self, texture: u32, target: u32, internalformat: u32, buffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_BUFFER_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_TEXTURE_BUFFER_EXT) | 5 << 16);
@@ -14715,7 +14724,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_texture_buffer_range(&mut self, texture: u32, internalformat: u32, buffer: u32, offset: i64, size: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_BUFFER_RANGE;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_TEXTURE_BUFFER_RANGE) | 8 << 16);
@@ -14736,7 +14745,7 @@ impl Encoder {
         offset: i64,
         size: i64,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_BUFFER_RANGE_EXT;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_TEXTURE_BUFFER_RANGE_EXT) | 9 << 16);
@@ -14761,7 +14770,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_IMAGE1DEXT;
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_IMAGE1DEXT, 40 + pixels.extra_bytes());
             r.put(texture);
@@ -14790,7 +14799,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_IMAGE2DEXT;
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_IMAGE2DEXT, 44 + pixels.extra_bytes());
             r.put(texture);
@@ -14821,7 +14830,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_IMAGE3DEXT;
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_IMAGE3DEXT, 48 + pixels.extra_bytes());
             r.put(texture);
@@ -14851,7 +14860,7 @@ impl Encoder {
         depth: i32,
         commit: u8,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_PAGE_COMMITMENT_EXT;
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_TEXTURE_PAGE_COMMITMENT_EXT) | 10 << 16);
@@ -14868,7 +14877,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_texture_parameter_iiv(&mut self, texture: u32, pname: u32, params: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_PARAMETER_IIV;
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_PARAMETER_IIV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texture);
@@ -14879,7 +14888,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_texture_parameter_iiv_ext(&mut self, texture: u32, target: u32, pname: u32, params: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_PARAMETER_IIV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_PARAMETER_IIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texture);
@@ -14891,7 +14900,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_texture_parameter_iuiv(&mut self, texture: u32, pname: u32, params: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_PARAMETER_IUIV;
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_PARAMETER_IUIV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texture);
@@ -14902,7 +14911,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_texture_parameter_iuiv_ext(&mut self, texture: u32, target: u32, pname: u32, params: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_PARAMETER_IUIV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_PARAMETER_IUIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texture);
@@ -14914,7 +14923,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_texture_parameterf(&mut self, texture: u32, pname: u32, param: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_PARAMETERF;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TEXTURE_PARAMETERF) | 4 << 16);
@@ -14925,7 +14934,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_texture_parameterf_ext(&mut self, texture: u32, target: u32, pname: u32, param: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_PARAMETERF_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_TEXTURE_PARAMETERF_EXT) | 5 << 16);
@@ -14937,7 +14946,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_texture_parameterfv(&mut self, texture: u32, pname: u32, param: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_PARAMETERFV;
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_PARAMETERFV, 16 + crate::encoder::padded(param.0 as usize, param.1 * 4));
             r.put(texture);
@@ -14948,7 +14957,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_texture_parameterfv_ext(&mut self, texture: u32, target: u32, pname: u32, params: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_PARAMETERFV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_PARAMETERFV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texture);
@@ -14960,7 +14969,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_texture_parameteri(&mut self, texture: u32, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_PARAMETERI;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TEXTURE_PARAMETERI) | 4 << 16);
@@ -14971,7 +14980,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_texture_parameteri_ext(&mut self, texture: u32, target: u32, pname: u32, param: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_PARAMETERI_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_TEXTURE_PARAMETERI_EXT) | 5 << 16);
@@ -14983,7 +14992,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_texture_parameteriv(&mut self, texture: u32, pname: u32, param: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_PARAMETERIV;
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_PARAMETERIV, 16 + crate::encoder::padded(param.0 as usize, param.1 * 4));
             r.put(texture);
@@ -14994,7 +15003,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_texture_parameteriv_ext(&mut self, texture: u32, target: u32, pname: u32, params: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_PARAMETERIV_EXT;
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_PARAMETERIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texture);
@@ -15006,7 +15015,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_texture_renderbuffer_ext(&mut self, texture: u32, target: u32, renderbuffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_RENDERBUFFER_EXT;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TEXTURE_RENDERBUFFER_EXT) | 4 << 16);
@@ -15017,7 +15026,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_texture_storage1d(&mut self, texture: u32, levels: i32, internalformat: u32, width: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_STORAGE1D;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE1D) | 5 << 16);
@@ -15029,7 +15038,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_texture_storage1dext(&mut self, texture: u32, target: u32, levels: i32, internalformat: u32, width: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_STORAGE1DEXT;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE1DEXT) | 6 << 16);
@@ -15042,7 +15051,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_texture_storage2d(&mut self, texture: u32, levels: i32, internalformat: u32, width: i32, height: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_STORAGE2D;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE2D) | 6 << 16);
@@ -15055,7 +15064,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_texture_storage2dext(&mut self, texture: u32, target: u32, levels: i32, internalformat: u32, width: i32, height: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_STORAGE2DEXT;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE2DEXT) | 7 << 16);
@@ -15077,7 +15086,7 @@ impl Encoder {
         height: i32,
         fixedsamplelocations: u8,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_STORAGE2D_MULTISAMPLE;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE2D_MULTISAMPLE) | 7 << 16);
@@ -15100,7 +15109,7 @@ impl Encoder {
         height: i32,
         fixedsamplelocations: u8,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_STORAGE2D_MULTISAMPLE_EXT;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE2D_MULTISAMPLE_EXT) | 8 << 16);
@@ -15115,7 +15124,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_texture_storage3d(&mut self, texture: u32, levels: i32, internalformat: u32, width: i32, height: i32, depth: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_STORAGE3D;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE3D) | 7 << 16);
@@ -15138,7 +15147,7 @@ impl Encoder {
         height: i32,
         depth: i32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_STORAGE3DEXT;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE3DEXT) | 8 << 16);
@@ -15162,7 +15171,7 @@ impl Encoder {
         depth: i32,
         fixedsamplelocations: u8,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_STORAGE3D_MULTISAMPLE;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE3D_MULTISAMPLE) | 8 << 16);
@@ -15187,7 +15196,7 @@ impl Encoder {
         depth: i32,
         fixedsamplelocations: u8,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_STORAGE3D_MULTISAMPLE_EXT;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE3D_MULTISAMPLE_EXT) | 9 << 16);
@@ -15211,7 +15220,7 @@ impl Encoder {
         memory: u32,
         offset: u64,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_STORAGE_MEM1DEXT;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE_MEM1DEXT) | 8 << 16);
@@ -15234,7 +15243,7 @@ impl Encoder {
         memory: u32,
         offset: u64,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_STORAGE_MEM2DEXT;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE_MEM2DEXT) | 9 << 16);
@@ -15259,7 +15268,7 @@ impl Encoder {
         memory: u32,
         offset: u64,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT;
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT) | 10 << 16);
@@ -15285,7 +15294,7 @@ impl Encoder {
         memory: u32,
         offset: u64,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_STORAGE_MEM3DEXT;
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE_MEM3DEXT) | 10 << 16);
@@ -15312,7 +15321,7 @@ impl Encoder {
         memory: u32,
         offset: u64,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT;
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT) | 11 << 16);
@@ -15338,7 +15347,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_SUB_IMAGE1D;
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_SUB_IMAGE1D, 32 + pixels.extra_bytes());
             r.put(texture);
@@ -15363,7 +15372,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_SUB_IMAGE1DEXT;
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_SUB_IMAGE1DEXT, 36 + pixels.extra_bytes());
             r.put(texture);
@@ -15390,7 +15399,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_SUB_IMAGE2D;
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_SUB_IMAGE2D, 40 + pixels.extra_bytes());
             r.put(texture);
@@ -15419,7 +15428,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_SUB_IMAGE2DEXT;
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_SUB_IMAGE2DEXT, 44 + pixels.extra_bytes());
             r.put(texture);
@@ -15450,7 +15459,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_SUB_IMAGE3D;
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_SUB_IMAGE3D, 48 + pixels.extra_bytes());
             r.put(texture);
@@ -15483,7 +15492,7 @@ impl Encoder {
         type_: u32,
         pixels: Data,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_SUB_IMAGE3DEXT;
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_SUB_IMAGE3DEXT, 52 + pixels.extra_bytes());
             r.put(texture);
@@ -15513,7 +15522,7 @@ impl Encoder {
         minlayer: u32,
         numlayers: u32,
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_TEXTURE_VIEW;
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_TEXTURE_VIEW) | 9 << 16);
@@ -15529,7 +15538,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_transform_feedback_buffer_base(&mut self, xfb: u32, index: u32, buffer: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TRANSFORM_FEEDBACK_BUFFER_BASE;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TRANSFORM_FEEDBACK_BUFFER_BASE) | 4 << 16);
@@ -15540,7 +15549,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_transform_feedback_buffer_range(&mut self, xfb: u32, index: u32, buffer: u32, offset: i64, size: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_TRANSFORM_FEEDBACK_BUFFER_RANGE;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_TRANSFORM_FEEDBACK_BUFFER_RANGE) | 8 << 16);
@@ -15553,7 +15562,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_transform_feedback_varyings(&mut self, program: u32, count: i32, varyings: (*const u8, usize), buffer_mode: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_TRANSFORM_FEEDBACK_VARYINGS;
         unsafe {
             let mut r = self.record(ops::GL_TRANSFORM_FEEDBACK_VARYINGS, 20 + crate::encoder::padded(varyings.0 as usize, varyings.1 * 1));
             r.put(program);
@@ -15595,7 +15604,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform1d(&mut self, location: i32, x: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM1D;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_UNIFORM1D) | 4 << 16);
@@ -15605,7 +15614,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform1dv(&mut self, location: i32, count: i32, value: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM1DV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM1DV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -15616,7 +15625,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform1f(&mut self, location: i32, v0: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM1F;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_UNIFORM1F) | 3 << 16);
@@ -15626,7 +15635,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform1fv(&mut self, location: i32, count: i32, value: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM1FV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM1FV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(location);
@@ -15637,7 +15646,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform1i(&mut self, location: i32, v0: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM1I;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_UNIFORM1I) | 3 << 16);
@@ -15647,7 +15656,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform1i64_arb(&mut self, location: i32, x: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM1I64_ARB;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_UNIFORM1I64_ARB) | 4 << 16);
@@ -15657,7 +15666,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform1i64_nv(&mut self, location: i32, x: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM1I64_NV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_UNIFORM1I64_NV) | 4 << 16);
@@ -15667,7 +15676,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform1i64v_arb(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM1I64V_ARB;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM1I64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -15678,7 +15687,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform1i64v_nv(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM1I64V_NV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM1I64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -15689,7 +15698,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform1iv(&mut self, location: i32, count: i32, value: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM1IV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM1IV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(location);
@@ -15700,7 +15709,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform1ui(&mut self, location: i32, v0: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM1UI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_UNIFORM1UI) | 3 << 16);
@@ -15710,7 +15719,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform1ui64_arb(&mut self, location: i32, x: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM1UI64_ARB;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_UNIFORM1UI64_ARB) | 4 << 16);
@@ -15720,7 +15729,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform1ui64_nv(&mut self, location: i32, x: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM1UI64_NV;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_UNIFORM1UI64_NV) | 4 << 16);
@@ -15730,7 +15739,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform1ui64v_arb(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM1UI64V_ARB;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM1UI64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -15741,7 +15750,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform1ui64v_nv(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM1UI64V_NV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM1UI64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -15752,7 +15761,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform1uiv(&mut self, location: i32, count: i32, value: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM1UIV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM1UIV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(location);
@@ -15763,7 +15772,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform2d(&mut self, location: i32, x: f64, y: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM2D;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_UNIFORM2D) | 6 << 16);
@@ -15774,7 +15783,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform2dv(&mut self, location: i32, count: i32, value: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM2DV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM2DV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -15785,7 +15794,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform2f(&mut self, location: i32, v0: f32, v1: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM2F;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_UNIFORM2F) | 4 << 16);
@@ -15796,7 +15805,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform2fv(&mut self, location: i32, count: i32, value: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM2FV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM2FV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(location);
@@ -15807,7 +15816,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform2i(&mut self, location: i32, v0: i32, v1: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM2I;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_UNIFORM2I) | 4 << 16);
@@ -15818,7 +15827,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform2i64_arb(&mut self, location: i32, x: i64, y: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM2I64_ARB;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_UNIFORM2I64_ARB) | 6 << 16);
@@ -15829,7 +15838,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform2i64_nv(&mut self, location: i32, x: i64, y: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM2I64_NV;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_UNIFORM2I64_NV) | 6 << 16);
@@ -15840,7 +15849,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform2i64v_arb(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM2I64V_ARB;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM2I64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -15851,7 +15860,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform2i64v_nv(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM2I64V_NV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM2I64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -15862,7 +15871,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform2iv(&mut self, location: i32, count: i32, value: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM2IV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM2IV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(location);
@@ -15873,7 +15882,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform2ui(&mut self, location: i32, v0: u32, v1: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM2UI;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_UNIFORM2UI) | 4 << 16);
@@ -15884,7 +15893,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform2ui64_arb(&mut self, location: i32, x: u64, y: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM2UI64_ARB;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_UNIFORM2UI64_ARB) | 6 << 16);
@@ -15895,7 +15904,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform2ui64_nv(&mut self, location: i32, x: u64, y: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM2UI64_NV;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_UNIFORM2UI64_NV) | 6 << 16);
@@ -15906,7 +15915,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform2ui64v_arb(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM2UI64V_ARB;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM2UI64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -15917,7 +15926,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform2ui64v_nv(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM2UI64V_NV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM2UI64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -15928,7 +15937,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform2uiv(&mut self, location: i32, count: i32, value: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM2UIV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM2UIV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(location);
@@ -15939,7 +15948,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform3d(&mut self, location: i32, x: f64, y: f64, z: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM3D;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_UNIFORM3D) | 8 << 16);
@@ -15951,7 +15960,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform3dv(&mut self, location: i32, count: i32, value: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM3DV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM3DV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -15962,7 +15971,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform3f(&mut self, location: i32, v0: f32, v1: f32, v2: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM3F;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_UNIFORM3F) | 5 << 16);
@@ -15974,7 +15983,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform3fv(&mut self, location: i32, count: i32, value: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM3FV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM3FV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(location);
@@ -15985,7 +15994,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform3i(&mut self, location: i32, v0: i32, v1: i32, v2: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM3I;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_UNIFORM3I) | 5 << 16);
@@ -15997,7 +16006,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform3i64_arb(&mut self, location: i32, x: i64, y: i64, z: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM3I64_ARB;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_UNIFORM3I64_ARB) | 8 << 16);
@@ -16009,7 +16018,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform3i64_nv(&mut self, location: i32, x: i64, y: i64, z: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM3I64_NV;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_UNIFORM3I64_NV) | 8 << 16);
@@ -16021,7 +16030,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform3i64v_arb(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM3I64V_ARB;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM3I64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16032,7 +16041,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform3i64v_nv(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM3I64V_NV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM3I64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16043,7 +16052,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform3iv(&mut self, location: i32, count: i32, value: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM3IV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM3IV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(location);
@@ -16054,7 +16063,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform3ui(&mut self, location: i32, v0: u32, v1: u32, v2: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM3UI;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_UNIFORM3UI) | 5 << 16);
@@ -16066,7 +16075,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform3ui64_arb(&mut self, location: i32, x: u64, y: u64, z: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM3UI64_ARB;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_UNIFORM3UI64_ARB) | 8 << 16);
@@ -16078,7 +16087,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform3ui64_nv(&mut self, location: i32, x: u64, y: u64, z: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM3UI64_NV;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_UNIFORM3UI64_NV) | 8 << 16);
@@ -16090,7 +16099,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform3ui64v_arb(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM3UI64V_ARB;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM3UI64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16101,7 +16110,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform3ui64v_nv(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM3UI64V_NV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM3UI64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16112,7 +16121,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform3uiv(&mut self, location: i32, count: i32, value: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM3UIV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM3UIV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(location);
@@ -16123,7 +16132,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform4d(&mut self, location: i32, x: f64, y: f64, z: f64, w: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM4D;
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_UNIFORM4D) | 10 << 16);
@@ -16136,7 +16145,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform4dv(&mut self, location: i32, count: i32, value: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM4DV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM4DV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16147,7 +16156,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform4f(&mut self, location: i32, v0: f32, v1: f32, v2: f32, v3: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM4F;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_UNIFORM4F) | 6 << 16);
@@ -16160,7 +16169,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform4fv(&mut self, location: i32, count: i32, value: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM4FV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM4FV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(location);
@@ -16171,7 +16180,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform4i(&mut self, location: i32, v0: i32, v1: i32, v2: i32, v3: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM4I;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_UNIFORM4I) | 6 << 16);
@@ -16184,7 +16193,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform4i64_arb(&mut self, location: i32, x: i64, y: i64, z: i64, w: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM4I64_ARB;
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_UNIFORM4I64_ARB) | 10 << 16);
@@ -16197,7 +16206,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform4i64_nv(&mut self, location: i32, x: i64, y: i64, z: i64, w: i64) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM4I64_NV;
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_UNIFORM4I64_NV) | 10 << 16);
@@ -16210,7 +16219,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform4i64v_arb(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM4I64V_ARB;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM4I64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16221,7 +16230,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform4i64v_nv(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM4I64V_NV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM4I64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16232,7 +16241,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform4iv(&mut self, location: i32, count: i32, value: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM4IV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM4IV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(location);
@@ -16243,7 +16252,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform4ui(&mut self, location: i32, v0: u32, v1: u32, v2: u32, v3: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM4UI;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_UNIFORM4UI) | 6 << 16);
@@ -16256,7 +16265,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform4ui64_arb(&mut self, location: i32, x: u64, y: u64, z: u64, w: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM4UI64_ARB;
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_UNIFORM4UI64_ARB) | 10 << 16);
@@ -16269,7 +16278,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform4ui64_nv(&mut self, location: i32, x: u64, y: u64, z: u64, w: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM4UI64_NV;
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_UNIFORM4UI64_NV) | 10 << 16);
@@ -16282,7 +16291,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform4ui64v_arb(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM4UI64V_ARB;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM4UI64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16293,7 +16302,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform4ui64v_nv(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM4UI64V_NV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM4UI64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16304,7 +16313,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform4uiv(&mut self, location: i32, count: i32, value: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM4UIV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM4UIV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(location);
@@ -16315,7 +16324,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_uniform_block_binding(&mut self, program: u32, uniform_block_index: u32, uniform_block_binding: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM_BLOCK_BINDING;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_UNIFORM_BLOCK_BINDING) | 4 << 16);
@@ -16326,7 +16335,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform_matrix2dv(&mut self, location: i32, count: i32, transpose: u8, value: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM_MATRIX2DV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM_MATRIX2DV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16338,7 +16347,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform_matrix2fv(&mut self, location: i32, count: i32, transpose: u8, value: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM_MATRIX2FV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM_MATRIX2FV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(location);
@@ -16350,7 +16359,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform_matrix2x3dv(&mut self, location: i32, count: i32, transpose: u8, value: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM_MATRIX2X3DV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM_MATRIX2X3DV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16362,7 +16371,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform_matrix2x3fv(&mut self, location: i32, count: i32, transpose: u8, value: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM_MATRIX2X3FV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM_MATRIX2X3FV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(location);
@@ -16374,7 +16383,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform_matrix2x4dv(&mut self, location: i32, count: i32, transpose: u8, value: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM_MATRIX2X4DV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM_MATRIX2X4DV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16386,7 +16395,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform_matrix2x4fv(&mut self, location: i32, count: i32, transpose: u8, value: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM_MATRIX2X4FV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM_MATRIX2X4FV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(location);
@@ -16398,7 +16407,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform_matrix3dv(&mut self, location: i32, count: i32, transpose: u8, value: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM_MATRIX3DV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM_MATRIX3DV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16410,7 +16419,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform_matrix3fv(&mut self, location: i32, count: i32, transpose: u8, value: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM_MATRIX3FV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM_MATRIX3FV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(location);
@@ -16422,7 +16431,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform_matrix3x2dv(&mut self, location: i32, count: i32, transpose: u8, value: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM_MATRIX3X2DV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM_MATRIX3X2DV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16434,7 +16443,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform_matrix3x2fv(&mut self, location: i32, count: i32, transpose: u8, value: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM_MATRIX3X2FV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM_MATRIX3X2FV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(location);
@@ -16446,7 +16455,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform_matrix3x4dv(&mut self, location: i32, count: i32, transpose: u8, value: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM_MATRIX3X4DV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM_MATRIX3X4DV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16458,7 +16467,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform_matrix3x4fv(&mut self, location: i32, count: i32, transpose: u8, value: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM_MATRIX3X4FV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM_MATRIX3X4FV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(location);
@@ -16470,7 +16479,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform_matrix4dv(&mut self, location: i32, count: i32, transpose: u8, value: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM_MATRIX4DV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM_MATRIX4DV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16482,7 +16491,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform_matrix4fv(&mut self, location: i32, count: i32, transpose: u8, value: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM_MATRIX4FV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM_MATRIX4FV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(location);
@@ -16494,7 +16503,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform_matrix4x2dv(&mut self, location: i32, count: i32, transpose: u8, value: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM_MATRIX4X2DV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM_MATRIX4X2DV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16506,7 +16515,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform_matrix4x2fv(&mut self, location: i32, count: i32, transpose: u8, value: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM_MATRIX4X2FV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM_MATRIX4X2FV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(location);
@@ -16518,7 +16527,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform_matrix4x3dv(&mut self, location: i32, count: i32, transpose: u8, value: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM_MATRIX4X3DV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM_MATRIX4X3DV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16530,7 +16539,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform_matrix4x3fv(&mut self, location: i32, count: i32, transpose: u8, value: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM_MATRIX4X3FV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM_MATRIX4X3FV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(location);
@@ -16542,7 +16551,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_uniform_subroutinesuiv(&mut self, shadertype: u32, count: i32, indices: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_UNIFORM_SUBROUTINESUIV;
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM_SUBROUTINESUIV, 16 + crate::encoder::padded(indices.0 as usize, indices.1 * 4));
             r.put(shadertype);
@@ -16553,7 +16562,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_use_program(&mut self, program: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_USE_PROGRAM;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_USE_PROGRAM) | 2 << 16);
@@ -16562,7 +16571,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_use_program_stages(&mut self, pipeline: u32, stages: u32, program: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_USE_PROGRAM_STAGES;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_USE_PROGRAM_STAGES) | 4 << 16);
@@ -16573,7 +16582,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_use_program_stages_ext(&mut self, pipeline: u32, stages: u32, program: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_USE_PROGRAM_STAGES_EXT;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_USE_PROGRAM_STAGES_EXT) | 4 << 16);
@@ -16584,7 +16593,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_use_shader_program_ext(&mut self, type_: u32, program: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_USE_SHADER_PROGRAM_EXT;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_USE_SHADER_PROGRAM_EXT) | 3 << 16);
@@ -16594,7 +16603,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_validate_program(&mut self, program: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VALIDATE_PROGRAM;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_VALIDATE_PROGRAM) | 2 << 16);
@@ -16603,7 +16612,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_validate_program_pipeline(&mut self, pipeline: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VALIDATE_PROGRAM_PIPELINE;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_VALIDATE_PROGRAM_PIPELINE) | 2 << 16);
@@ -16612,7 +16621,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_validate_program_pipeline_ext(&mut self, pipeline: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VALIDATE_PROGRAM_PIPELINE_EXT;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_VALIDATE_PROGRAM_PIPELINE_EXT) | 2 << 16);
@@ -16837,7 +16846,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib1d(&mut self, index: u32, x: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB1D;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB1D) | 4 << 16);
@@ -16847,7 +16856,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib1dv(&mut self, index: u32, v: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB1DV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB1DV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 8));
             r.put(index);
@@ -16857,7 +16866,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib1f(&mut self, index: u32, x: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB1F;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB1F) | 3 << 16);
@@ -16867,7 +16876,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib1fv(&mut self, index: u32, v: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB1FV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB1FV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(index);
@@ -16877,7 +16886,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib1s(&mut self, index: u32, x: i16) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB1S;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB1S) | 3 << 16);
@@ -16887,7 +16896,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib1sv(&mut self, index: u32, v: (*const i16, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB1SV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB1SV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 2));
             r.put(index);
@@ -16897,7 +16906,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib2d(&mut self, index: u32, x: f64, y: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB2D;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB2D) | 6 << 16);
@@ -16908,7 +16917,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib2dv(&mut self, index: u32, v: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB2DV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB2DV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 8));
             r.put(index);
@@ -16918,7 +16927,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib2f(&mut self, index: u32, x: f32, y: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB2F;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB2F) | 4 << 16);
@@ -16929,7 +16938,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib2fv(&mut self, index: u32, v: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB2FV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB2FV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(index);
@@ -16939,7 +16948,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib2s(&mut self, index: u32, x: i16, y: i16) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB2S;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB2S) | 4 << 16);
@@ -16950,7 +16959,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib2sv(&mut self, index: u32, v: (*const i16, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB2SV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB2SV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 2));
             r.put(index);
@@ -16960,7 +16969,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib3d(&mut self, index: u32, x: f64, y: f64, z: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB3D;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB3D) | 8 << 16);
@@ -16972,7 +16981,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib3dv(&mut self, index: u32, v: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB3DV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB3DV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 8));
             r.put(index);
@@ -16982,7 +16991,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib3f(&mut self, index: u32, x: f32, y: f32, z: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB3F;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB3F) | 5 << 16);
@@ -16994,7 +17003,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib3fv(&mut self, index: u32, v: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB3FV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB3FV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(index);
@@ -17004,7 +17013,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib3s(&mut self, index: u32, x: i16, y: i16, z: i16) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB3S;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB3S) | 5 << 16);
@@ -17016,7 +17025,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib3sv(&mut self, index: u32, v: (*const i16, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB3SV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB3SV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 2));
             r.put(index);
@@ -17026,7 +17035,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib4_nbv(&mut self, index: u32, v: (*const i8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB4_NBV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB4_NBV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 1));
             r.put(index);
@@ -17036,7 +17045,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib4_niv(&mut self, index: u32, v: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB4_NIV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB4_NIV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(index);
@@ -17046,7 +17055,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib4_nsv(&mut self, index: u32, v: (*const i16, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB4_NSV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB4_NSV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 2));
             r.put(index);
@@ -17056,7 +17065,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib4_nub(&mut self, index: u32, x: u8, y: u8, z: u8, w: u8) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB4_NUB;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB4_NUB) | 6 << 16);
@@ -17069,7 +17078,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib4_nubv(&mut self, index: u32, v: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB4_NUBV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB4_NUBV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 1));
             r.put(index);
@@ -17079,7 +17088,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib4_nuiv(&mut self, index: u32, v: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB4_NUIV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB4_NUIV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(index);
@@ -17089,7 +17098,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib4_nusv(&mut self, index: u32, v: (*const u16, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB4_NUSV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB4_NUSV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 2));
             r.put(index);
@@ -17099,7 +17108,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib4bv(&mut self, index: u32, v: (*const i8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB4BV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB4BV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 1));
             r.put(index);
@@ -17109,7 +17118,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib4d(&mut self, index: u32, x: f64, y: f64, z: f64, w: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB4D;
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB4D) | 10 << 16);
@@ -17122,7 +17131,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib4dv(&mut self, index: u32, v: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB4DV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB4DV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 8));
             r.put(index);
@@ -17132,7 +17141,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib4f(&mut self, index: u32, x: f32, y: f32, z: f32, w: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB4F;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB4F) | 6 << 16);
@@ -17145,7 +17154,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib4fv(&mut self, index: u32, v: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB4FV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB4FV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(index);
@@ -17155,7 +17164,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib4iv(&mut self, index: u32, v: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB4IV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB4IV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(index);
@@ -17165,7 +17174,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib4s(&mut self, index: u32, x: i16, y: i16, z: i16, w: i16) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB4S;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB4S) | 6 << 16);
@@ -17178,7 +17187,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib4sv(&mut self, index: u32, v: (*const i16, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB4SV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB4SV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 2));
             r.put(index);
@@ -17188,7 +17197,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib4ubv(&mut self, index: u32, v: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB4UBV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB4UBV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 1));
             r.put(index);
@@ -17198,7 +17207,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib4uiv(&mut self, index: u32, v: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB4UIV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB4UIV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(index);
@@ -17208,7 +17217,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib4usv(&mut self, index: u32, v: (*const u16, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB4USV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB4USV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 2));
             r.put(index);
@@ -17218,7 +17227,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_binding(&mut self, attribindex: u32, bindingindex: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_BINDING;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_BINDING) | 3 << 16);
@@ -17228,7 +17237,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_divisor(&mut self, index: u32, divisor: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_DIVISOR;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_DIVISOR) | 3 << 16);
@@ -17238,7 +17247,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_format(&mut self, attribindex: u32, size: i32, type_: u32, normalized: u8, relativeoffset: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_FORMAT;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_FORMAT) | 6 << 16);
@@ -17251,7 +17260,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_i1i(&mut self, index: u32, x: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_I1I;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_I1I) | 3 << 16);
@@ -17261,7 +17270,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib_i1iv(&mut self, index: u32, v: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_I1IV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB_I1IV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(index);
@@ -17271,7 +17280,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_i1ui(&mut self, index: u32, x: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_I1UI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_I1UI) | 3 << 16);
@@ -17281,7 +17290,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib_i1uiv(&mut self, index: u32, v: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_I1UIV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB_I1UIV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(index);
@@ -17291,7 +17300,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_i2i(&mut self, index: u32, x: i32, y: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_I2I;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_I2I) | 4 << 16);
@@ -17302,7 +17311,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib_i2iv(&mut self, index: u32, v: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_I2IV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB_I2IV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(index);
@@ -17312,7 +17321,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_i2ui(&mut self, index: u32, x: u32, y: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_I2UI;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_I2UI) | 4 << 16);
@@ -17323,7 +17332,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib_i2uiv(&mut self, index: u32, v: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_I2UIV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB_I2UIV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(index);
@@ -17333,7 +17342,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_i3i(&mut self, index: u32, x: i32, y: i32, z: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_I3I;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_I3I) | 5 << 16);
@@ -17345,7 +17354,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib_i3iv(&mut self, index: u32, v: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_I3IV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB_I3IV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(index);
@@ -17355,7 +17364,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_i3ui(&mut self, index: u32, x: u32, y: u32, z: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_I3UI;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_I3UI) | 5 << 16);
@@ -17367,7 +17376,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib_i3uiv(&mut self, index: u32, v: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_I3UIV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB_I3UIV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(index);
@@ -17377,7 +17386,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib_i4bv(&mut self, index: u32, v: (*const i8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_I4BV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB_I4BV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 1));
             r.put(index);
@@ -17387,7 +17396,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_i4i(&mut self, index: u32, x: i32, y: i32, z: i32, w: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_I4I;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_I4I) | 6 << 16);
@@ -17400,7 +17409,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib_i4iv(&mut self, index: u32, v: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_I4IV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB_I4IV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(index);
@@ -17410,7 +17419,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib_i4sv(&mut self, index: u32, v: (*const i16, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_I4SV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB_I4SV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 2));
             r.put(index);
@@ -17420,7 +17429,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib_i4ubv(&mut self, index: u32, v: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_I4UBV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB_I4UBV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 1));
             r.put(index);
@@ -17430,7 +17439,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_i4ui(&mut self, index: u32, x: u32, y: u32, z: u32, w: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_I4UI;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_I4UI) | 6 << 16);
@@ -17443,7 +17452,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib_i4uiv(&mut self, index: u32, v: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_I4UIV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB_I4UIV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(index);
@@ -17453,7 +17462,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib_i4usv(&mut self, index: u32, v: (*const u16, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_I4USV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB_I4USV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 2));
             r.put(index);
@@ -17463,7 +17472,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_i_format(&mut self, attribindex: u32, size: i32, type_: u32, relativeoffset: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_I_FORMAT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_I_FORMAT) | 5 << 16);
@@ -17475,7 +17484,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_i_pointer(&mut self, index: u32, size: i32, type_: u32, stride: i32, pointer: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_I_POINTER;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_I_POINTER) | 7 << 16);
@@ -17488,7 +17497,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_l1d(&mut self, index: u32, x: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_L1D;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_L1D) | 4 << 16);
@@ -17498,7 +17507,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib_l1dv(&mut self, index: u32, v: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_L1DV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB_L1DV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 8));
             r.put(index);
@@ -17508,7 +17517,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_l2d(&mut self, index: u32, x: f64, y: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_L2D;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_L2D) | 6 << 16);
@@ -17519,7 +17528,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib_l2dv(&mut self, index: u32, v: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_L2DV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB_L2DV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 8));
             r.put(index);
@@ -17529,7 +17538,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_l3d(&mut self, index: u32, x: f64, y: f64, z: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_L3D;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_L3D) | 8 << 16);
@@ -17541,7 +17550,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib_l3dv(&mut self, index: u32, v: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_L3DV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB_L3DV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 8));
             r.put(index);
@@ -17551,7 +17560,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_l4d(&mut self, index: u32, x: f64, y: f64, z: f64, w: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_L4D;
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_L4D) | 10 << 16);
@@ -17564,7 +17573,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib_l4dv(&mut self, index: u32, v: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_L4DV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB_L4DV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 8));
             r.put(index);
@@ -17574,7 +17583,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_l_format(&mut self, attribindex: u32, size: i32, type_: u32, relativeoffset: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_L_FORMAT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_L_FORMAT) | 5 << 16);
@@ -17586,7 +17595,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_l_pointer(&mut self, index: u32, size: i32, type_: u32, stride: i32, pointer: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_L_POINTER;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_L_POINTER) | 7 << 16);
@@ -17599,7 +17608,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_p1ui(&mut self, index: u32, type_: u32, normalized: u8, value: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_P1UI;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_P1UI) | 5 << 16);
@@ -17611,7 +17620,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib_p1uiv(&mut self, index: u32, type_: u32, normalized: u8, value: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_P1UIV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB_P1UIV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(index);
@@ -17623,7 +17632,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_p2ui(&mut self, index: u32, type_: u32, normalized: u8, value: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_P2UI;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_P2UI) | 5 << 16);
@@ -17635,7 +17644,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib_p2uiv(&mut self, index: u32, type_: u32, normalized: u8, value: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_P2UIV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB_P2UIV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(index);
@@ -17647,7 +17656,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_p3ui(&mut self, index: u32, type_: u32, normalized: u8, value: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_P3UI;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_P3UI) | 5 << 16);
@@ -17659,7 +17668,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib_p3uiv(&mut self, index: u32, type_: u32, normalized: u8, value: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_P3UIV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB_P3UIV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(index);
@@ -17671,7 +17680,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_p4ui(&mut self, index: u32, type_: u32, normalized: u8, value: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_P4UI;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_P4UI) | 5 << 16);
@@ -17683,7 +17692,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_attrib_p4uiv(&mut self, index: u32, type_: u32, normalized: u8, value: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_P4UIV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_ATTRIB_P4UIV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(index);
@@ -17695,7 +17704,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_attrib_pointer(&mut self, index: u32, size: i32, type_: u32, normalized: u8, stride: i32, pointer: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_ATTRIB_POINTER;
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_VERTEX_ATTRIB_POINTER) | 8 << 16);
@@ -17709,7 +17718,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_binding_divisor(&mut self, bindingindex: u32, divisor: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_BINDING_DIVISOR;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_VERTEX_BINDING_DIVISOR) | 3 << 16);
@@ -17719,7 +17728,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_p2ui(&mut self, type_: u32, value: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_P2UI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_VERTEX_P2UI) | 3 << 16);
@@ -17729,7 +17738,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_p2uiv(&mut self, type_: u32, value: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_P2UIV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_P2UIV, 12 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(type_);
@@ -17739,7 +17748,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_p3ui(&mut self, type_: u32, value: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_P3UI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_VERTEX_P3UI) | 3 << 16);
@@ -17749,7 +17758,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_p3uiv(&mut self, type_: u32, value: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_P3UIV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_P3UIV, 12 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(type_);
@@ -17759,7 +17768,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_p4ui(&mut self, type_: u32, value: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_P4UI;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_VERTEX_P4UI) | 3 << 16);
@@ -17769,7 +17778,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_vertex_p4uiv(&mut self, type_: u32, value: (*const u32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_P4UIV;
         unsafe {
             let mut r = self.record(ops::GL_VERTEX_P4UIV, 12 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(type_);
@@ -17779,7 +17788,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_pointer(&mut self, size: i32, type_: u32, stride: i32, pointer: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_POINTER;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_VERTEX_POINTER) | 6 << 16);
@@ -17791,7 +17800,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_vertex_pointer_ext(&mut self, size: i32, type_: u32, stride: i32, count: i32, pointer: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_VERTEX_POINTER_EXT;
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_VERTEX_POINTER_EXT) | 7 << 16);
@@ -17804,7 +17813,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_viewport(&mut self, x: i32, y: i32, width: i32, height: i32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VIEWPORT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_VIEWPORT) | 5 << 16);
@@ -17816,7 +17825,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_viewport_arrayv(&mut self, first: u32, count: i32, v: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VIEWPORT_ARRAYV;
         unsafe {
             let mut r = self.record(ops::GL_VIEWPORT_ARRAYV, 16 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(first);
@@ -17827,7 +17836,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_viewport_indexedf(&mut self, index: u32, x: f32, y: f32, w: f32, h: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_VIEWPORT_INDEXEDF;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_VIEWPORT_INDEXEDF) | 6 << 16);
@@ -17840,7 +17849,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_viewport_indexedfv(&mut self, index: u32, v: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_VIEWPORT_INDEXEDFV;
         unsafe {
             let mut r = self.record(ops::GL_VIEWPORT_INDEXEDFV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(index);
@@ -17850,7 +17859,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_wait_sync(&mut self, sync: u32, flags: u32, timeout: u64) {
-        self.fallible = true;
+        self.doubt = ops::GL_WAIT_SYNC;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_WAIT_SYNC) | 5 << 16);

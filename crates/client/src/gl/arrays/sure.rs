@@ -8,11 +8,11 @@ impl Context {
     /// Sends a draw of `mode`, whose other arguments are right if `checked`.
     #[inline]
     pub(super) fn send_draw(&mut self, mode: u32, checked: bool, send: impl FnOnce(&mut Context)) {
-        let before = self.enc.fallible;
+        let before = self.enc.doubt;
         send(self);
         // Who never asks for errors need not pay for knowing.
-        if !before && checked && self.draw_is_sure(mode) {
-            self.enc.fallible = false;
+        if before == 0 && checked && self.draw_is_sure(mode) {
+            self.enc.doubt = 0;
         }
     }
 

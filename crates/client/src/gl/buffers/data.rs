@@ -48,7 +48,7 @@ pub unsafe extern "C" fn glBufferData(target: u32, size: i64, data: *const c_voi
             return cx.set_error(GL_INVALID_OPERATION);
         }
         let (data, len) = (data.cast::<u8>(), size as usize);
-        let before = cx.enc.fallible;
+        let before = cx.enc.doubt;
         if !data.is_null() && len > PIECE && is_allocated(cx, buffer, size, usage) {
             // New contents for the old storage look the same, and spare drivers that don't recycle memory to find as much again.
             send(cx, target, 0, data, len);
@@ -64,8 +64,8 @@ pub unsafe extern "C" fn glBufferData(target: u32, size: i64, data: *const c_voi
             cx.enc
                 .gl_buffer_data(target, size, Data::Bytes(data, len), usage);
         }
-        if size < HUGE {
-            cx.enc.fallible = before | cx.gl.shared.buffers().get(buffer).is_none();
+        if size < HUGE && cx.gl.shared.buffers().get(buffer).is_some() {
+            cx.enc.doubt = before;
         }
         allocated(cx, buffer, size, usage, data);
     }
@@ -193,9 +193,11 @@ pub unsafe extern "C" fn glBufferSubData(target: u32, offset: i64, size: i64, da
         if size <= 0 || data.is_null() {
             return;
         }
-        let before = cx.enc.fallible;
+        let before = cx.enc.doubt;
         send(cx, target, offset, data.cast(), size as usize);
-        cx.enc.fallible = before | !known;
+        if known {
+            cx.enc.doubt = before;
+        }
         if copied {
             cx.gl
                 .shared

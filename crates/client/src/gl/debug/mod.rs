@@ -52,14 +52,14 @@ impl Context {
     /// The command that is about to return may have failed.
     #[inline(always)]
     pub fn done(&mut self) {
-        if self.enc.watched && self.enc.fallible {
+        if self.enc.watched && self.enc.doubt != 0 {
             self.tell();
         }
     }
 
     /// A moment at which a program expects to have been told, if there is something to tell.
     pub fn hear(&mut self) {
-        if self.gl.debug.output && !self.gl.debug.callback.is_null() && self.enc.fallible {
+        if self.gl.debug.output && !self.gl.debug.callback.is_null() && self.enc.doubt != 0 {
             self.tell();
         }
     }
@@ -118,12 +118,15 @@ macro_rules! switches {
                 if cx.gl.in_begin() {
                     return cx.illegal_in_begin();
                 }
+                let before = cx.before_judged();
                 if let Some(error) = cx.gl.state.$method(cap).refusal() {
                     if !cx.gl.debug.is_heard() {
                         return cx.fail(error);
                     }
+                    cx.gl.state.doubt();
                 }
                 cx.enc.$method(cap);
+                cx.judged(before);
                 if matches!(cap, GL_DEBUG_OUTPUT | GL_DEBUG_OUTPUT_SYNCHRONOUS) {
                     cx.follow_debug();
                 }

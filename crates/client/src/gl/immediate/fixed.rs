@@ -1,9 +1,10 @@
 //! Current values in fixed-point numbers. Unlike those in floats they are not allowed between glBegin and glEnd, and no display list holds them.
 
 use crate::gl::{context, Tracked};
+use mgn_wire::ops;
 
 macro_rules! outside_only {
-    ($($name:ident($($argument:ident: $type:ty),*) $send:ident;)*) => {$(
+    ($($name:ident($($argument:ident: $type:ty),*) $send:ident $op:ident;)*) => {$(
         pub unsafe extern "C" fn $name($($argument: $type),*) {
             // SAFETY: the only reference in use, to the thread's own context.
             unsafe {
@@ -16,14 +17,14 @@ macro_rules! outside_only {
                 }
                 cx.enc.$send($($argument),*);
                 // Where there are no such commands, they are errors.
-                cx.enc.fallible = true;
+                cx.enc.doubt = ops::$op;
             }
         }
     )*};
 }
 
 outside_only! {
-    glColor4x(red: i32, green: i32, blue: i32, alpha: i32) gl_color4x;
-    glNormal3x(x: i32, y: i32, z: i32) gl_normal3x;
-    glMultiTexCoord4x(texture: u32, s: i32, t: i32, r: i32, q: i32) gl_multi_tex_coord4x;
+    glColor4x(red: i32, green: i32, blue: i32, alpha: i32) gl_color4x GL_COLOR4X;
+    glNormal3x(x: i32, y: i32, z: i32) gl_normal3x GL_NORMAL3X;
+    glMultiTexCoord4x(texture: u32, s: i32, t: i32, r: i32, q: i32) gl_multi_tex_coord4x GL_MULTI_TEX_COORD4X;
 }

@@ -308,7 +308,7 @@ impl Context {
             && !im.compiling;
         im.mode = mode;
         // What is drawn may raise errors: an incomplete framebuffer, a mapped buffer.
-        self.enc.fallible = true;
+        self.enc.doubt = ops::GL_BEGIN;
         if im.compiling {
             im.phase = Phase::Verbatim;
             self.gl.lists.leaves(true);

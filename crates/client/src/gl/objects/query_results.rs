@@ -83,7 +83,6 @@ unsafe fn result<T: Plain>(
             return cx.illegal_in_begin();
         }
         if bound(cx, GL_QUERY_BUFFER).is_ok_and(|buffer| buffer != 0) {
-            cx.enc.fallible = true;
             return cx.enc.mgn_query_result_to(id, pname, kind, params as u64);
         }
         if params.is_null() {

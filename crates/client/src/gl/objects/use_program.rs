@@ -13,7 +13,7 @@ pub unsafe extern "C" fn glUseProgram(program: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let before = cx.enc.fallible;
+        let before = cx.enc.doubt;
         cx.enc.gl_use_program(program);
         let epoch = cx.gl.shared.notes.relinked.load(Ordering::Acquire);
         let objects = &mut cx.gl.objects;
@@ -22,7 +22,7 @@ pub unsafe extern "C" fn glUseProgram(program: u32) {
             objects.uses_ids = objects.numbering.has(epoch, program);
             // Nothing can be wrong with it.
             let _ = cx.gl.state.gl_use_program(program);
-            cx.enc.fallible = before;
+            cx.enc.doubt = before;
         } else {
             used_first(cx, epoch, program);
         }
