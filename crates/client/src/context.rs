@@ -124,7 +124,12 @@ impl Context {
             return Answer::default();
         };
         let answered = session.answer(self.id, op);
-        self.error_reported(answered.error);
+        if op == ops::MGN_GET_ERROR {
+            // It brings the error itself, and takes it from the server.
+            self.enc.doubt = 0;
+        } else {
+            self.error_reported(answered.error);
+        }
         if answered.told && op != ops::MGN_DEBUG_MESSAGES {
             self.tell();
         }
@@ -300,6 +305,11 @@ impl Context {
 
     /// Commits the records written so far as one message.
     fn send(&mut self) {
+        self.commit();
+        self.tell_changes();
+    }
+
+    fn commit(&mut self) {
         self.gl.immediate.sent();
         let used = self.enc.cur as usize - self.room_start as usize;
         if self.room_start.is_null() || used <= MESSAGE_HEADER {

@@ -285,6 +285,14 @@ pub struct Command {
     pub client_hand: bool,
     pub render_hand: bool,
     pub infallible: bool,
+    /// Whether other commands succeed and fail after it as before, but for what the client follows.
+    pub neutral: bool,
+    /// Whether it defines the image that is bound to its target.
+    pub defining: bool,
+    /// Whether it attaches an image to a framebuffer.
+    pub attaching: bool,
+    /// What its success depends on beside its arguments, where the client follows that: words of `gl::claims`.
+    pub depends: Option<String>,
     /// Whether the entry point looks for messages of debug output before it returns, where the program wants that.
     pub watched: bool,
     /// Whether it makes an object of a name that has none yet.
@@ -483,6 +491,10 @@ fn session_command(name: &str, session: &crate::SessionCommand) -> Result<Comman
         client_hand: true,
         render_hand: true,
         infallible: !session.fallible,
+        neutral: true,
+        defining: false,
+        attaching: false,
+        depends: None,
         watched: false,
         named_by_use: false,
         storing: false,
@@ -571,6 +583,16 @@ fn command(raw: &RawCommand, aliases: Vec<String>, overlay: &Overlay) -> Result<
         client_hand,
         render_hand: any(&overlay.render_hand, name),
         infallible: any(&overlay.infallible, name),
+        neutral: any(&overlay.neutral, name)
+            || any(&overlay.defining, name)
+            || any(&overlay.attaching, name),
+        defining: any(&overlay.defining, name),
+        attaching: any(&overlay.attaching, name),
+        depends: overlay
+            .depends
+            .iter()
+            .find(|(pattern, _)| crate::overlay::matches(pattern, name))
+            .map(|(_, on)| on.clone()),
         watched: !any(&overlay.infallible, name) && !any(&overlay.unwatched, name),
         named_by_use: any(&overlay.named_by_use, name),
         storing: any(&overlay.storing, name),

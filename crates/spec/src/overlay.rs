@@ -44,6 +44,14 @@ pub struct Overlay {
     pub storing: Vec<String>,
     /// Commands that cannot raise an error outside Begin/End.
     pub infallible: Vec<String>,
+    /// Commands after which others succeed and fail as before, but for what the client follows of them.
+    pub neutral: Vec<String>,
+    /// Commands that define the image of the texture or renderbuffer that is bound to their target.
+    pub defining: Vec<String>,
+    /// Commands that attach an image to a framebuffer.
+    pub attaching: Vec<String>,
+    /// What the success of a command depends on beside its arguments, where the client follows that.
+    pub depends: BTreeMap<String, String>,
     /// Entry points written by hand after which nobody looks for messages of debug output at once.
     pub unwatched: Vec<String>,
     /// Commands that aren't carried, and why.

@@ -93,6 +93,27 @@ impl State {
         }
     }
 
+    /// Whether it is certain that no draw buffer is blended by a second source or an advanced equation, which draws may be refused for.
+    pub fn blends_plainly(&self) -> bool {
+        (0..self.limits.draw_buffers).all(|i| {
+            let factor = |at: usize| {
+                self.known(at + i).is_some_and(|f| {
+                    !matches!(
+                        f as u32,
+                        GL_SRC1_COLOR..=GL_ONE_MINUS_SRC1_ALPHA | GL_SRC1_ALPHA
+                    )
+                })
+            };
+            let equation = |at: usize| self.known(at + i).is_some_and(|e| !is_advanced(e as u32));
+            factor(at!(GL_BLEND_SRC_RGB))
+                && factor(at!(GL_BLEND_DST_RGB))
+                && factor(at!(GL_BLEND_SRC_ALPHA))
+                && factor(at!(GL_BLEND_DST_ALPHA))
+                && equation(at!(GL_BLEND_EQUATION_RGB))
+                && equation(at!(GL_BLEND_EQUATION_ALPHA))
+        })
+    }
+
     fn draw_buffer_index(&self, buffer: u32) -> Result<usize, GlError> {
         match (buffer as usize) < self.limits.draw_buffers {
             true => Ok(buffer as usize),

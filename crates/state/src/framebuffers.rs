@@ -273,6 +273,29 @@ impl State {
         self.framebuffer(0).draw.iter().any(front)
     }
 
+    /// The framebuffer of a binding, if that is known; contexts without a binding for reading use that for drawing.
+    pub fn framebuffer_bound(&self, binding: u32) -> Option<u32> {
+        let at = match binding == GL_READ_FRAMEBUFFER_BINDING && self.has(binding) {
+            true => at!(GL_READ_FRAMEBUFFER_BINDING),
+            false => at!(GL_DRAW_FRAMEBUFFER_BINDING),
+        };
+        self.known(at).map(|name| name as u32)
+    }
+
+    /// The renderbuffer that is bound, if that is known.
+    pub fn renderbuffer_bound(&self) -> Option<u32> {
+        self.known(at!(GL_RENDERBUFFER_BINDING))
+            .map(|name| name as u32)
+    }
+
+    /// What a framebuffer is drawn to and read from by, if all of it is known.
+    pub fn buffers_of(&self, name: u32) -> Option<Vec<u32>> {
+        let Framebuffer { draw, read } = self.framebuffers.get(&name)?;
+        let all = draw.iter().chain([read]);
+        all.map(|&b| (!crate::slots::is_unknown(b)).then_some(b as u32))
+            .collect()
+    }
+
     /// Whether it is certainly the default framebuffer that is drawn to.
     pub fn draws_to_default(&self) -> bool {
         self.known(at!(GL_DRAW_FRAMEBUFFER_BINDING)) == Some(0.)
@@ -361,6 +384,20 @@ impl State {
             }
         };
         Answer::one(Class::Int, value)
+    }
+
+    /// The driver's answer about a buffer of a bound framebuffer.
+    pub(crate) fn learn_buffer(&mut self, pname: u32, value: f64) {
+        if pname == GL_READ_BUFFER {
+            return self.set_read_buffer(value);
+        }
+        let mut draw = self.draw_buffers();
+        let i = match pname {
+            GL_DRAW_BUFFER => 0,
+            _ => (pname - GL_DRAW_BUFFER0) as usize,
+        };
+        draw[i] = value;
+        self.set_draw_buffers(draw);
     }
 
     /// Whether both framebuffers are default ones.

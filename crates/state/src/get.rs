@@ -244,6 +244,9 @@ impl State {
             }
             return;
         }
+        if let (true, Some(&value)) = (framebuffers::names().any(|n| n == pname), values.first()) {
+            return self.learn_buffer(pname, value.into());
+        }
         let Some((at, n, class)) = self.learnable(pname) else {
             return;
         };

@@ -166,6 +166,14 @@ impl State {
         self.known(self.unit_at(binding(i))?).map(|v| v as u32)
     }
 
+    /// The same for the target of an image, which may be a face of a cube.
+    pub fn texture_bound_for(&self, target: u32) -> Option<u32> {
+        self.bound_texture(match target {
+            GL_TEXTURE_CUBE_MAP_POSITIVE_X..=GL_TEXTURE_CUBE_MAP_NEGATIVE_Z => GL_TEXTURE_CUBE_MAP,
+            target => target,
+        })
+    }
+
     pub fn gl_bind_texture(&mut self, target: u32, texture: u32) -> Result<(), GlError> {
         listed!(self, gl_bind_texture(target, texture));
         let Some(i) = target_index(target).filter(|&i| self.has(TARGETS[i].1)) else {

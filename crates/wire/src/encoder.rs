@@ -15,6 +15,8 @@ pub struct Encoder {
     pub end: *mut u8,
     /// The last command that may have raised an error, by its op number; 0 where all are known to have succeeded.
     pub doubt: u16,
+    /// Counts commands that may change which others succeed.
+    pub changes: u32,
     /// Set where the program wants to be told of errors before the command returns that raises them.
     pub watched: bool,
     /// Called when `n` bytes do not fit before `end`; gives `n` bytes to write a record to. `n` is at most `RECORD_MAX`.
@@ -27,6 +29,7 @@ impl Encoder {
             cur: std::ptr::null_mut(),
             end: std::ptr::null_mut(),
             doubt: 0,
+            changes: 0,
             watched: false,
             refill,
         }

@@ -2,7 +2,7 @@
 
 use super::{image_extent, is_compressed, op_name, HEADER};
 use mgn_spec::{
-    snake, Carry, Command, Direction, Len, Model, Param, RawCommand, RawParam, WireType,
+    snake, Carry, Command, Direction, Len, Model, Param, RawCommand, RawParam, Scalar, WireType,
 };
 use std::collections::BTreeSet;
 
@@ -122,6 +122,10 @@ fn entry(c: &Command, tracked: bool) -> String {
             c.ident
         );
     }
+    body += &claim(c);
+    if c.attaching {
+        body += &attach_claim(c);
+    }
     if let Some(extent) = &extent {
         body += &image(c, extent);
     }
@@ -154,6 +158,15 @@ fn entry(c: &Command, tracked: bool) -> String {
     if judged {
         body += "cx.judged(before);\n";
     }
+    if c.depends.is_some() && c.carry != Carry::Sync {
+        body += "cx.claimed(before, claim);\n";
+    }
+    if c.defining {
+        body += &format!("crate::gl::defined(cx, {});\n", c.params[0].name);
+    }
+    if c.attaching {
+        body += &attach(c);
+    }
     if c.carry == Carry::Sync {
         body += &format!("let mut answer = cx.answer(ops::{});\n", op_name(c));
         if let Some(scalar) = c.returns {
@@ -174,6 +187,14 @@ fn entry(c: &Command, tracked: bool) -> String {
                 );
             }
         }
+        if c.depends.is_some() {
+            body += match c.returns {
+                Some(_) => "cx.learn_answer(question, value);\n",
+                None => {
+                    "if !params.is_null() { cx.learn_answer(question, params.read() as u32); }\n"
+                }
+            };
+        }
         if c.returns.is_some() {
             body += "value\n";
         }
@@ -181,6 +202,77 @@ fn entry(c: &Command, tracked: bool) -> String {
         body += "cx.done();\n";
     }
     format!("{head}{body}}} }}\n")
+}
+
+/// Says what a command and its success depend on, and answers a question that has been answered before.
+fn claim(c: &Command) -> String {
+    let Some(depends) = &c.depends else {
+        return String::new();
+    };
+    // Of uniforms, values do not matter.
+    let counts = |p: &&Param| {
+        matches!(
+            p.ty,
+            WireType::Scalar(Scalar::I32 | Scalar::U32 | Scalar::U8 | Scalar::Bool)
+        ) && (depends != "Program" || matches!(&*p.name, "location" | "count" | "transpose"))
+    };
+    let arguments: Vec<String> = (c.params.iter().filter(counts))
+        .map(|p| match p.ty {
+            WireType::Scalar(Scalar::U32) => p.name.clone(),
+            _ => format!("{} as u32", p.name),
+        })
+        .collect();
+    let on: Vec<String> = depends
+        .split(' ')
+        .map(|on| match on {
+            "Target" | "Texture" => format!("crate::gl::On::{on}(target)"),
+            _ => format!("crate::gl::On::{on}"),
+        })
+        .collect();
+    let what = format!(
+        "ops::{}, &[{}], &[{}]",
+        op_name(c),
+        arguments.join(", "),
+        on.join(", ")
+    );
+    if c.carry != Carry::Sync {
+        return format!("let claim = cx.claim({what});\nlet before = cx.enc.doubt;\n");
+    }
+    let found = match c.returns {
+        Some(_) => "return known;",
+        None => "if !params.is_null() { params.write(known as i32); }\nreturn;",
+    };
+    format!(
+        "let question = cx.circumstances({what});\nif let Some(known) = cx.known_answer(&question) {{ {found} }}\n"
+    )
+}
+
+/// Tells of an image that has been attached.
+fn attach(c: &Command) -> String {
+    let Some((class, name)) = first_name(c) else {
+        return String::new();
+    };
+    format!("cx.claimed(before, claim);\ncrate::gl::attached(cx, target, attachment, &command, (crate::gl::Class::{class:?}, {name}));\n")
+}
+
+/// Says what attaching an image and its success depend on.
+fn attach_claim(c: &Command) -> String {
+    let Some((class, name)) = first_name(c) else {
+        return String::new();
+    };
+    let arguments: Vec<String> = (c.params.iter())
+        .map(|p| match p.ty {
+            WireType::Scalar(Scalar::I32) => format!("{} as u32", p.name),
+            _ => p.name.clone(),
+        })
+        .collect();
+    let op = op_name(c);
+    format!(
+        "let command = [u32::from(ops::{op}), {}];\n\
+         let claim = cx.claim(ops::{op}, &command, &[crate::gl::On::Target(target), crate::gl::On::Image(crate::gl::Class::{class:?}, {name})]);\n\
+         let before = cx.enc.doubt;\n",
+        arguments.join(", ")
+    )
 }
 
 /// Takes the image that a command's pointer means.

@@ -59,10 +59,13 @@ fn method(c: &Command) -> String {
         }
     }
     let op = format!("ops::{}", op_name(c));
-    let mark = match c.infallible {
+    let mut mark = match c.infallible {
         true => String::new(),
         false => format!("self.doubt = {op};\n"),
     };
+    if !c.neutral {
+        mark += "self.changes = self.changes.wrapping_add(1);\n";
+    }
     let head = format!(
         "    #[inline(always)]\n    pub unsafe fn {}(&mut self{params}) {{\n",
         c.ident

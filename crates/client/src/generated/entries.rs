@@ -560,7 +560,25 @@ pub unsafe extern "C" fn glBlitFramebuffer(
 ) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(
+            ops::GL_BLIT_FRAMEBUFFER,
+            &[
+                src_x0 as u32,
+                src_y0 as u32,
+                src_x1 as u32,
+                src_y1 as u32,
+                dst_x0 as u32,
+                dst_y0 as u32,
+                dst_x1 as u32,
+                dst_y1 as u32,
+                mask,
+                filter,
+            ],
+            &[crate::gl::On::Drawing, crate::gl::On::Reading],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_blit_framebuffer(src_x0, src_y0, src_x1, src_y1, dst_x0, dst_y0, dst_x1, dst_y1, mask, filter);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -607,9 +625,14 @@ pub unsafe extern "C" fn glBufferStorageMemEXT(target: u32, size: i64, memory: u
 pub unsafe extern "C" fn glCheckFramebufferStatus(target: u32) -> u32 {
     unsafe {
         let cx = context();
+        let question = cx.circumstances(ops::GL_CHECK_FRAMEBUFFER_STATUS, &[target], &[crate::gl::On::Target(target)]);
+        if let Some(known) = cx.known_answer(&question) {
+            return known;
+        }
         cx.enc.gl_check_framebuffer_status(target);
         let mut answer = cx.answer(ops::GL_CHECK_FRAMEBUFFER_STATUS);
         let value = answer.value::<u32>();
+        cx.learn_answer(question, value);
         value
     }
 }
@@ -665,7 +688,10 @@ pub unsafe extern "C" fn glClampColor(target: u32, clamp: u32) {
 pub unsafe extern "C" fn glClear(mask: u32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_CLEAR, &[mask], &[crate::gl::On::Drawing]);
+        let before = cx.enc.doubt;
         cx.enc.gl_clear(mask);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -1253,6 +1279,7 @@ pub unsafe extern "C" fn glCompressedTexImage1D(
         }
         let Some(data) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, 1), image_size, data) else { return };
         cx.enc.gl_compressed_tex_image1d(target, level, internalformat, width, border, image_size, data);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -1273,6 +1300,7 @@ pub unsafe extern "C" fn glCompressedTexImage2D(
         }
         let Some(data) = crate::gl::blocks(cx, target, crate::gl::pixels::Extent::flat(width, height), image_size, data) else { return };
         cx.enc.gl_compressed_tex_image2d(target, level, internalformat, width, height, border, image_size, data);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -1296,6 +1324,7 @@ pub unsafe extern "C" fn glCompressedTexImage3D(
             return;
         };
         cx.enc.gl_compressed_tex_image3d(target, level, internalformat, width, height, depth, border, image_size, data);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -1762,6 +1791,7 @@ pub unsafe extern "C" fn glCopyTexImage1D(target: u32, level: i32, internalforma
     unsafe {
         let cx = context();
         cx.enc.gl_copy_tex_image1d(target, level, internalformat, x, y, width, border);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -1778,6 +1808,7 @@ pub unsafe extern "C" fn glCopyTexImage2D(
     unsafe {
         let cx = context();
         cx.enc.gl_copy_tex_image2d(target, level, internalformat, x, y, width, height, border);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -2600,7 +2631,16 @@ pub unsafe extern "C" fn glFramebufferReadBufferEXT(framebuffer: u32, mode: u32)
 pub unsafe extern "C" fn glFramebufferRenderbuffer(target: u32, attachment: u32, renderbuffertarget: u32, renderbuffer: u32) {
     unsafe {
         let cx = context();
+        let command = [u32::from(ops::GL_FRAMEBUFFER_RENDERBUFFER), target, attachment, renderbuffertarget, renderbuffer];
+        let claim = cx.claim(
+            ops::GL_FRAMEBUFFER_RENDERBUFFER,
+            &command,
+            &[crate::gl::On::Target(target), crate::gl::On::Image(crate::gl::Class::Renderbuffer, renderbuffer)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_framebuffer_renderbuffer(target, attachment, renderbuffertarget, renderbuffer);
+        cx.claimed(before, claim);
+        crate::gl::attached(cx, target, attachment, &command, (crate::gl::Class::Renderbuffer, renderbuffer));
         cx.done();
     }
 }
@@ -2614,21 +2654,48 @@ pub unsafe extern "C" fn glFramebufferRenderbufferOES(target: u32, attachment: u
 pub unsafe extern "C" fn glFramebufferTexture(target: u32, attachment: u32, texture: u32, level: i32) {
     unsafe {
         let cx = context();
+        let command = [u32::from(ops::GL_FRAMEBUFFER_TEXTURE), target, attachment, texture, level as u32];
+        let claim = cx.claim(
+            ops::GL_FRAMEBUFFER_TEXTURE,
+            &command,
+            &[crate::gl::On::Target(target), crate::gl::On::Image(crate::gl::Class::Texture, texture)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_framebuffer_texture(target, attachment, texture, level);
+        cx.claimed(before, claim);
+        crate::gl::attached(cx, target, attachment, &command, (crate::gl::Class::Texture, texture));
         cx.done();
     }
 }
 pub unsafe extern "C" fn glFramebufferTexture1D(target: u32, attachment: u32, textarget: u32, texture: u32, level: i32) {
     unsafe {
         let cx = context();
+        let command = [u32::from(ops::GL_FRAMEBUFFER_TEXTURE1D), target, attachment, textarget, texture, level as u32];
+        let claim = cx.claim(
+            ops::GL_FRAMEBUFFER_TEXTURE1D,
+            &command,
+            &[crate::gl::On::Target(target), crate::gl::On::Image(crate::gl::Class::Texture, texture)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_framebuffer_texture1d(target, attachment, textarget, texture, level);
+        cx.claimed(before, claim);
+        crate::gl::attached(cx, target, attachment, &command, (crate::gl::Class::Texture, texture));
         cx.done();
     }
 }
 pub unsafe extern "C" fn glFramebufferTexture2D(target: u32, attachment: u32, textarget: u32, texture: u32, level: i32) {
     unsafe {
         let cx = context();
+        let command = [u32::from(ops::GL_FRAMEBUFFER_TEXTURE2D), target, attachment, textarget, texture, level as u32];
+        let claim = cx.claim(
+            ops::GL_FRAMEBUFFER_TEXTURE2D,
+            &command,
+            &[crate::gl::On::Target(target), crate::gl::On::Image(crate::gl::Class::Texture, texture)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_framebuffer_texture2d(target, attachment, textarget, texture, level);
+        cx.claimed(before, claim);
+        crate::gl::attached(cx, target, attachment, &command, (crate::gl::Class::Texture, texture));
         cx.done();
     }
 }
@@ -2642,7 +2709,16 @@ pub unsafe extern "C" fn glFramebufferTexture2DOES(target: u32, attachment: u32,
 pub unsafe extern "C" fn glFramebufferTexture3D(target: u32, attachment: u32, textarget: u32, texture: u32, level: i32, zoffset: i32) {
     unsafe {
         let cx = context();
+        let command = [u32::from(ops::GL_FRAMEBUFFER_TEXTURE3D), target, attachment, textarget, texture, level as u32, zoffset as u32];
+        let claim = cx.claim(
+            ops::GL_FRAMEBUFFER_TEXTURE3D,
+            &command,
+            &[crate::gl::On::Target(target), crate::gl::On::Image(crate::gl::Class::Texture, texture)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_framebuffer_texture3d(target, attachment, textarget, texture, level, zoffset);
+        cx.claimed(before, claim);
+        crate::gl::attached(cx, target, attachment, &command, (crate::gl::Class::Texture, texture));
         cx.done();
     }
 }
@@ -2656,7 +2732,16 @@ pub unsafe extern "C" fn glFramebufferTexture3DOES(target: u32, attachment: u32,
 pub unsafe extern "C" fn glFramebufferTextureLayer(target: u32, attachment: u32, texture: u32, level: i32, layer: i32) {
     unsafe {
         let cx = context();
+        let command = [u32::from(ops::GL_FRAMEBUFFER_TEXTURE_LAYER), target, attachment, texture, level as u32, layer as u32];
+        let claim = cx.claim(
+            ops::GL_FRAMEBUFFER_TEXTURE_LAYER,
+            &command,
+            &[crate::gl::On::Target(target), crate::gl::On::Image(crate::gl::Class::Texture, texture)],
+        );
+        let before = cx.enc.doubt;
         cx.enc.gl_framebuffer_texture_layer(target, attachment, texture, level, layer);
+        cx.claimed(before, claim);
+        crate::gl::attached(cx, target, attachment, &command, (crate::gl::Class::Texture, texture));
         cx.done();
     }
 }
@@ -2754,6 +2839,7 @@ pub unsafe extern "C" fn glGenerateMipmap(target: u32) {
     unsafe {
         let cx = context();
         cx.enc.gl_generate_mipmap(target);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -3001,6 +3087,17 @@ pub unsafe extern "C" fn glGetFragDataLocation(program: u32, name: *const u8) ->
 pub unsafe extern "C" fn glGetFramebufferAttachmentParameteriv(target: u32, attachment: u32, pname: u32, params: *mut i32) {
     unsafe {
         let cx = context();
+        let question = cx.circumstances(
+            ops::GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV,
+            &[target, attachment, pname],
+            &[crate::gl::On::Target(target)],
+        );
+        if let Some(known) = cx.known_answer(&question) {
+            if !params.is_null() {
+                params.write(known as i32);
+            }
+            return;
+        }
         cx.enc.gl_get_framebuffer_attachment_parameteriv(
             target,
             attachment,
@@ -3009,6 +3106,9 @@ pub unsafe extern "C" fn glGetFramebufferAttachmentParameteriv(target: u32, atta
         );
         let mut answer = cx.answer(ops::GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV);
         answer.array(params.cast::<i32>(), lens::values(pname));
+        if !params.is_null() {
+            cx.learn_answer(question, params.read() as u32);
+        }
     }
 }
 pub unsafe extern "C" fn glGetFramebufferAttachmentParameterivOES(target: u32, attachment: u32, pname: u32, params: *mut i32) {
@@ -3596,9 +3696,19 @@ pub unsafe extern "C" fn glGetQueryivEXT(target: u32, pname: u32, params: *mut i
 pub unsafe extern "C" fn glGetRenderbufferParameteriv(target: u32, pname: u32, params: *mut i32) {
     unsafe {
         let cx = context();
+        let question = cx.circumstances(ops::GL_GET_RENDERBUFFER_PARAMETERIV, &[target, pname], &[crate::gl::On::Renderbuffer]);
+        if let Some(known) = cx.known_answer(&question) {
+            if !params.is_null() {
+                params.write(known as i32);
+            }
+            return;
+        }
         cx.enc.gl_get_renderbuffer_parameteriv(target, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_RENDERBUFFER_PARAMETERIV);
         answer.array(params.cast::<i32>(), lens::values(pname));
+        if !params.is_null() {
+            cx.learn_answer(question, params.read() as u32);
+        }
     }
 }
 pub unsafe extern "C" fn glGetRenderbufferParameterivOES(target: u32, pname: u32, params: *mut i32) {
@@ -7124,13 +7234,6 @@ pub unsafe extern "C" fn glProgramUniform1fv(program: u32, location: i32, count:
         cx.done();
     }
 }
-pub unsafe extern "C" fn glProgramUniform1i(program: u32, location: i32, v0: i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_program_uniform1i(program, location, v0);
-        cx.done();
-    }
-}
 pub unsafe extern "C" fn glProgramUniform1i64ARB(program: u32, location: i32, x: i64) {
     unsafe {
         let cx = context();
@@ -7156,13 +7259,6 @@ pub unsafe extern "C" fn glProgramUniform1i64vNV(program: u32, location: i32, co
     unsafe {
         let cx = context();
         cx.enc.gl_program_uniform1i64v_nv(program, location, count, (value.cast::<i64>(), lens::times(count as i64, 1)));
-        cx.done();
-    }
-}
-pub unsafe extern "C" fn glProgramUniform1iv(program: u32, location: i32, count: i32, value: *const i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_program_uniform1iv(program, location, count, (value.cast::<i32>(), lens::times(count as i64, 1)));
         cx.done();
     }
 }
@@ -8038,6 +8134,7 @@ pub unsafe extern "C" fn glRenderbufferStorage(target: u32, internalformat: u32,
     unsafe {
         let cx = context();
         cx.enc.gl_renderbuffer_storage(target, internalformat, width, height);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -8045,6 +8142,7 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisample(target: u32, samples: 
     unsafe {
         let cx = context();
         cx.enc.gl_renderbuffer_storage_multisample(target, samples, internalformat, width, height);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -8892,6 +8990,7 @@ pub unsafe extern "C" fn glTexImage2DMultisample(
     unsafe {
         let cx = context();
         cx.enc.gl_tex_image2d_multisample(target, samples, internalformat, width, height, fixedsamplelocations);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -8907,6 +9006,7 @@ pub unsafe extern "C" fn glTexImage3DMultisample(
     unsafe {
         let cx = context();
         cx.enc.gl_tex_image3d_multisample(target, samples, internalformat, width, height, depth, fixedsamplelocations);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -8963,6 +9063,7 @@ pub unsafe extern "C" fn glTexParameterf(target: u32, pname: u32, param: f32) {
         }
         cx.enc.gl_tex_parameterf(target, pname, param);
         cx.judged(before);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -8982,6 +9083,7 @@ pub unsafe extern "C" fn glTexParameterfv(target: u32, pname: u32, params: *cons
         }
         cx.enc.gl_tex_parameterfv(target, pname, (params.cast::<f32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -9000,6 +9102,7 @@ pub unsafe extern "C" fn glTexParameteri(target: u32, pname: u32, param: i32) {
         }
         cx.enc.gl_tex_parameteri(target, pname, param);
         cx.judged(before);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -9019,6 +9122,7 @@ pub unsafe extern "C" fn glTexParameteriv(target: u32, pname: u32, params: *cons
         }
         cx.enc.gl_tex_parameteriv(target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -9037,6 +9141,7 @@ pub unsafe extern "C" fn glTexParameterx(target: u32, pname: u32, param: i32) {
         }
         cx.enc.gl_tex_parameterx(target, pname, param);
         cx.judged(before);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -9056,6 +9161,7 @@ pub unsafe extern "C" fn glTexParameterxv(target: u32, pname: u32, params: *cons
         }
         cx.enc.gl_tex_parameterxv(target, pname, (params.cast::<i32>(), mgn_wire::sizes::pname::params(pname)));
         cx.judged(before);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -9074,6 +9180,7 @@ pub unsafe extern "C" fn glTexStorage1D(target: u32, levels: i32, internalformat
         }
         cx.enc.gl_tex_storage1d(target, levels, internalformat, width);
         cx.judged(before);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -9092,6 +9199,7 @@ pub unsafe extern "C" fn glTexStorage2D(target: u32, levels: i32, internalformat
         }
         cx.enc.gl_tex_storage2d(target, levels, internalformat, width, height);
         cx.judged(before);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -9106,6 +9214,7 @@ pub unsafe extern "C" fn glTexStorage2DMultisample(
     unsafe {
         let cx = context();
         cx.enc.gl_tex_storage2d_multisample(target, samples, internalformat, width, height, fixedsamplelocations);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -9124,6 +9233,7 @@ pub unsafe extern "C" fn glTexStorage3D(target: u32, levels: i32, internalformat
         }
         cx.enc.gl_tex_storage3d(target, levels, internalformat, width, height, depth);
         cx.judged(before);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -9139,6 +9249,7 @@ pub unsafe extern "C" fn glTexStorage3DMultisample(
     unsafe {
         let cx = context();
         cx.enc.gl_tex_storage3d_multisample(target, samples, internalformat, width, height, depth, fixedsamplelocations);
+        crate::gl::defined(cx, target);
         cx.done();
     }
 }
@@ -9267,10 +9378,17 @@ pub unsafe extern "C" fn glTexSubImage2D(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let claim = cx.claim(
+            ops::GL_TEX_SUB_IMAGE2D,
+            &[target, level as u32, xoffset as u32, yoffset as u32, width as u32, height as u32, format, type_],
+            &[crate::gl::On::Texture(target)],
+        );
+        let before = cx.enc.doubt;
         let Some(pixels) = crate::gl::image(cx, target, crate::gl::pixels::Extent::flat(width, height), format, type_, pixels) else {
             return;
         };
         cx.enc.gl_tex_sub_image2d(target, level, xoffset, yoffset, width, height, format, type_, pixels);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10163,35 +10281,40 @@ pub unsafe extern "C" fn glTranslatex(x: i32, y: i32, z: i32) {
 pub unsafe extern "C" fn glUniform1d(location: i32, x: f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM1D, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform1d(location, x);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform1dv(location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM1DV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform1dv(location, count, (value.cast::<f64>(), lens::times(count as i64, 1)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform1f(location: i32, v0: f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM1F, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform1f(location, v0);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform1fv(location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM1FV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform1fv(location, count, (value.cast::<f32>(), lens::times(count as i64, 1)));
-        cx.done();
-    }
-}
-pub unsafe extern "C" fn glUniform1i(location: i32, v0: i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_uniform1i(location, v0);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10223,17 +10346,13 @@ pub unsafe extern "C" fn glUniform1i64vNV(location: i32, count: i32, value: *con
         cx.done();
     }
 }
-pub unsafe extern "C" fn glUniform1iv(location: i32, count: i32, value: *const i32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_uniform1iv(location, count, (value.cast::<i32>(), lens::times(count as i64, 1)));
-        cx.done();
-    }
-}
 pub unsafe extern "C" fn glUniform1ui(location: i32, v0: u32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM1UI, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform1ui(location, v0);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10268,42 +10387,60 @@ pub unsafe extern "C" fn glUniform1ui64vNV(location: i32, count: i32, value: *co
 pub unsafe extern "C" fn glUniform1uiv(location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM1UIV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform1uiv(location, count, (value.cast::<u32>(), lens::times(count as i64, 1)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform2d(location: i32, x: f64, y: f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM2D, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform2d(location, x, y);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform2dv(location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM2DV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform2dv(location, count, (value.cast::<f64>(), lens::times(count as i64, 2)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform2f(location: i32, v0: f32, v1: f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM2F, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform2f(location, v0, v1);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform2fv(location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM2FV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform2fv(location, count, (value.cast::<f32>(), lens::times(count as i64, 2)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform2i(location: i32, v0: i32, v1: i32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM2I, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform2i(location, v0, v1);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10338,14 +10475,20 @@ pub unsafe extern "C" fn glUniform2i64vNV(location: i32, count: i32, value: *con
 pub unsafe extern "C" fn glUniform2iv(location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM2IV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform2iv(location, count, (value.cast::<i32>(), lens::times(count as i64, 2)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform2ui(location: i32, v0: u32, v1: u32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM2UI, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform2ui(location, v0, v1);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10380,42 +10523,60 @@ pub unsafe extern "C" fn glUniform2ui64vNV(location: i32, count: i32, value: *co
 pub unsafe extern "C" fn glUniform2uiv(location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM2UIV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform2uiv(location, count, (value.cast::<u32>(), lens::times(count as i64, 2)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform3d(location: i32, x: f64, y: f64, z: f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM3D, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform3d(location, x, y, z);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform3dv(location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM3DV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform3dv(location, count, (value.cast::<f64>(), lens::times(count as i64, 3)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform3f(location: i32, v0: f32, v1: f32, v2: f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM3F, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform3f(location, v0, v1, v2);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform3fv(location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM3FV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform3fv(location, count, (value.cast::<f32>(), lens::times(count as i64, 3)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform3i(location: i32, v0: i32, v1: i32, v2: i32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM3I, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform3i(location, v0, v1, v2);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10450,14 +10611,20 @@ pub unsafe extern "C" fn glUniform3i64vNV(location: i32, count: i32, value: *con
 pub unsafe extern "C" fn glUniform3iv(location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM3IV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform3iv(location, count, (value.cast::<i32>(), lens::times(count as i64, 3)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform3ui(location: i32, v0: u32, v1: u32, v2: u32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM3UI, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform3ui(location, v0, v1, v2);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10492,42 +10659,60 @@ pub unsafe extern "C" fn glUniform3ui64vNV(location: i32, count: i32, value: *co
 pub unsafe extern "C" fn glUniform3uiv(location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM3UIV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform3uiv(location, count, (value.cast::<u32>(), lens::times(count as i64, 3)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform4d(location: i32, x: f64, y: f64, z: f64, w: f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM4D, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform4d(location, x, y, z, w);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform4dv(location: i32, count: i32, value: *const f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM4DV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform4dv(location, count, (value.cast::<f64>(), lens::times(count as i64, 4)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform4f(location: i32, v0: f32, v1: f32, v2: f32, v3: f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM4F, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform4f(location, v0, v1, v2, v3);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform4fv(location: i32, count: i32, value: *const f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM4FV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform4fv(location, count, (value.cast::<f32>(), lens::times(count as i64, 4)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform4i(location: i32, v0: i32, v1: i32, v2: i32, v3: i32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM4I, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform4i(location, v0, v1, v2, v3);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10562,14 +10747,20 @@ pub unsafe extern "C" fn glUniform4i64vNV(location: i32, count: i32, value: *con
 pub unsafe extern "C" fn glUniform4iv(location: i32, count: i32, value: *const i32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM4IV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform4iv(location, count, (value.cast::<i32>(), lens::times(count as i64, 4)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniform4ui(location: i32, v0: u32, v1: u32, v2: u32, v3: u32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM4UI, &[location as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform4ui(location, v0, v1, v2, v3);
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10604,7 +10795,10 @@ pub unsafe extern "C" fn glUniform4ui64vNV(location: i32, count: i32, value: *co
 pub unsafe extern "C" fn glUniform4uiv(location: i32, count: i32, value: *const u32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM4UIV, &[location as u32, count as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform4uiv(location, count, (value.cast::<u32>(), lens::times(count as i64, 4)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
@@ -10618,126 +10812,180 @@ pub unsafe extern "C" fn glUniformBlockBinding(program: u32, uniform_block_index
 pub unsafe extern "C" fn glUniformMatrix2dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM_MATRIX2DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix2dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 4)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix2fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM_MATRIX2FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix2fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 4)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix2x3dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM_MATRIX2X3DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix2x3dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix2x3fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM_MATRIX2X3FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix2x3fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 6)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix2x4dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM_MATRIX2X4DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix2x4dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix2x4fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM_MATRIX2X4FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix2x4fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 8)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix3dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM_MATRIX3DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix3dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 9)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix3fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM_MATRIX3FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix3fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 9)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix3x2dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM_MATRIX3X2DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix3x2dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 6)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix3x2fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM_MATRIX3X2FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix3x2fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 6)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix3x4dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM_MATRIX3X4DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix3x4dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 12)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix3x4fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM_MATRIX3X4FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix3x4fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 12)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix4dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM_MATRIX4DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix4dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 16)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix4fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM_MATRIX4FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix4fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 16)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix4x2dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM_MATRIX4X2DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix4x2dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 8)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix4x2fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM_MATRIX4X2FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix4x2fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 8)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix4x3dv(location: i32, count: i32, transpose: u8, value: *const f64) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM_MATRIX4X3DV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix4x3dv(location, count, transpose, (value.cast::<f64>(), lens::times(count as i64, 12)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }
 pub unsafe extern "C" fn glUniformMatrix4x3fv(location: i32, count: i32, transpose: u8, value: *const f32) {
     unsafe {
         let cx = context();
+        let claim = cx.claim(ops::GL_UNIFORM_MATRIX4X3FV, &[location as u32, count as u32, transpose as u32], &[crate::gl::On::Program]);
+        let before = cx.enc.doubt;
         cx.enc.gl_uniform_matrix4x3fv(location, count, transpose, (value.cast::<f32>(), lens::times(count as i64, 12)));
+        cx.claimed(before, claim);
         cx.done();
     }
 }

@@ -2423,6 +2423,20 @@ pub unsafe extern "C" fn glProgramStringARB(target: u32, format: u32, len: i32, 
         value
     }
 }
+pub unsafe extern "C" fn glProgramUniform1i(program: u32, location: i32, v0: i32) {
+    unsafe {
+        let value = hand::glProgramUniform1i(program, location, v0);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glProgramUniform1iv(program: u32, location: i32, count: i32, value: *const i32) {
+    unsafe {
+        let value = hand::glProgramUniform1iv(program, location, count, value);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glPushAttrib(mask: u32) {
     unsafe {
         let value = hand::glPushAttrib(mask);
@@ -2709,6 +2723,20 @@ pub unsafe extern "C" fn glTransformFeedbackBufferRange(xfb: u32, index: u32, bu
 pub unsafe extern "C" fn glTransformFeedbackVaryings(program: u32, count: i32, varyings: *const *const u8, buffer_mode: u32) {
     unsafe {
         let value = hand::glTransformFeedbackVaryings(program, count, varyings, buffer_mode);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glUniform1i(location: i32, v0: i32) {
+    unsafe {
+        let value = hand::glUniform1i(location, v0);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glUniform1iv(location: i32, count: i32, value: *const i32) {
+    unsafe {
+        let value = hand::glUniform1iv(location, count, value);
         context().done();
         value
     }

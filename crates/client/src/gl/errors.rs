@@ -72,6 +72,7 @@ impl Context {
 
     /// A round trip brought the context's error.
     pub fn error_reported(&mut self, code: u32) {
+        self.settle_claims(code);
         self.enc.doubt = 0;
         if code != 0 && self.gl.errors.reported == 0 {
             self.gl.errors.reported = code;
@@ -102,6 +103,8 @@ pub unsafe extern "C" fn glGetError() -> u32 {
             let mut code = 0;
             answer.array(&raw mut code, 1);
             cx.gl.errors.reported = 0;
+            cx.settle_claims(code);
+            cx.gl.claims.want();
             cx.enc.doubt = 0;
             return cx.shown_error(code);
         }

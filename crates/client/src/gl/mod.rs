@@ -8,9 +8,11 @@
 
 pub mod arrays;
 pub mod buffers;
+mod claims;
 mod debug;
 mod errors;
 mod evaluators;
+mod framebuffers;
 mod gets;
 mod images;
 pub mod immediate;
@@ -35,7 +37,9 @@ use mgn_wire::hello::ContextInfo;
 use std::sync::Arc;
 
 pub use buffers::{fetch_persistent, is_wait};
+pub use claims::On;
 pub use errors::ErrorState;
+pub use framebuffers::{attached, defined};
 pub use images::{blocks, image};
 pub use names::Shared;
 pub use objects::{sync_name, use_name, Class};
@@ -68,6 +72,8 @@ pub mod hand {
 pub struct GlState {
     pub immediate: Immediate,
     pub errors: ErrorState,
+    pub claims: claims::Claims,
+    pub framebuffers: framebuffers::Framebuffers,
     pub arrays: Arrays,
     pub objects: objects::ObjectState,
     pub state: State,
@@ -94,6 +100,8 @@ impl GlState {
         GlState {
             immediate: Immediate::new(api == mgn_wire::hello::api::COMPAT),
             errors: ErrorState::default(),
+            claims: claims::Claims::default(),
+            framebuffers: framebuffers::Framebuffers::default(),
             arrays: Arrays::new(),
             objects: objects::ObjectState::new(info, api),
             state: State::sharing(info, api, shared.state.clone()),

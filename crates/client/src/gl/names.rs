@@ -108,6 +108,7 @@ pub struct Shared {
     pub names: Mutex<SharedNames>,
     pub buffers: Mutex<super::buffers::Buffers>,
     pub programs: Mutex<super::objects::Programs>,
+    pub images: Mutex<super::framebuffers::Images>,
     pub notes: super::objects::Notes,
     /// Held from when writes to persistent mappings are collected until what relies on them was sent.
     pub turn: Mutex<()>,

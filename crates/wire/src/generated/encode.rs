@@ -374,6 +374,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_active_program_ext(&mut self, program: u32) {
         self.doubt = ops::GL_ACTIVE_PROGRAM_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_ACTIVE_PROGRAM_EXT) | 2 << 16);
@@ -383,6 +384,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_active_shader_program(&mut self, pipeline: u32, program: u32) {
         self.doubt = ops::GL_ACTIVE_SHADER_PROGRAM;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_ACTIVE_SHADER_PROGRAM) | 3 << 16);
@@ -393,6 +395,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_active_shader_program_ext(&mut self, pipeline: u32, program: u32) {
         self.doubt = ops::GL_ACTIVE_SHADER_PROGRAM_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_ACTIVE_SHADER_PROGRAM_EXT) | 3 << 16);
@@ -403,6 +406,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_active_stencil_face_ext(&mut self, face: u32) {
         self.doubt = ops::GL_ACTIVE_STENCIL_FACE_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_ACTIVE_STENCIL_FACE_EXT) | 2 << 16);
@@ -421,6 +425,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_alpha_fragment_op1_ati(&mut self, op: u32, dst: u32, dst_mod: u32, arg1: u32, arg1_rep: u32, arg1_mod: u32) {
         self.doubt = ops::GL_ALPHA_FRAGMENT_OP1_ATI;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_ALPHA_FRAGMENT_OP1_ATI) | 7 << 16);
@@ -446,6 +451,7 @@ impl Encoder {
         arg2_mod: u32,
     ) {
         self.doubt = ops::GL_ALPHA_FRAGMENT_OP2_ATI;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_ALPHA_FRAGMENT_OP2_ATI) | 10 << 16);
@@ -477,6 +483,7 @@ impl Encoder {
         arg3_mod: u32,
     ) {
         self.doubt = ops::GL_ALPHA_FRAGMENT_OP3_ATI;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(52);
             put(p, 0, u32::from(ops::GL_ALPHA_FRAGMENT_OP3_ATI) | 13 << 16);
@@ -507,6 +514,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_alpha_funcx(&mut self, func: u32, ref_: i32) {
         self.doubt = ops::GL_ALPHA_FUNCX;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_ALPHA_FUNCX) | 3 << 16);
@@ -517,6 +525,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_are_textures_resident(&mut self, n: i32, textures: (*const u32, usize), residences: u32) {
         self.doubt = ops::GL_ARE_TEXTURES_RESIDENT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_ARE_TEXTURES_RESIDENT, 16 + crate::encoder::padded(textures.0 as usize, textures.1 * 4));
             r.put(n);
@@ -528,6 +537,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_are_textures_resident_ext(&mut self, n: i32, textures: (*const u32, usize), residences: u32) {
         self.doubt = ops::GL_ARE_TEXTURES_RESIDENT_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_ARE_TEXTURES_RESIDENT_EXT, 16 + crate::encoder::padded(textures.0 as usize, textures.1 * 4));
             r.put(n);
@@ -548,6 +558,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_attach_shader(&mut self, program: u32, shader: u32) {
         self.doubt = ops::GL_ATTACH_SHADER;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_ATTACH_SHADER) | 3 << 16);
@@ -567,6 +578,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_begin_conditional_render(&mut self, id: u32, mode: u32) {
         self.doubt = ops::GL_BEGIN_CONDITIONAL_RENDER;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BEGIN_CONDITIONAL_RENDER) | 3 << 16);
@@ -577,6 +589,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_begin_fragment_shader_ati(&mut self) {
         self.doubt = ops::GL_BEGIN_FRAGMENT_SHADER_ATI;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_BEGIN_FRAGMENT_SHADER_ATI) | 1 << 16);
@@ -616,6 +629,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_begin_transform_feedback(&mut self, primitive_mode: u32) {
         self.doubt = ops::GL_BEGIN_TRANSFORM_FEEDBACK;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_BEGIN_TRANSFORM_FEEDBACK) | 2 << 16);
@@ -625,6 +639,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_bind_attrib_location(&mut self, program: u32, index: u32, name: (*const u8, usize)) {
         self.doubt = ops::GL_BIND_ATTRIB_LOCATION;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_BIND_ATTRIB_LOCATION, 16 + crate::encoder::padded(name.0 as usize, name.1));
             r.put(program);
@@ -657,6 +672,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_bind_buffer_offset_ext(&mut self, target: u32, index: u32, buffer: u32, offset: i64) {
         self.doubt = ops::GL_BIND_BUFFER_OFFSET_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_BIND_BUFFER_OFFSET_EXT) | 6 << 16);
@@ -682,6 +698,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_bind_buffers_base(&mut self, target: u32, first: u32, count: i32, buffers: (*const u32, usize)) {
         self.doubt = ops::GL_BIND_BUFFERS_BASE;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_BIND_BUFFERS_BASE, 20 + crate::encoder::padded(buffers.0 as usize, buffers.1 * 4));
             r.put(target);
@@ -702,6 +719,7 @@ impl Encoder {
         sizes: (*const i64, usize),
     ) {
         self.doubt = ops::GL_BIND_BUFFERS_RANGE;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(
                 ops::GL_BIND_BUFFERS_RANGE,
@@ -721,6 +739,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_bind_frag_data_location(&mut self, program: u32, color: u32, name: (*const u8, usize)) {
         self.doubt = ops::GL_BIND_FRAG_DATA_LOCATION;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_BIND_FRAG_DATA_LOCATION, 16 + crate::encoder::padded(name.0 as usize, name.1));
             r.put(program);
@@ -732,6 +751,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_bind_frag_data_location_indexed(&mut self, program: u32, color_number: u32, index: u32, name: (*const u8, usize)) {
         self.doubt = ops::GL_BIND_FRAG_DATA_LOCATION_INDEXED;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_BIND_FRAG_DATA_LOCATION_INDEXED, 20 + crate::encoder::padded(name.0 as usize, name.1));
             r.put(program);
@@ -744,6 +764,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_bind_fragment_shader_ati(&mut self, id: u32) {
         self.doubt = ops::GL_BIND_FRAGMENT_SHADER_ATI;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_BIND_FRAGMENT_SHADER_ATI) | 2 << 16);
@@ -783,6 +804,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_bind_image_texture(&mut self, unit: u32, texture: u32, level: i32, layered: u8, layer: i32, access: u32, format: u32) {
         self.doubt = ops::GL_BIND_IMAGE_TEXTURE;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_BIND_IMAGE_TEXTURE) | 8 << 16);
@@ -798,6 +820,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_bind_image_textures(&mut self, first: u32, count: i32, textures: (*const u32, usize)) {
         self.doubt = ops::GL_BIND_IMAGE_TEXTURES;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_BIND_IMAGE_TEXTURES, 16 + crate::encoder::padded(textures.0 as usize, textures.1 * 4));
             r.put(first);
@@ -809,6 +832,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_bind_multi_texture_ext(&mut self, texunit: u32, target: u32, texture: u32) {
         self.doubt = ops::GL_BIND_MULTI_TEXTURE_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_BIND_MULTI_TEXTURE_EXT) | 4 << 16);
@@ -820,6 +844,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_bind_program_arb(&mut self, target: u32, program: u32) {
         self.doubt = ops::GL_BIND_PROGRAM_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BIND_PROGRAM_ARB) | 3 << 16);
@@ -830,6 +855,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_bind_program_pipeline(&mut self, pipeline: u32) {
         self.doubt = ops::GL_BIND_PROGRAM_PIPELINE;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_BIND_PROGRAM_PIPELINE) | 2 << 16);
@@ -839,6 +865,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_bind_program_pipeline_ext(&mut self, pipeline: u32) {
         self.doubt = ops::GL_BIND_PROGRAM_PIPELINE_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_BIND_PROGRAM_PIPELINE_EXT) | 2 << 16);
@@ -930,6 +957,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_bind_transform_feedback(&mut self, target: u32, id: u32) {
         self.doubt = ops::GL_BIND_TRANSFORM_FEEDBACK;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BIND_TRANSFORM_FEEDBACK) | 3 << 16);
@@ -1181,6 +1209,7 @@ impl Encoder {
         filter: u32,
     ) {
         self.doubt = ops::GL_BLIT_NAMED_FRAMEBUFFER;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(52);
             put(p, 0, u32::from(ops::GL_BLIT_NAMED_FRAMEBUFFER) | 13 << 16);
@@ -1213,6 +1242,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_buffer_storage(&mut self, target: u32, size: i64, data: Data, flags: u32) {
         self.doubt = ops::GL_BUFFER_STORAGE;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_BUFFER_STORAGE, 24 + data.extra_bytes());
             r.put(target);
@@ -1225,6 +1255,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_buffer_storage_mem_ext(&mut self, target: u32, size: i64, memory: u32, offset: u64) {
         self.doubt = ops::GL_BUFFER_STORAGE_MEM_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_BUFFER_STORAGE_MEM_EXT) | 7 << 16);
@@ -1248,6 +1279,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_call_list(&mut self, list: u32) {
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_CALL_LIST) | 2 << 16);
@@ -1257,6 +1289,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_call_lists(&mut self, n: i32, type_: u32, lists: (*const u8, usize)) {
         self.doubt = ops::GL_CALL_LISTS;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_CALL_LISTS, 16 + crate::encoder::padded(lists.0 as usize, lists.1 * 1));
             r.put(n);
@@ -1306,6 +1339,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_clamp_color(&mut self, target: u32, clamp: u32) {
         self.doubt = ops::GL_CLAMP_COLOR;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_CLAMP_COLOR) | 3 << 16);
@@ -1621,6 +1655,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_clip_control(&mut self, origin: u32, depth: u32) {
         self.doubt = ops::GL_CLIP_CONTROL;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_CLIP_CONTROL) | 3 << 16);
@@ -2167,6 +2202,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_compile_shader(&mut self, shader: u32) {
         self.doubt = ops::GL_COMPILE_SHADER;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_COMPILE_SHADER) | 2 << 16);
@@ -2176,6 +2212,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_compile_shader_include_arb(&mut self, shader: u32, count: i32, paths: (*const u8, usize)) {
         self.doubt = ops::GL_COMPILE_SHADER_INCLUDE_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_COMPILE_SHADER_INCLUDE_ARB, 16 + crate::encoder::padded(paths.0 as usize, paths.1 * 1));
             r.put(shader);
@@ -2197,6 +2234,7 @@ impl Encoder {
         bits: Data,
     ) {
         self.doubt = ops::GL_COMPRESSED_MULTI_TEX_IMAGE1DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_MULTI_TEX_IMAGE1DEXT, 36 + bits.extra_bytes());
             r.put(texunit);
@@ -2224,6 +2262,7 @@ impl Encoder {
         bits: Data,
     ) {
         self.doubt = ops::GL_COMPRESSED_MULTI_TEX_IMAGE2DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_MULTI_TEX_IMAGE2DEXT, 40 + bits.extra_bytes());
             r.put(texunit);
@@ -2253,6 +2292,7 @@ impl Encoder {
         bits: Data,
     ) {
         self.doubt = ops::GL_COMPRESSED_MULTI_TEX_IMAGE3DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_MULTI_TEX_IMAGE3DEXT, 44 + bits.extra_bytes());
             r.put(texunit);
@@ -2281,6 +2321,7 @@ impl Encoder {
         bits: Data,
     ) {
         self.doubt = ops::GL_COMPRESSED_MULTI_TEX_SUB_IMAGE1DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_MULTI_TEX_SUB_IMAGE1DEXT, 36 + bits.extra_bytes());
             r.put(texunit);
@@ -2309,6 +2350,7 @@ impl Encoder {
         bits: Data,
     ) {
         self.doubt = ops::GL_COMPRESSED_MULTI_TEX_SUB_IMAGE2DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_MULTI_TEX_SUB_IMAGE2DEXT, 44 + bits.extra_bytes());
             r.put(texunit);
@@ -2341,6 +2383,7 @@ impl Encoder {
         bits: Data,
     ) {
         self.doubt = ops::GL_COMPRESSED_MULTI_TEX_SUB_IMAGE3DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_MULTI_TEX_SUB_IMAGE3DEXT, 52 + bits.extra_bytes());
             r.put(texunit);
@@ -2450,6 +2493,7 @@ impl Encoder {
         data: Data,
     ) {
         self.doubt = ops::GL_COMPRESSED_TEX_IMAGE3DOES;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEX_IMAGE3DOES, 40 + data.extra_bytes());
             r.put(target);
@@ -2593,6 +2637,7 @@ impl Encoder {
         bits: Data,
     ) {
         self.doubt = ops::GL_COMPRESSED_TEXTURE_IMAGE1DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_IMAGE1DEXT, 36 + bits.extra_bytes());
             r.put(texture);
@@ -2620,6 +2665,7 @@ impl Encoder {
         bits: Data,
     ) {
         self.doubt = ops::GL_COMPRESSED_TEXTURE_IMAGE2DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_IMAGE2DEXT, 40 + bits.extra_bytes());
             r.put(texture);
@@ -2649,6 +2695,7 @@ impl Encoder {
         bits: Data,
     ) {
         self.doubt = ops::GL_COMPRESSED_TEXTURE_IMAGE3DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_IMAGE3DEXT, 44 + bits.extra_bytes());
             r.put(texture);
@@ -2676,6 +2723,7 @@ impl Encoder {
         data: Data,
     ) {
         self.doubt = ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE1D;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE1D, 32 + data.extra_bytes());
             r.put(texture);
@@ -2701,6 +2749,7 @@ impl Encoder {
         bits: Data,
     ) {
         self.doubt = ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE1DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE1DEXT, 36 + bits.extra_bytes());
             r.put(texture);
@@ -2728,6 +2777,7 @@ impl Encoder {
         data: Data,
     ) {
         self.doubt = ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE2D;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE2D, 40 + data.extra_bytes());
             r.put(texture);
@@ -2757,6 +2807,7 @@ impl Encoder {
         bits: Data,
     ) {
         self.doubt = ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE2DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE2DEXT, 44 + bits.extra_bytes());
             r.put(texture);
@@ -2788,6 +2839,7 @@ impl Encoder {
         data: Data,
     ) {
         self.doubt = ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE3D;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE3D, 48 + data.extra_bytes());
             r.put(texture);
@@ -2821,6 +2873,7 @@ impl Encoder {
         bits: Data,
     ) {
         self.doubt = ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE3DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_COMPRESSED_TEXTURE_SUB_IMAGE3DEXT, 52 + bits.extra_bytes());
             r.put(texture);
@@ -2871,6 +2924,7 @@ impl Encoder {
         src_depth: i32,
     ) {
         self.doubt = ops::GL_COPY_IMAGE_SUB_DATA;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(64);
             put(p, 0, u32::from(ops::GL_COPY_IMAGE_SUB_DATA) | 16 << 16);
@@ -2911,6 +2965,7 @@ impl Encoder {
         depth: i32,
     ) {
         self.doubt = ops::GL_COPY_IMAGE_SUB_DATA_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(64);
             put(p, 0, u32::from(ops::GL_COPY_IMAGE_SUB_DATA_NV) | 16 << 16);
@@ -2944,6 +2999,7 @@ impl Encoder {
         border: i32,
     ) {
         self.doubt = ops::GL_COPY_MULTI_TEX_IMAGE1DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_COPY_MULTI_TEX_IMAGE1DEXT) | 9 << 16);
@@ -2971,6 +3027,7 @@ impl Encoder {
         border: i32,
     ) {
         self.doubt = ops::GL_COPY_MULTI_TEX_IMAGE2DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_COPY_MULTI_TEX_IMAGE2DEXT) | 10 << 16);
@@ -2997,6 +3054,7 @@ impl Encoder {
         width: i32,
     ) {
         self.doubt = ops::GL_COPY_MULTI_TEX_SUB_IMAGE1DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_COPY_MULTI_TEX_SUB_IMAGE1DEXT) | 8 << 16);
@@ -3023,6 +3081,7 @@ impl Encoder {
         height: i32,
     ) {
         self.doubt = ops::GL_COPY_MULTI_TEX_SUB_IMAGE2DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_COPY_MULTI_TEX_SUB_IMAGE2DEXT) | 10 << 16);
@@ -3052,6 +3111,7 @@ impl Encoder {
         height: i32,
     ) {
         self.doubt = ops::GL_COPY_MULTI_TEX_SUB_IMAGE3DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_COPY_MULTI_TEX_SUB_IMAGE3DEXT) | 11 << 16);
@@ -3230,6 +3290,7 @@ impl Encoder {
         border: i32,
     ) {
         self.doubt = ops::GL_COPY_TEXTURE_IMAGE1DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_COPY_TEXTURE_IMAGE1DEXT) | 9 << 16);
@@ -3257,6 +3318,7 @@ impl Encoder {
         border: i32,
     ) {
         self.doubt = ops::GL_COPY_TEXTURE_IMAGE2DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_COPY_TEXTURE_IMAGE2DEXT) | 10 << 16);
@@ -3274,6 +3336,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_copy_texture_sub_image1d(&mut self, texture: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) {
         self.doubt = ops::GL_COPY_TEXTURE_SUB_IMAGE1D;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_COPY_TEXTURE_SUB_IMAGE1D) | 7 << 16);
@@ -3297,6 +3360,7 @@ impl Encoder {
         width: i32,
     ) {
         self.doubt = ops::GL_COPY_TEXTURE_SUB_IMAGE1DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_COPY_TEXTURE_SUB_IMAGE1DEXT) | 8 << 16);
@@ -3322,6 +3386,7 @@ impl Encoder {
         height: i32,
     ) {
         self.doubt = ops::GL_COPY_TEXTURE_SUB_IMAGE2D;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_COPY_TEXTURE_SUB_IMAGE2D) | 9 << 16);
@@ -3349,6 +3414,7 @@ impl Encoder {
         height: i32,
     ) {
         self.doubt = ops::GL_COPY_TEXTURE_SUB_IMAGE2DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_COPY_TEXTURE_SUB_IMAGE2DEXT) | 10 << 16);
@@ -3377,6 +3443,7 @@ impl Encoder {
         height: i32,
     ) {
         self.doubt = ops::GL_COPY_TEXTURE_SUB_IMAGE3D;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_COPY_TEXTURE_SUB_IMAGE3D) | 10 << 16);
@@ -3406,6 +3473,7 @@ impl Encoder {
         height: i32,
     ) {
         self.doubt = ops::GL_COPY_TEXTURE_SUB_IMAGE3DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_COPY_TEXTURE_SUB_IMAGE3DEXT) | 11 << 16);
@@ -3424,6 +3492,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_create_buffers(&mut self, names: (*const u32, usize)) {
         self.doubt = ops::GL_CREATE_BUFFERS;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_CREATE_BUFFERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3433,6 +3502,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_create_framebuffers(&mut self, names: (*const u32, usize)) {
         self.doubt = ops::GL_CREATE_FRAMEBUFFERS;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_CREATE_FRAMEBUFFERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3442,6 +3512,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_create_program(&mut self, name: u32) {
         self.doubt = ops::GL_CREATE_PROGRAM;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_CREATE_PROGRAM) | 2 << 16);
@@ -3451,6 +3522,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_create_program_pipelines(&mut self, names: (*const u32, usize)) {
         self.doubt = ops::GL_CREATE_PROGRAM_PIPELINES;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_CREATE_PROGRAM_PIPELINES, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3460,6 +3532,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_create_queries(&mut self, target: u32, names: (*const u32, usize)) {
         self.doubt = ops::GL_CREATE_QUERIES;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_CREATE_QUERIES, 12 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.put(target);
@@ -3470,6 +3543,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_create_renderbuffers(&mut self, names: (*const u32, usize)) {
         self.doubt = ops::GL_CREATE_RENDERBUFFERS;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_CREATE_RENDERBUFFERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3479,6 +3553,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_create_samplers(&mut self, names: (*const u32, usize)) {
         self.doubt = ops::GL_CREATE_SAMPLERS;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_CREATE_SAMPLERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3488,6 +3563,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_create_shader(&mut self, kind: u32, name: u32) {
         self.doubt = ops::GL_CREATE_SHADER;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_CREATE_SHADER) | 3 << 16);
@@ -3498,6 +3574,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_create_shader_program_ext(&mut self, type_: u32, string: (*const u8, usize)) {
         self.doubt = ops::GL_CREATE_SHADER_PROGRAM_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_CREATE_SHADER_PROGRAM_EXT, 12 + crate::encoder::padded(string.0 as usize, string.1));
             r.put(type_);
@@ -3508,6 +3585,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_create_shader_programv(&mut self, kind: u32, count: i32, name: u32, source: (*const u8, usize)) {
         self.doubt = ops::GL_CREATE_SHADER_PROGRAMV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_CREATE_SHADER_PROGRAMV, 20 + crate::encoder::padded(source.0 as usize, source.1 * 1));
             r.put(kind);
@@ -3520,6 +3598,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_create_textures(&mut self, target: u32, names: (*const u32, usize)) {
         self.doubt = ops::GL_CREATE_TEXTURES;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_CREATE_TEXTURES, 12 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.put(target);
@@ -3530,6 +3609,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_create_transform_feedbacks(&mut self, names: (*const u32, usize)) {
         self.doubt = ops::GL_CREATE_TRANSFORM_FEEDBACKS;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_CREATE_TRANSFORM_FEEDBACKS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3539,6 +3619,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_create_vertex_arrays(&mut self, names: (*const u32, usize)) {
         self.doubt = ops::GL_CREATE_VERTEX_ARRAYS;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_CREATE_VERTEX_ARRAYS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3557,6 +3638,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_debug_message_callback(&mut self, called: u8) {
         self.doubt = ops::GL_DEBUG_MESSAGE_CALLBACK;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_DEBUG_MESSAGE_CALLBACK) | 2 << 16);
@@ -3574,6 +3656,7 @@ impl Encoder {
         enabled: u8,
     ) {
         self.doubt = ops::GL_DEBUG_MESSAGE_CONTROL;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_DEBUG_MESSAGE_CONTROL, 28 + crate::encoder::padded(ids.0 as usize, ids.1 * 4));
             r.put(source);
@@ -3596,6 +3679,7 @@ impl Encoder {
         text: (*const u8, usize),
     ) {
         self.doubt = ops::GL_DEBUG_MESSAGE_INSERT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_DEBUG_MESSAGE_INSERT, 28 + crate::encoder::padded(text.0 as usize, text.1 * 1));
             r.put(source);
@@ -3619,6 +3703,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_delete_fragment_shader_ati(&mut self, id: u32) {
         self.doubt = ops::GL_DELETE_FRAGMENT_SHADER_ATI;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_DELETE_FRAGMENT_SHADER_ATI) | 2 << 16);
@@ -3648,6 +3733,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_delete_lists(&mut self, list: u32, range: i32) {
         self.doubt = ops::GL_DELETE_LISTS;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_DELETE_LISTS) | 3 << 16);
@@ -3658,6 +3744,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_delete_named_string_arb(&mut self, name: (*const u8, usize)) {
         self.doubt = ops::GL_DELETE_NAMED_STRING_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_DELETE_NAMED_STRING_ARB, 8 + crate::encoder::padded(name.0 as usize, name.1 * 1));
             r.array(name.0.cast(), name.1 * 1);
@@ -3667,6 +3754,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_delete_object_arb(&mut self, obj: u32) {
         self.doubt = ops::GL_DELETE_OBJECT_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_DELETE_OBJECT_ARB) | 2 << 16);
@@ -3676,6 +3764,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_delete_program(&mut self, program: u32) {
         self.doubt = ops::GL_DELETE_PROGRAM;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_DELETE_PROGRAM) | 2 << 16);
@@ -3685,6 +3774,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_delete_program_pipelines(&mut self, names: (*const u32, usize)) {
         self.doubt = ops::GL_DELETE_PROGRAM_PIPELINES;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_DELETE_PROGRAM_PIPELINES, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3694,6 +3784,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_delete_program_pipelines_ext(&mut self, n: i32, pipelines: (*const u32, usize)) {
         self.doubt = ops::GL_DELETE_PROGRAM_PIPELINES_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r =
                 self.record(ops::GL_DELETE_PROGRAM_PIPELINES_EXT, 12 + crate::encoder::padded(pipelines.0 as usize, pipelines.1 * 4));
@@ -3705,6 +3796,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_delete_programs_arb(&mut self, names: (*const u32, usize)) {
         self.doubt = ops::GL_DELETE_PROGRAMS_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_DELETE_PROGRAMS_ARB, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3723,6 +3815,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_delete_queries_ext(&mut self, n: i32, ids: (*const u32, usize)) {
         self.doubt = ops::GL_DELETE_QUERIES_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_DELETE_QUERIES_EXT, 12 + crate::encoder::padded(ids.0 as usize, ids.1 * 4));
             r.put(n);
@@ -3742,6 +3835,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_delete_renderbuffers_oes(&mut self, n: i32, renderbuffers: (*const u32, usize)) {
         self.doubt = ops::GL_DELETE_RENDERBUFFERS_OES;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r =
                 self.record(ops::GL_DELETE_RENDERBUFFERS_OES, 12 + crate::encoder::padded(renderbuffers.0 as usize, renderbuffers.1 * 4));
@@ -3762,6 +3856,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_delete_shader(&mut self, shader: u32) {
         self.doubt = ops::GL_DELETE_SHADER;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_DELETE_SHADER) | 2 << 16);
@@ -3789,6 +3884,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_delete_textures_ext(&mut self, n: i32, textures: (*const u32, usize)) {
         self.doubt = ops::GL_DELETE_TEXTURES_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_DELETE_TEXTURES_EXT, 12 + crate::encoder::padded(textures.0 as usize, textures.1 * 4));
             r.put(n);
@@ -3799,6 +3895,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_delete_transform_feedbacks(&mut self, names: (*const u32, usize)) {
         self.doubt = ops::GL_DELETE_TRANSFORM_FEEDBACKS;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_DELETE_TRANSFORM_FEEDBACKS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3930,6 +4027,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_detach_shader(&mut self, program: u32, shader: u32) {
         self.doubt = ops::GL_DETACH_SHADER;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_DETACH_SHADER) | 3 << 16);
@@ -3967,6 +4065,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_disablei(&mut self, target: u32, index: u32) {
         self.doubt = ops::GL_DISABLEI;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_DISABLEI) | 3 << 16);
@@ -3989,6 +4088,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_dispatch_compute(&mut self, num_groups_x: u32, num_groups_y: u32, num_groups_z: u32) {
         self.doubt = ops::GL_DISPATCH_COMPUTE;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_DISPATCH_COMPUTE) | 4 << 16);
@@ -4000,6 +4100,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_dispatch_compute_indirect(&mut self, indirect: i64) {
         self.doubt = ops::GL_DISPATCH_COMPUTE_INDIRECT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_DISPATCH_COMPUTE_INDIRECT) | 3 << 16);
@@ -4391,6 +4492,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_egl_image_target_renderbuffer_storage_oes(&mut self, target: u32, image: u32) {
         self.doubt = ops::GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES) | 3 << 16);
@@ -4401,6 +4503,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_egl_image_target_texture2does(&mut self, target: u32, image: u32) {
         self.doubt = ops::GL_EGL_IMAGE_TARGET_TEXTURE2DOES;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_EGL_IMAGE_TARGET_TEXTURE2DOES) | 3 << 16);
@@ -4475,6 +4578,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_enablei(&mut self, target: u32, index: u32) {
         self.doubt = ops::GL_ENABLEI;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_ENABLEI) | 3 << 16);
@@ -4493,6 +4597,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_end_conditional_render(&mut self) {
         self.doubt = ops::GL_END_CONDITIONAL_RENDER;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_END_CONDITIONAL_RENDER) | 1 << 16);
@@ -4501,6 +4606,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_end_fragment_shader_ati(&mut self) {
         self.doubt = ops::GL_END_FRAGMENT_SHADER_ATI;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_END_FRAGMENT_SHADER_ATI) | 1 << 16);
@@ -4509,6 +4615,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_end_list(&mut self) {
         self.doubt = ops::GL_END_LIST;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_END_LIST) | 1 << 16);
@@ -4545,6 +4652,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_end_transform_feedback(&mut self) {
         self.doubt = ops::GL_END_TRANSFORM_FEEDBACK;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_END_TRANSFORM_FEEDBACK) | 1 << 16);
@@ -4552,6 +4660,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_eval_coord1d(&mut self, u: f64) {
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_EVAL_COORD1D) | 3 << 16);
@@ -4560,6 +4669,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_eval_coord1dv(&mut self, u: (*const f64, usize)) {
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_EVAL_COORD1DV, 8 + crate::encoder::padded(u.0 as usize, u.1 * 8));
             r.array(u.0.cast(), u.1 * 8);
@@ -4568,6 +4678,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_eval_coord1f(&mut self, u: f32) {
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_EVAL_COORD1F) | 2 << 16);
@@ -4576,6 +4687,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_eval_coord1fv(&mut self, u: (*const f32, usize)) {
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_EVAL_COORD1FV, 8 + crate::encoder::padded(u.0 as usize, u.1 * 4));
             r.array(u.0.cast(), u.1 * 4);
@@ -4584,6 +4696,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_eval_coord2d(&mut self, u: f64, v: f64) {
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_EVAL_COORD2D) | 5 << 16);
@@ -4593,6 +4706,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_eval_coord2dv(&mut self, u: (*const f64, usize)) {
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_EVAL_COORD2DV, 8 + crate::encoder::padded(u.0 as usize, u.1 * 8));
             r.array(u.0.cast(), u.1 * 8);
@@ -4601,6 +4715,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_eval_coord2f(&mut self, u: f32, v: f32) {
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_EVAL_COORD2F) | 3 << 16);
@@ -4610,6 +4725,7 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_eval_coord2fv(&mut self, u: (*const f32, usize)) {
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_EVAL_COORD2FV, 8 + crate::encoder::padded(u.0 as usize, u.1 * 4));
             r.array(u.0.cast(), u.1 * 4);
@@ -4619,6 +4735,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_eval_mesh1(&mut self, mode: u32, i1: i32, i2: i32) {
         self.doubt = ops::GL_EVAL_MESH1;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_EVAL_MESH1) | 4 << 16);
@@ -4630,6 +4747,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_eval_mesh2(&mut self, mode: u32, i1: i32, i2: i32, j1: i32, j2: i32) {
         self.doubt = ops::GL_EVAL_MESH2;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_EVAL_MESH2) | 6 << 16);
@@ -4642,6 +4760,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_eval_point1(&mut self, i: i32) {
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_EVAL_POINT1) | 2 << 16);
@@ -4650,6 +4769,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_eval_point2(&mut self, i: i32, j: i32) {
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_EVAL_POINT2) | 3 << 16);
@@ -4660,6 +4780,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_feedback_buffer(&mut self, size: i32, type_: u32) {
         self.doubt = ops::GL_FEEDBACK_BUFFER;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_FEEDBACK_BUFFER) | 3 << 16);
@@ -4784,6 +4905,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_framebuffer_draw_buffer_ext(&mut self, framebuffer: u32, mode: u32) {
         self.doubt = ops::GL_FRAMEBUFFER_DRAW_BUFFER_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_DRAW_BUFFER_EXT) | 3 << 16);
@@ -4794,6 +4916,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_framebuffer_draw_buffers_ext(&mut self, framebuffer: u32, n: i32, bufs: (*const u32, usize)) {
         self.doubt = ops::GL_FRAMEBUFFER_DRAW_BUFFERS_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_FRAMEBUFFER_DRAW_BUFFERS_EXT, 16 + crate::encoder::padded(bufs.0 as usize, bufs.1 * 4));
             r.put(framebuffer);
@@ -4805,6 +4928,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_framebuffer_fetch_barrier_ext(&mut self) {
         self.doubt = ops::GL_FRAMEBUFFER_FETCH_BARRIER_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_FETCH_BARRIER_EXT) | 1 << 16);
@@ -4813,6 +4937,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_framebuffer_parameteri(&mut self, target: u32, pname: u32, param: i32) {
         self.doubt = ops::GL_FRAMEBUFFER_PARAMETERI;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_PARAMETERI) | 4 << 16);
@@ -4824,6 +4949,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_framebuffer_parameteri_mesa(&mut self, target: u32, pname: u32, param: i32) {
         self.doubt = ops::GL_FRAMEBUFFER_PARAMETERI_MESA;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_PARAMETERI_MESA) | 4 << 16);
@@ -4835,6 +4961,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_framebuffer_read_buffer_ext(&mut self, framebuffer: u32, mode: u32) {
         self.doubt = ops::GL_FRAMEBUFFER_READ_BUFFER_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_READ_BUFFER_EXT) | 3 << 16);
@@ -4857,6 +4984,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_framebuffer_renderbuffer_oes(&mut self, target: u32, attachment: u32, renderbuffertarget: u32, renderbuffer: u32) {
         self.doubt = ops::GL_FRAMEBUFFER_RENDERBUFFER_OES;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_RENDERBUFFER_OES) | 5 << 16);
@@ -4907,6 +5035,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_framebuffer_texture2does(&mut self, target: u32, attachment: u32, textarget: u32, texture: u32, level: i32) {
         self.doubt = ops::GL_FRAMEBUFFER_TEXTURE2DOES;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_TEXTURE2DOES) | 6 << 16);
@@ -4950,6 +5079,7 @@ impl Encoder {
         zoffset: i32,
     ) {
         self.doubt = ops::GL_FRAMEBUFFER_TEXTURE3DOES;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_FRAMEBUFFER_TEXTURE3DOES) | 7 << 16);
@@ -5050,6 +5180,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_gen_fragment_shaders_ati(&mut self, first: u32, range: u32) {
         self.doubt = ops::GL_GEN_FRAGMENT_SHADERS_ATI;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GEN_FRAGMENT_SHADERS_ATI) | 3 << 16);
@@ -5079,6 +5210,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_gen_program_pipelines(&mut self, names: (*const u32, usize)) {
         self.doubt = ops::GL_GEN_PROGRAM_PIPELINES;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_GEN_PROGRAM_PIPELINES, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -5088,6 +5220,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_gen_program_pipelines_ext(&mut self, n: i32, pipelines: u32) {
         self.doubt = ops::GL_GEN_PROGRAM_PIPELINES_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GEN_PROGRAM_PIPELINES_EXT) | 3 << 16);
@@ -5098,6 +5231,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_gen_programs_arb(&mut self, names: (*const u32, usize)) {
         self.doubt = ops::GL_GEN_PROGRAMS_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_GEN_PROGRAMS_ARB, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -5116,6 +5250,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_gen_queries_ext(&mut self, n: i32, ids: u32) {
         self.doubt = ops::GL_GEN_QUERIES_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GEN_QUERIES_EXT) | 3 << 16);
@@ -5135,6 +5270,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_gen_renderbuffers_oes(&mut self, n: i32, renderbuffers: u32) {
         self.doubt = ops::GL_GEN_RENDERBUFFERS_OES;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GEN_RENDERBUFFERS_OES) | 3 << 16);
@@ -5162,6 +5298,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_gen_textures_ext(&mut self, n: i32, textures: u32) {
         self.doubt = ops::GL_GEN_TEXTURES_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GEN_TEXTURES_EXT) | 3 << 16);
@@ -5172,6 +5309,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_gen_transform_feedbacks(&mut self, names: (*const u32, usize)) {
         self.doubt = ops::GL_GEN_TRANSFORM_FEEDBACKS;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_GEN_TRANSFORM_FEEDBACKS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -5199,6 +5337,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_generate_mipmap_oes(&mut self, target: u32) {
         self.doubt = ops::GL_GENERATE_MIPMAP_OES;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_GENERATE_MIPMAP_OES) | 2 << 16);
@@ -5208,6 +5347,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_generate_multi_tex_mipmap_ext(&mut self, texunit: u32, target: u32) {
         self.doubt = ops::GL_GENERATE_MULTI_TEX_MIPMAP_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GENERATE_MULTI_TEX_MIPMAP_EXT) | 3 << 16);
@@ -5218,6 +5358,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_generate_texture_mipmap(&mut self, texture: u32) {
         self.doubt = ops::GL_GENERATE_TEXTURE_MIPMAP;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_GENERATE_TEXTURE_MIPMAP) | 2 << 16);
@@ -5227,6 +5368,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_generate_texture_mipmap_ext(&mut self, texture: u32, target: u32) {
         self.doubt = ops::GL_GENERATE_TEXTURE_MIPMAP_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_GENERATE_TEXTURE_MIPMAP_EXT) | 3 << 16);
@@ -7905,6 +8047,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_invalidate_buffer_data(&mut self, buffer: u32) {
         self.doubt = ops::GL_INVALIDATE_BUFFER_DATA;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_INVALIDATE_BUFFER_DATA) | 2 << 16);
@@ -7914,6 +8057,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_invalidate_buffer_sub_data(&mut self, buffer: u32, offset: i64, length: i64) {
         self.doubt = ops::GL_INVALIDATE_BUFFER_SUB_DATA;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_INVALIDATE_BUFFER_SUB_DATA) | 6 << 16);
@@ -7941,6 +8085,7 @@ impl Encoder {
         attachments: (*const u32, usize),
     ) {
         self.doubt = ops::GL_INVALIDATE_NAMED_FRAMEBUFFER_DATA;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self
                 .record(ops::GL_INVALIDATE_NAMED_FRAMEBUFFER_DATA, 16 + crate::encoder::padded(attachments.0 as usize, attachments.1 * 4));
@@ -7962,6 +8107,7 @@ impl Encoder {
         height: i32,
     ) {
         self.doubt = ops::GL_INVALIDATE_NAMED_FRAMEBUFFER_SUB_DATA;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(
                 ops::GL_INVALIDATE_NAMED_FRAMEBUFFER_SUB_DATA,
@@ -7989,6 +8135,7 @@ impl Encoder {
         height: i32,
     ) {
         self.doubt = ops::GL_INVALIDATE_SUB_FRAMEBUFFER;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r =
                 self.record(ops::GL_INVALIDATE_SUB_FRAMEBUFFER, 32 + crate::encoder::padded(attachments.0 as usize, attachments.1 * 4));
@@ -8005,6 +8152,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_invalidate_tex_image(&mut self, texture: u32, level: i32) {
         self.doubt = ops::GL_INVALIDATE_TEX_IMAGE;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_INVALIDATE_TEX_IMAGE) | 3 << 16);
@@ -8025,6 +8173,7 @@ impl Encoder {
         depth: i32,
     ) {
         self.doubt = ops::GL_INVALIDATE_TEX_SUB_IMAGE;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_INVALIDATE_TEX_SUB_IMAGE) | 9 << 16);
@@ -8232,6 +8381,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_label_object_ext(&mut self, identifier: u32, name: u32, length: i32, label: (*const u8, usize)) {
         self.doubt = ops::GL_LABEL_OBJECT_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_LABEL_OBJECT_EXT, 20 + crate::encoder::padded(label.0 as usize, label.1 * 1));
             r.put(identifier);
@@ -8398,6 +8548,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_link_program(&mut self, program: u32) {
         self.doubt = ops::GL_LINK_PROGRAM;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_LINK_PROGRAM) | 2 << 16);
@@ -8406,6 +8557,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_list_base(&mut self, base: u32) {
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_LIST_BASE) | 2 << 16);
@@ -8446,6 +8598,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_load_name(&mut self, name: u32) {
         self.doubt = ops::GL_LOAD_NAME;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_LOAD_NAME) | 2 << 16);
@@ -8479,6 +8632,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_map1d(&mut self, target: u32, u1: f64, u2: f64, stride: i32, order: i32, points: (*const f64, usize)) {
         self.doubt = ops::GL_MAP1D;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MAP1D, 36 + crate::encoder::padded(points.0 as usize, points.1 * 8));
             r.put(target);
@@ -8493,6 +8647,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_map1f(&mut self, target: u32, u1: f32, u2: f32, stride: i32, order: i32, points: (*const f32, usize)) {
         self.doubt = ops::GL_MAP1F;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MAP1F, 28 + crate::encoder::padded(points.0 as usize, points.1 * 4));
             r.put(target);
@@ -8519,6 +8674,7 @@ impl Encoder {
         points: (*const f64, usize),
     ) {
         self.doubt = ops::GL_MAP2D;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MAP2D, 60 + crate::encoder::padded(points.0 as usize, points.1 * 8));
             r.put(target);
@@ -8549,6 +8705,7 @@ impl Encoder {
         points: (*const f32, usize),
     ) {
         self.doubt = ops::GL_MAP2F;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MAP2F, 44 + crate::encoder::padded(points.0 as usize, points.1 * 4));
             r.put(target);
@@ -8567,6 +8724,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_map_grid1d(&mut self, un: i32, u1: f64, u2: f64) {
         self.doubt = ops::GL_MAP_GRID1D;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_MAP_GRID1D) | 6 << 16);
@@ -8578,6 +8736,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_map_grid1f(&mut self, un: i32, u1: f32, u2: f32) {
         self.doubt = ops::GL_MAP_GRID1F;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_MAP_GRID1F) | 4 << 16);
@@ -8589,6 +8748,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_map_grid2d(&mut self, un: i32, u1: f64, u2: f64, vn: i32, v1: f64, v2: f64) {
         self.doubt = ops::GL_MAP_GRID2D;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_MAP_GRID2D) | 11 << 16);
@@ -8603,6 +8763,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_map_grid2f(&mut self, un: i32, u1: f32, u2: f32, vn: i32, v1: f32, v2: f32) {
         self.doubt = ops::GL_MAP_GRID2F;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_MAP_GRID2F) | 7 << 16);
@@ -8683,6 +8844,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_matrix_frustum_ext(&mut self, mode: u32, left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) {
         self.doubt = ops::GL_MATRIX_FRUSTUM_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(56);
             put(p, 0, u32::from(ops::GL_MATRIX_FRUSTUM_EXT) | 14 << 16);
@@ -8698,6 +8860,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_matrix_load_identity_ext(&mut self, mode: u32) {
         self.doubt = ops::GL_MATRIX_LOAD_IDENTITY_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_MATRIX_LOAD_IDENTITY_EXT) | 2 << 16);
@@ -8707,6 +8870,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_matrix_load_transposed_ext(&mut self, mode: u32, m: (*const f64, usize)) {
         self.doubt = ops::GL_MATRIX_LOAD_TRANSPOSED_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_LOAD_TRANSPOSED_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 8));
             r.put(mode);
@@ -8717,6 +8881,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_matrix_load_transposef_ext(&mut self, mode: u32, m: (*const f32, usize)) {
         self.doubt = ops::GL_MATRIX_LOAD_TRANSPOSEF_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_LOAD_TRANSPOSEF_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 4));
             r.put(mode);
@@ -8727,6 +8892,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_matrix_loadd_ext(&mut self, mode: u32, m: (*const f64, usize)) {
         self.doubt = ops::GL_MATRIX_LOADD_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_LOADD_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 8));
             r.put(mode);
@@ -8737,6 +8903,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_matrix_loadf_ext(&mut self, mode: u32, m: (*const f32, usize)) {
         self.doubt = ops::GL_MATRIX_LOADF_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_LOADF_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 4));
             r.put(mode);
@@ -8756,6 +8923,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_matrix_mult_transposed_ext(&mut self, mode: u32, m: (*const f64, usize)) {
         self.doubt = ops::GL_MATRIX_MULT_TRANSPOSED_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_MULT_TRANSPOSED_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 8));
             r.put(mode);
@@ -8766,6 +8934,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_matrix_mult_transposef_ext(&mut self, mode: u32, m: (*const f32, usize)) {
         self.doubt = ops::GL_MATRIX_MULT_TRANSPOSEF_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_MULT_TRANSPOSEF_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 4));
             r.put(mode);
@@ -8776,6 +8945,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_matrix_multd_ext(&mut self, mode: u32, m: (*const f64, usize)) {
         self.doubt = ops::GL_MATRIX_MULTD_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_MULTD_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 8));
             r.put(mode);
@@ -8786,6 +8956,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_matrix_multf_ext(&mut self, mode: u32, m: (*const f32, usize)) {
         self.doubt = ops::GL_MATRIX_MULTF_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MATRIX_MULTF_EXT, 12 + crate::encoder::padded(m.0 as usize, m.1 * 4));
             r.put(mode);
@@ -8796,6 +8967,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_matrix_ortho_ext(&mut self, mode: u32, left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) {
         self.doubt = ops::GL_MATRIX_ORTHO_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(56);
             put(p, 0, u32::from(ops::GL_MATRIX_ORTHO_EXT) | 14 << 16);
@@ -8811,6 +8983,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_matrix_pop_ext(&mut self, mode: u32) {
         self.doubt = ops::GL_MATRIX_POP_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_MATRIX_POP_EXT) | 2 << 16);
@@ -8820,6 +8993,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_matrix_push_ext(&mut self, mode: u32) {
         self.doubt = ops::GL_MATRIX_PUSH_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_MATRIX_PUSH_EXT) | 2 << 16);
@@ -8829,6 +9003,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_matrix_rotated_ext(&mut self, mode: u32, angle: f64, x: f64, y: f64, z: f64) {
         self.doubt = ops::GL_MATRIX_ROTATED_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_MATRIX_ROTATED_EXT) | 10 << 16);
@@ -8842,6 +9017,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_matrix_rotatef_ext(&mut self, mode: u32, angle: f32, x: f32, y: f32, z: f32) {
         self.doubt = ops::GL_MATRIX_ROTATEF_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_MATRIX_ROTATEF_EXT) | 6 << 16);
@@ -8855,6 +9031,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_matrix_scaled_ext(&mut self, mode: u32, x: f64, y: f64, z: f64) {
         self.doubt = ops::GL_MATRIX_SCALED_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_MATRIX_SCALED_EXT) | 8 << 16);
@@ -8867,6 +9044,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_matrix_scalef_ext(&mut self, mode: u32, x: f32, y: f32, z: f32) {
         self.doubt = ops::GL_MATRIX_SCALEF_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MATRIX_SCALEF_EXT) | 5 << 16);
@@ -8879,6 +9057,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_matrix_translated_ext(&mut self, mode: u32, x: f64, y: f64, z: f64) {
         self.doubt = ops::GL_MATRIX_TRANSLATED_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_MATRIX_TRANSLATED_EXT) | 8 << 16);
@@ -8891,6 +9070,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_matrix_translatef_ext(&mut self, mode: u32, x: f32, y: f32, z: f32) {
         self.doubt = ops::GL_MATRIX_TRANSLATEF_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MATRIX_TRANSLATEF_EXT) | 5 << 16);
@@ -8903,6 +9083,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_max_shader_compiler_threads_khr(&mut self, count: u32) {
         self.doubt = ops::GL_MAX_SHADER_COMPILER_THREADS_KHR;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_MAX_SHADER_COMPILER_THREADS_KHR) | 2 << 16);
@@ -9093,6 +9274,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_multi_tex_buffer_ext(&mut self, texunit: u32, target: u32, internalformat: u32, buffer: u32) {
         self.doubt = ops::GL_MULTI_TEX_BUFFER_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_BUFFER_EXT) | 5 << 16);
@@ -9550,6 +9732,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_multi_tex_envf_ext(&mut self, texunit: u32, target: u32, pname: u32, param: f32) {
         self.doubt = ops::GL_MULTI_TEX_ENVF_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_ENVF_EXT) | 5 << 16);
@@ -9562,6 +9745,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_multi_tex_envfv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: (*const f32, usize)) {
         self.doubt = ops::GL_MULTI_TEX_ENVFV_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_ENVFV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texunit);
@@ -9574,6 +9758,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_multi_tex_envi_ext(&mut self, texunit: u32, target: u32, pname: u32, param: i32) {
         self.doubt = ops::GL_MULTI_TEX_ENVI_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_ENVI_EXT) | 5 << 16);
@@ -9586,6 +9771,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_multi_tex_enviv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: (*const i32, usize)) {
         self.doubt = ops::GL_MULTI_TEX_ENVIV_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_ENVIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texunit);
@@ -9598,6 +9784,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_multi_tex_gend_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: f64) {
         self.doubt = ops::GL_MULTI_TEX_GEND_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_GEND_EXT) | 6 << 16);
@@ -9610,6 +9797,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_multi_tex_gendv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: (*const f64, usize)) {
         self.doubt = ops::GL_MULTI_TEX_GENDV_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_GENDV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 8));
             r.put(texunit);
@@ -9622,6 +9810,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_multi_tex_genf_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: f32) {
         self.doubt = ops::GL_MULTI_TEX_GENF_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_GENF_EXT) | 5 << 16);
@@ -9634,6 +9823,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_multi_tex_genfv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: (*const f32, usize)) {
         self.doubt = ops::GL_MULTI_TEX_GENFV_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_GENFV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texunit);
@@ -9646,6 +9836,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_multi_tex_geni_ext(&mut self, texunit: u32, coord: u32, pname: u32, param: i32) {
         self.doubt = ops::GL_MULTI_TEX_GENI_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_GENI_EXT) | 5 << 16);
@@ -9658,6 +9849,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_multi_tex_geniv_ext(&mut self, texunit: u32, coord: u32, pname: u32, params: (*const i32, usize)) {
         self.doubt = ops::GL_MULTI_TEX_GENIV_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_GENIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texunit);
@@ -9681,6 +9873,7 @@ impl Encoder {
         pixels: Data,
     ) {
         self.doubt = ops::GL_MULTI_TEX_IMAGE1DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_IMAGE1DEXT, 40 + pixels.extra_bytes());
             r.put(texunit);
@@ -9710,6 +9903,7 @@ impl Encoder {
         pixels: Data,
     ) {
         self.doubt = ops::GL_MULTI_TEX_IMAGE2DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_IMAGE2DEXT, 44 + pixels.extra_bytes());
             r.put(texunit);
@@ -9741,6 +9935,7 @@ impl Encoder {
         pixels: Data,
     ) {
         self.doubt = ops::GL_MULTI_TEX_IMAGE3DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_IMAGE3DEXT, 48 + pixels.extra_bytes());
             r.put(texunit);
@@ -9760,6 +9955,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_multi_tex_parameter_iiv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: (*const i32, usize)) {
         self.doubt = ops::GL_MULTI_TEX_PARAMETER_IIV_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_PARAMETER_IIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texunit);
@@ -9772,6 +9968,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_multi_tex_parameter_iuiv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: (*const u32, usize)) {
         self.doubt = ops::GL_MULTI_TEX_PARAMETER_IUIV_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_PARAMETER_IUIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texunit);
@@ -9784,6 +9981,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_multi_tex_parameterf_ext(&mut self, texunit: u32, target: u32, pname: u32, param: f32) {
         self.doubt = ops::GL_MULTI_TEX_PARAMETERF_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_PARAMETERF_EXT) | 5 << 16);
@@ -9796,6 +9994,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_multi_tex_parameterfv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: (*const f32, usize)) {
         self.doubt = ops::GL_MULTI_TEX_PARAMETERFV_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_PARAMETERFV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texunit);
@@ -9808,6 +10007,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_multi_tex_parameteri_ext(&mut self, texunit: u32, target: u32, pname: u32, param: i32) {
         self.doubt = ops::GL_MULTI_TEX_PARAMETERI_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_PARAMETERI_EXT) | 5 << 16);
@@ -9820,6 +10020,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_multi_tex_parameteriv_ext(&mut self, texunit: u32, target: u32, pname: u32, params: (*const i32, usize)) {
         self.doubt = ops::GL_MULTI_TEX_PARAMETERIV_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_PARAMETERIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texunit);
@@ -9832,6 +10033,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_multi_tex_renderbuffer_ext(&mut self, texunit: u32, target: u32, renderbuffer: u32) {
         self.doubt = ops::GL_MULTI_TEX_RENDERBUFFER_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_MULTI_TEX_RENDERBUFFER_EXT) | 4 << 16);
@@ -9853,6 +10055,7 @@ impl Encoder {
         pixels: Data,
     ) {
         self.doubt = ops::GL_MULTI_TEX_SUB_IMAGE1DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_SUB_IMAGE1DEXT, 36 + pixels.extra_bytes());
             r.put(texunit);
@@ -9881,6 +10084,7 @@ impl Encoder {
         pixels: Data,
     ) {
         self.doubt = ops::GL_MULTI_TEX_SUB_IMAGE2DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_SUB_IMAGE2DEXT, 44 + pixels.extra_bytes());
             r.put(texunit);
@@ -9913,6 +10117,7 @@ impl Encoder {
         pixels: Data,
     ) {
         self.doubt = ops::GL_MULTI_TEX_SUB_IMAGE3DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_MULTI_TEX_SUB_IMAGE3DEXT, 52 + pixels.extra_bytes());
             r.put(texunit);
@@ -9933,6 +10138,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_named_framebuffer_draw_buffer(&mut self, framebuffer: u32, buf: u32) {
         self.doubt = ops::GL_NAMED_FRAMEBUFFER_DRAW_BUFFER;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_DRAW_BUFFER) | 3 << 16);
@@ -9943,6 +10149,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_named_framebuffer_draw_buffers(&mut self, framebuffer: u32, n: i32, bufs: (*const u32, usize)) {
         self.doubt = ops::GL_NAMED_FRAMEBUFFER_DRAW_BUFFERS;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_NAMED_FRAMEBUFFER_DRAW_BUFFERS, 16 + crate::encoder::padded(bufs.0 as usize, bufs.1 * 4));
             r.put(framebuffer);
@@ -9954,6 +10161,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_named_framebuffer_parameteri(&mut self, framebuffer: u32, pname: u32, param: i32) {
         self.doubt = ops::GL_NAMED_FRAMEBUFFER_PARAMETERI;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_PARAMETERI) | 4 << 16);
@@ -9965,6 +10173,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_named_framebuffer_parameteri_ext(&mut self, framebuffer: u32, pname: u32, param: i32) {
         self.doubt = ops::GL_NAMED_FRAMEBUFFER_PARAMETERI_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_PARAMETERI_EXT) | 4 << 16);
@@ -9976,6 +10185,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_named_framebuffer_read_buffer(&mut self, framebuffer: u32, src: u32) {
         self.doubt = ops::GL_NAMED_FRAMEBUFFER_READ_BUFFER;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_READ_BUFFER) | 3 << 16);
@@ -9992,6 +10202,7 @@ impl Encoder {
         renderbuffer: u32,
     ) {
         self.doubt = ops::GL_NAMED_FRAMEBUFFER_RENDERBUFFER;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_RENDERBUFFER) | 5 << 16);
@@ -10010,6 +10221,7 @@ impl Encoder {
         renderbuffer: u32,
     ) {
         self.doubt = ops::GL_NAMED_FRAMEBUFFER_RENDERBUFFER_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_RENDERBUFFER_EXT) | 5 << 16);
@@ -10022,6 +10234,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_named_framebuffer_texture(&mut self, framebuffer: u32, attachment: u32, texture: u32, level: i32) {
         self.doubt = ops::GL_NAMED_FRAMEBUFFER_TEXTURE;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE) | 5 << 16);
@@ -10041,6 +10254,7 @@ impl Encoder {
         level: i32,
     ) {
         self.doubt = ops::GL_NAMED_FRAMEBUFFER_TEXTURE1DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE1DEXT) | 6 << 16);
@@ -10061,6 +10275,7 @@ impl Encoder {
         level: i32,
     ) {
         self.doubt = ops::GL_NAMED_FRAMEBUFFER_TEXTURE2DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE2DEXT) | 6 << 16);
@@ -10082,6 +10297,7 @@ impl Encoder {
         zoffset: i32,
     ) {
         self.doubt = ops::GL_NAMED_FRAMEBUFFER_TEXTURE3DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE3DEXT) | 7 << 16);
@@ -10096,6 +10312,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_named_framebuffer_texture_ext(&mut self, framebuffer: u32, attachment: u32, texture: u32, level: i32) {
         self.doubt = ops::GL_NAMED_FRAMEBUFFER_TEXTURE_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE_EXT) | 5 << 16);
@@ -10108,6 +10325,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_named_framebuffer_texture_face_ext(&mut self, framebuffer: u32, attachment: u32, texture: u32, level: i32, face: u32) {
         self.doubt = ops::GL_NAMED_FRAMEBUFFER_TEXTURE_FACE_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE_FACE_EXT) | 6 << 16);
@@ -10121,6 +10339,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_named_framebuffer_texture_layer(&mut self, framebuffer: u32, attachment: u32, texture: u32, level: i32, layer: i32) {
         self.doubt = ops::GL_NAMED_FRAMEBUFFER_TEXTURE_LAYER;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE_LAYER) | 6 << 16);
@@ -10141,6 +10360,7 @@ impl Encoder {
         layer: i32,
     ) {
         self.doubt = ops::GL_NAMED_FRAMEBUFFER_TEXTURE_LAYER_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_NAMED_FRAMEBUFFER_TEXTURE_LAYER_EXT) | 6 << 16);
@@ -10154,6 +10374,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_named_renderbuffer_storage(&mut self, renderbuffer: u32, internalformat: u32, width: i32, height: i32) {
         self.doubt = ops::GL_NAMED_RENDERBUFFER_STORAGE;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_NAMED_RENDERBUFFER_STORAGE) | 5 << 16);
@@ -10166,6 +10387,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_named_renderbuffer_storage_ext(&mut self, renderbuffer: u32, internalformat: u32, width: i32, height: i32) {
         self.doubt = ops::GL_NAMED_RENDERBUFFER_STORAGE_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_NAMED_RENDERBUFFER_STORAGE_EXT) | 5 << 16);
@@ -10185,6 +10407,7 @@ impl Encoder {
         height: i32,
     ) {
         self.doubt = ops::GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE) | 6 << 16);
@@ -10206,6 +10429,7 @@ impl Encoder {
         height: i32,
     ) {
         self.doubt = ops::GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_COVERAGE_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_COVERAGE_EXT) | 7 << 16);
@@ -10227,6 +10451,7 @@ impl Encoder {
         height: i32,
     ) {
         self.doubt = ops::GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT) | 6 << 16);
@@ -10240,6 +10465,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_named_string_arb(&mut self, type_: u32, name: (*const u8, usize), string: (*const u8, usize)) {
         self.doubt = ops::GL_NAMED_STRING_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(
                 ops::GL_NAMED_STRING_ARB,
@@ -10254,6 +10480,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_new_list(&mut self, list: u32, mode: u32) {
         self.doubt = ops::GL_NEW_LIST;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_NEW_LIST) | 3 << 16);
@@ -10419,6 +10646,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_object_ptr_label(&mut self, ptr: u32, length: i32, label: (*const u8, usize)) {
         self.doubt = ops::GL_OBJECT_PTR_LABEL;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_OBJECT_PTR_LABEL, 16 + crate::encoder::padded(label.0 as usize, label.1 * 1));
             r.put(ptr);
@@ -10486,6 +10714,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_pass_tex_coord_ati(&mut self, dst: u32, coord: u32, swizzle: u32) {
         self.doubt = ops::GL_PASS_TEX_COORD_ATI;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_PASS_TEX_COORD_ATI) | 4 << 16);
@@ -10505,6 +10734,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_patch_parameterfv(&mut self, pname: u32, values: (*const f32, usize)) {
         self.doubt = ops::GL_PATCH_PARAMETERFV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PATCH_PARAMETERFV, 12 + crate::encoder::padded(values.0 as usize, values.1 * 4));
             r.put(pname);
@@ -10515,6 +10745,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_patch_parameteri(&mut self, pname: u32, value: i32) {
         self.doubt = ops::GL_PATCH_PARAMETERI;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_PATCH_PARAMETERI) | 3 << 16);
@@ -10525,6 +10756,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_pause_transform_feedback(&mut self) {
         self.doubt = ops::GL_PAUSE_TRANSFORM_FEEDBACK;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_PAUSE_TRANSFORM_FEEDBACK) | 1 << 16);
@@ -10533,6 +10765,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_pixel_mapfv(&mut self, map: u32, size: i32, values: Data) {
         self.doubt = ops::GL_PIXEL_MAPFV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PIXEL_MAPFV, 16 + values.extra_bytes());
             r.put(map);
@@ -10544,6 +10777,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_pixel_mapuiv(&mut self, map: u32, size: i32, values: Data) {
         self.doubt = ops::GL_PIXEL_MAPUIV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PIXEL_MAPUIV, 16 + values.extra_bytes());
             r.put(map);
@@ -10555,6 +10789,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_pixel_mapusv(&mut self, map: u32, size: i32, values: Data) {
         self.doubt = ops::GL_PIXEL_MAPUSV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PIXEL_MAPUSV, 16 + values.extra_bytes());
             r.put(map);
@@ -10778,6 +11013,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_pop_name(&mut self) {
         self.doubt = ops::GL_POP_NAME;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_POP_NAME) | 1 << 16);
@@ -10796,6 +11032,7 @@ impl Encoder {
         max_w: f32,
     ) {
         self.doubt = ops::GL_PRIMITIVE_BOUNDING_BOX;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_PRIMITIVE_BOUNDING_BOX) | 9 << 16);
@@ -10838,6 +11075,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_prioritize_textures(&mut self, n: i32, textures: (*const u32, usize), priorities: (*const f32, usize)) {
         self.doubt = ops::GL_PRIORITIZE_TEXTURES;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(
                 ops::GL_PRIORITIZE_TEXTURES,
@@ -10853,6 +11091,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_binary(&mut self, program: u32, binary_format: u32, binary: (*const u8, usize), length: i32) {
         self.doubt = ops::GL_PROGRAM_BINARY;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_BINARY, 20 + crate::encoder::padded(binary.0 as usize, binary.1 * 1));
             r.put(program);
@@ -10865,6 +11104,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_env_parameter4d_arb(&mut self, target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) {
         self.doubt = ops::GL_PROGRAM_ENV_PARAMETER4D_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_PROGRAM_ENV_PARAMETER4D_ARB) | 11 << 16);
@@ -10879,6 +11119,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_env_parameter4dv_arb(&mut self, target: u32, index: u32, params: (*const f64, usize)) {
         self.doubt = ops::GL_PROGRAM_ENV_PARAMETER4DV_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_ENV_PARAMETER4DV_ARB, 16 + crate::encoder::padded(params.0 as usize, params.1 * 8));
             r.put(target);
@@ -10890,6 +11131,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_env_parameter4f_arb(&mut self, target: u32, index: u32, x: f32, y: f32, z: f32, w: f32) {
         self.doubt = ops::GL_PROGRAM_ENV_PARAMETER4F_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_ENV_PARAMETER4F_ARB) | 7 << 16);
@@ -10904,6 +11146,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_env_parameter4fv_arb(&mut self, target: u32, index: u32, params: (*const f32, usize)) {
         self.doubt = ops::GL_PROGRAM_ENV_PARAMETER4FV_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_ENV_PARAMETER4FV_ARB, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -10915,6 +11158,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_env_parameters4fv_ext(&mut self, target: u32, index: u32, count: i32, params: (*const f32, usize)) {
         self.doubt = ops::GL_PROGRAM_ENV_PARAMETERS4FV_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_ENV_PARAMETERS4FV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -10927,6 +11171,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_local_parameter4d_arb(&mut self, target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) {
         self.doubt = ops::GL_PROGRAM_LOCAL_PARAMETER4D_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_PROGRAM_LOCAL_PARAMETER4D_ARB) | 11 << 16);
@@ -10941,6 +11186,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_local_parameter4dv_arb(&mut self, target: u32, index: u32, params: (*const f64, usize)) {
         self.doubt = ops::GL_PROGRAM_LOCAL_PARAMETER4DV_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_LOCAL_PARAMETER4DV_ARB, 16 + crate::encoder::padded(params.0 as usize, params.1 * 8));
             r.put(target);
@@ -10952,6 +11198,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_local_parameter4f_arb(&mut self, target: u32, index: u32, x: f32, y: f32, z: f32, w: f32) {
         self.doubt = ops::GL_PROGRAM_LOCAL_PARAMETER4F_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_LOCAL_PARAMETER4F_ARB) | 7 << 16);
@@ -10966,6 +11213,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_local_parameter4fv_arb(&mut self, target: u32, index: u32, params: (*const f32, usize)) {
         self.doubt = ops::GL_PROGRAM_LOCAL_PARAMETER4FV_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_LOCAL_PARAMETER4FV_ARB, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -10977,6 +11225,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_local_parameters4fv_ext(&mut self, target: u32, index: u32, count: i32, params: (*const f32, usize)) {
         self.doubt = ops::GL_PROGRAM_LOCAL_PARAMETERS4FV_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_LOCAL_PARAMETERS4FV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -10989,6 +11238,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_parameteri(&mut self, program: u32, pname: u32, value: i32) {
         self.doubt = ops::GL_PROGRAM_PARAMETERI;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_PROGRAM_PARAMETERI) | 4 << 16);
@@ -11000,6 +11250,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_string_arb(&mut self, target: u32, format: u32, string: (*const u8, usize)) {
         self.doubt = ops::GL_PROGRAM_STRING_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_STRING_ARB, 16 + crate::encoder::padded(string.0 as usize, string.1 * 1));
             r.put(target);
@@ -11022,6 +11273,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform1d_ext(&mut self, program: u32, location: i32, x: f64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM1D_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM1D_EXT) | 5 << 16);
@@ -11045,6 +11297,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform1dv_ext(&mut self, program: u32, location: i32, count: i32, value: (*const f64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM1DV_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM1DV_EXT, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11091,6 +11344,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform1i64_arb(&mut self, program: u32, location: i32, x: i64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM1I64_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM1I64_ARB) | 5 << 16);
@@ -11102,6 +11356,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform1i64_nv(&mut self, program: u32, location: i32, x: i64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM1I64_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM1I64_NV) | 5 << 16);
@@ -11113,6 +11368,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform1i64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM1I64V_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM1I64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11125,6 +11381,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform1i64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM1I64V_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM1I64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11160,6 +11417,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform1ui64_arb(&mut self, program: u32, location: i32, x: u64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM1UI64_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM1UI64_ARB) | 5 << 16);
@@ -11171,6 +11429,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform1ui64_nv(&mut self, program: u32, location: i32, x: u64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM1UI64_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM1UI64_NV) | 5 << 16);
@@ -11182,6 +11441,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform1ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM1UI64V_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM1UI64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11194,6 +11454,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform1ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM1UI64V_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM1UI64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11230,6 +11491,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform2d_ext(&mut self, program: u32, location: i32, x: f64, y: f64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM2D_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM2D_EXT) | 7 << 16);
@@ -11254,6 +11516,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform2dv_ext(&mut self, program: u32, location: i32, count: i32, value: (*const f64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM2DV_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM2DV_EXT, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11302,6 +11565,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform2i64_arb(&mut self, program: u32, location: i32, x: i64, y: i64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM2I64_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM2I64_ARB) | 7 << 16);
@@ -11314,6 +11578,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform2i64_nv(&mut self, program: u32, location: i32, x: i64, y: i64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM2I64_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM2I64_NV) | 7 << 16);
@@ -11326,6 +11591,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform2i64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM2I64V_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM2I64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11338,6 +11604,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform2i64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM2I64V_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM2I64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11374,6 +11641,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform2ui64_arb(&mut self, program: u32, location: i32, x: u64, y: u64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM2UI64_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM2UI64_ARB) | 7 << 16);
@@ -11386,6 +11654,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform2ui64_nv(&mut self, program: u32, location: i32, x: u64, y: u64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM2UI64_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM2UI64_NV) | 7 << 16);
@@ -11398,6 +11667,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform2ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM2UI64V_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM2UI64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11410,6 +11680,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform2ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM2UI64V_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM2UI64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11447,6 +11718,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform3d_ext(&mut self, program: u32, location: i32, x: f64, y: f64, z: f64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM3D_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM3D_EXT) | 9 << 16);
@@ -11472,6 +11744,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform3dv_ext(&mut self, program: u32, location: i32, count: i32, value: (*const f64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM3DV_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM3DV_EXT, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11522,6 +11795,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform3i64_arb(&mut self, program: u32, location: i32, x: i64, y: i64, z: i64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM3I64_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM3I64_ARB) | 9 << 16);
@@ -11535,6 +11809,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform3i64_nv(&mut self, program: u32, location: i32, x: i64, y: i64, z: i64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM3I64_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM3I64_NV) | 9 << 16);
@@ -11548,6 +11823,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform3i64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM3I64V_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM3I64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11560,6 +11836,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform3i64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM3I64V_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM3I64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11597,6 +11874,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform3ui64_arb(&mut self, program: u32, location: i32, x: u64, y: u64, z: u64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM3UI64_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM3UI64_ARB) | 9 << 16);
@@ -11610,6 +11888,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform3ui64_nv(&mut self, program: u32, location: i32, x: u64, y: u64, z: u64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM3UI64_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM3UI64_NV) | 9 << 16);
@@ -11623,6 +11902,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform3ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM3UI64V_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM3UI64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11635,6 +11915,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform3ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM3UI64V_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM3UI64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11673,6 +11954,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform4d_ext(&mut self, program: u32, location: i32, x: f64, y: f64, z: f64, w: f64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM4D_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM4D_EXT) | 11 << 16);
@@ -11699,6 +11981,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform4dv_ext(&mut self, program: u32, location: i32, count: i32, value: (*const f64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM4DV_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM4DV_EXT, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11751,6 +12034,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform4i64_arb(&mut self, program: u32, location: i32, x: i64, y: i64, z: i64, w: i64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM4I64_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM4I64_ARB) | 11 << 16);
@@ -11765,6 +12049,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform4i64_nv(&mut self, program: u32, location: i32, x: i64, y: i64, z: i64, w: i64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM4I64_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM4I64_NV) | 11 << 16);
@@ -11779,6 +12064,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform4i64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM4I64V_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM4I64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11791,6 +12077,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform4i64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM4I64V_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM4I64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11829,6 +12116,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform4ui64_arb(&mut self, program: u32, location: i32, x: u64, y: u64, z: u64, w: u64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM4UI64_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM4UI64_ARB) | 11 << 16);
@@ -11843,6 +12131,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_program_uniform4ui64_nv(&mut self, program: u32, location: i32, x: u64, y: u64, z: u64, w: u64) {
         self.doubt = ops::GL_PROGRAM_UNIFORM4UI64_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_PROGRAM_UNIFORM4UI64_NV) | 11 << 16);
@@ -11857,6 +12146,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform4ui64v_arb(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM4UI64V_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM4UI64V_ARB, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -11869,6 +12159,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_program_uniform4ui64v_nv(&mut self, program: u32, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_PROGRAM_UNIFORM4UI64V_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_PROGRAM_UNIFORM4UI64V_NV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(program);
@@ -12471,6 +12762,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_push_name(&mut self, name: u32) {
         self.doubt = ops::GL_PUSH_NAME;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_PUSH_NAME) | 2 << 16);
@@ -12490,6 +12782,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_query_matrixx_oes(&mut self, mantissa: u32, exponent: u32) {
         self.doubt = ops::GL_QUERY_MATRIXX_OES;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_QUERY_MATRIXX_OES) | 3 << 16);
@@ -12725,6 +13018,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_read_buffer_nv(&mut self, mode: u32) {
         self.doubt = ops::GL_READ_BUFFER_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_READ_BUFFER_NV) | 2 << 16);
@@ -12863,6 +13157,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_release_shader_compiler(&mut self) {
         self.doubt = ops::GL_RELEASE_SHADER_COMPILER;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_RELEASE_SHADER_COMPILER) | 1 << 16);
@@ -12871,6 +13166,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_render_mode(&mut self, mode: u32, result: u32, words: u32) {
         self.doubt = ops::GL_RENDER_MODE;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_RENDER_MODE) | 4 << 16);
@@ -12907,6 +13203,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_renderbuffer_storage_oes(&mut self, target: u32, internalformat: u32, width: i32, height: i32) {
         self.doubt = ops::GL_RENDERBUFFER_STORAGE_OES;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_RENDERBUFFER_STORAGE_OES) | 5 << 16);
@@ -12919,6 +13216,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_resume_transform_feedback(&mut self) {
         self.doubt = ops::GL_RESUME_TRANSFORM_FEEDBACK;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_RESUME_TRANSFORM_FEEDBACK) | 1 << 16);
@@ -12969,6 +13267,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_sample_coveragex(&mut self, value: i32, invert: u8) {
         self.doubt = ops::GL_SAMPLE_COVERAGEX;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_SAMPLE_COVERAGEX) | 3 << 16);
@@ -12979,6 +13278,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_sample_map_ati(&mut self, dst: u32, interp: u32, swizzle: u32) {
         self.doubt = ops::GL_SAMPLE_MAP_ATI;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_SAMPLE_MAP_ATI) | 4 << 16);
@@ -13318,6 +13618,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_select_buffer(&mut self, size: i32) {
         self.doubt = ops::GL_SELECT_BUFFER;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_SELECT_BUFFER) | 2 << 16);
@@ -13327,6 +13628,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_set_fragment_shader_constant_ati(&mut self, dst: u32, value: (*const f32, usize)) {
         self.doubt = ops::GL_SET_FRAGMENT_SHADER_CONSTANT_ATI;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_SET_FRAGMENT_SHADER_CONSTANT_ATI, 12 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(dst);
@@ -13353,6 +13655,7 @@ impl Encoder {
         length: i32,
     ) {
         self.doubt = ops::GL_SHADER_BINARY;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(
                 ops::GL_SHADER_BINARY,
@@ -13369,6 +13672,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_shader_source(&mut self, shader: u32, source: (*const u8, usize)) {
         self.doubt = ops::GL_SHADER_SOURCE;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_SHADER_SOURCE, 12 + crate::encoder::padded(source.0 as usize, source.1 * 1));
             r.put(shader);
@@ -13379,6 +13683,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_shader_storage_block_binding(&mut self, program: u32, storage_block_index: u32, storage_block_binding: u32) {
         self.doubt = ops::GL_SHADER_STORAGE_BLOCK_BINDING;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_SHADER_STORAGE_BLOCK_BINDING) | 4 << 16);
@@ -13397,6 +13702,7 @@ impl Encoder {
         p_constant_value: (*const u32, usize),
     ) {
         self.doubt = ops::GL_SPECIALIZE_SHADER;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(
                 ops::GL_SPECIALIZE_SHADER,
@@ -13491,6 +13797,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_tex_buffer(&mut self, target: u32, internalformat: u32, buffer: u32) {
         self.doubt = ops::GL_TEX_BUFFER;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TEX_BUFFER) | 4 << 16);
@@ -13502,6 +13809,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_tex_buffer_range(&mut self, target: u32, internalformat: u32, buffer: u32, offset: i64, size: i64) {
         self.doubt = ops::GL_TEX_BUFFER_RANGE;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_TEX_BUFFER_RANGE) | 8 << 16);
@@ -14216,6 +14524,7 @@ impl Encoder {
         pixels: Data,
     ) {
         self.doubt = ops::GL_TEX_IMAGE3DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEX_IMAGE3DEXT, 44 + pixels.extra_bytes());
             r.put(target);
@@ -14270,6 +14579,7 @@ impl Encoder {
         pixels: Data,
     ) {
         self.doubt = ops::GL_TEX_IMAGE3DOES;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEX_IMAGE3DOES, 44 + pixels.extra_bytes());
             r.put(target);
@@ -14288,6 +14598,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_tex_parameter_iiv(&mut self, target: u32, pname: u32, params: (*const i32, usize)) {
         self.doubt = ops::GL_TEX_PARAMETER_IIV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEX_PARAMETER_IIV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -14299,6 +14610,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_tex_parameter_iuiv(&mut self, target: u32, pname: u32, params: (*const u32, usize)) {
         self.doubt = ops::GL_TEX_PARAMETER_IUIV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEX_PARAMETER_IUIV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(target);
@@ -14461,6 +14773,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_tex_storage_mem1dext(&mut self, target: u32, levels: i32, internal_format: u32, width: i32, memory: u32, offset: u64) {
         self.doubt = ops::GL_TEX_STORAGE_MEM1DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_TEX_STORAGE_MEM1DEXT) | 8 << 16);
@@ -14484,6 +14797,7 @@ impl Encoder {
         offset: u64,
     ) {
         self.doubt = ops::GL_TEX_STORAGE_MEM2DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_TEX_STORAGE_MEM2DEXT) | 9 << 16);
@@ -14509,6 +14823,7 @@ impl Encoder {
         offset: u64,
     ) {
         self.doubt = ops::GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT) | 10 << 16);
@@ -14535,6 +14850,7 @@ impl Encoder {
         offset: u64,
     ) {
         self.doubt = ops::GL_TEX_STORAGE_MEM3DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_TEX_STORAGE_MEM3DEXT) | 10 << 16);
@@ -14562,6 +14878,7 @@ impl Encoder {
         offset: u64,
     ) {
         self.doubt = ops::GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT) | 11 << 16);
@@ -14694,6 +15011,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_texture_barrier_nv(&mut self) {
         self.doubt = ops::GL_TEXTURE_BARRIER_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_TEXTURE_BARRIER_NV) | 1 << 16);
@@ -14702,6 +15020,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_texture_buffer(&mut self, texture: u32, internalformat: u32, buffer: u32) {
         self.doubt = ops::GL_TEXTURE_BUFFER;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TEXTURE_BUFFER) | 4 << 16);
@@ -14713,6 +15032,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_texture_buffer_ext(&mut self, texture: u32, target: u32, internalformat: u32, buffer: u32) {
         self.doubt = ops::GL_TEXTURE_BUFFER_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_TEXTURE_BUFFER_EXT) | 5 << 16);
@@ -14725,6 +15045,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_texture_buffer_range(&mut self, texture: u32, internalformat: u32, buffer: u32, offset: i64, size: i64) {
         self.doubt = ops::GL_TEXTURE_BUFFER_RANGE;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_TEXTURE_BUFFER_RANGE) | 8 << 16);
@@ -14746,6 +15067,7 @@ impl Encoder {
         size: i64,
     ) {
         self.doubt = ops::GL_TEXTURE_BUFFER_RANGE_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_TEXTURE_BUFFER_RANGE_EXT) | 9 << 16);
@@ -14771,6 +15093,7 @@ impl Encoder {
         pixels: Data,
     ) {
         self.doubt = ops::GL_TEXTURE_IMAGE1DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_IMAGE1DEXT, 40 + pixels.extra_bytes());
             r.put(texture);
@@ -14800,6 +15123,7 @@ impl Encoder {
         pixels: Data,
     ) {
         self.doubt = ops::GL_TEXTURE_IMAGE2DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_IMAGE2DEXT, 44 + pixels.extra_bytes());
             r.put(texture);
@@ -14831,6 +15155,7 @@ impl Encoder {
         pixels: Data,
     ) {
         self.doubt = ops::GL_TEXTURE_IMAGE3DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_IMAGE3DEXT, 48 + pixels.extra_bytes());
             r.put(texture);
@@ -14861,6 +15186,7 @@ impl Encoder {
         commit: u8,
     ) {
         self.doubt = ops::GL_TEXTURE_PAGE_COMMITMENT_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_TEXTURE_PAGE_COMMITMENT_EXT) | 10 << 16);
@@ -14878,6 +15204,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_texture_parameter_iiv(&mut self, texture: u32, pname: u32, params: (*const i32, usize)) {
         self.doubt = ops::GL_TEXTURE_PARAMETER_IIV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_PARAMETER_IIV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texture);
@@ -14889,6 +15216,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_texture_parameter_iiv_ext(&mut self, texture: u32, target: u32, pname: u32, params: (*const i32, usize)) {
         self.doubt = ops::GL_TEXTURE_PARAMETER_IIV_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_PARAMETER_IIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texture);
@@ -14901,6 +15229,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_texture_parameter_iuiv(&mut self, texture: u32, pname: u32, params: (*const u32, usize)) {
         self.doubt = ops::GL_TEXTURE_PARAMETER_IUIV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_PARAMETER_IUIV, 16 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texture);
@@ -14912,6 +15241,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_texture_parameter_iuiv_ext(&mut self, texture: u32, target: u32, pname: u32, params: (*const u32, usize)) {
         self.doubt = ops::GL_TEXTURE_PARAMETER_IUIV_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_PARAMETER_IUIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texture);
@@ -14924,6 +15254,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_texture_parameterf(&mut self, texture: u32, pname: u32, param: f32) {
         self.doubt = ops::GL_TEXTURE_PARAMETERF;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TEXTURE_PARAMETERF) | 4 << 16);
@@ -14935,6 +15266,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_texture_parameterf_ext(&mut self, texture: u32, target: u32, pname: u32, param: f32) {
         self.doubt = ops::GL_TEXTURE_PARAMETERF_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_TEXTURE_PARAMETERF_EXT) | 5 << 16);
@@ -14947,6 +15279,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_texture_parameterfv(&mut self, texture: u32, pname: u32, param: (*const f32, usize)) {
         self.doubt = ops::GL_TEXTURE_PARAMETERFV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_PARAMETERFV, 16 + crate::encoder::padded(param.0 as usize, param.1 * 4));
             r.put(texture);
@@ -14958,6 +15291,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_texture_parameterfv_ext(&mut self, texture: u32, target: u32, pname: u32, params: (*const f32, usize)) {
         self.doubt = ops::GL_TEXTURE_PARAMETERFV_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_PARAMETERFV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texture);
@@ -14970,6 +15304,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_texture_parameteri(&mut self, texture: u32, pname: u32, param: i32) {
         self.doubt = ops::GL_TEXTURE_PARAMETERI;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TEXTURE_PARAMETERI) | 4 << 16);
@@ -14981,6 +15316,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_texture_parameteri_ext(&mut self, texture: u32, target: u32, pname: u32, param: i32) {
         self.doubt = ops::GL_TEXTURE_PARAMETERI_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_TEXTURE_PARAMETERI_EXT) | 5 << 16);
@@ -14993,6 +15329,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_texture_parameteriv(&mut self, texture: u32, pname: u32, param: (*const i32, usize)) {
         self.doubt = ops::GL_TEXTURE_PARAMETERIV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_PARAMETERIV, 16 + crate::encoder::padded(param.0 as usize, param.1 * 4));
             r.put(texture);
@@ -15004,6 +15341,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_texture_parameteriv_ext(&mut self, texture: u32, target: u32, pname: u32, params: (*const i32, usize)) {
         self.doubt = ops::GL_TEXTURE_PARAMETERIV_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_PARAMETERIV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
             r.put(texture);
@@ -15016,6 +15354,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_texture_renderbuffer_ext(&mut self, texture: u32, target: u32, renderbuffer: u32) {
         self.doubt = ops::GL_TEXTURE_RENDERBUFFER_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TEXTURE_RENDERBUFFER_EXT) | 4 << 16);
@@ -15027,6 +15366,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_texture_storage1d(&mut self, texture: u32, levels: i32, internalformat: u32, width: i32) {
         self.doubt = ops::GL_TEXTURE_STORAGE1D;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE1D) | 5 << 16);
@@ -15039,6 +15379,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_texture_storage1dext(&mut self, texture: u32, target: u32, levels: i32, internalformat: u32, width: i32) {
         self.doubt = ops::GL_TEXTURE_STORAGE1DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE1DEXT) | 6 << 16);
@@ -15052,6 +15393,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_texture_storage2d(&mut self, texture: u32, levels: i32, internalformat: u32, width: i32, height: i32) {
         self.doubt = ops::GL_TEXTURE_STORAGE2D;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE2D) | 6 << 16);
@@ -15065,6 +15407,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_texture_storage2dext(&mut self, texture: u32, target: u32, levels: i32, internalformat: u32, width: i32, height: i32) {
         self.doubt = ops::GL_TEXTURE_STORAGE2DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE2DEXT) | 7 << 16);
@@ -15087,6 +15430,7 @@ impl Encoder {
         fixedsamplelocations: u8,
     ) {
         self.doubt = ops::GL_TEXTURE_STORAGE2D_MULTISAMPLE;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE2D_MULTISAMPLE) | 7 << 16);
@@ -15110,6 +15454,7 @@ impl Encoder {
         fixedsamplelocations: u8,
     ) {
         self.doubt = ops::GL_TEXTURE_STORAGE2D_MULTISAMPLE_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE2D_MULTISAMPLE_EXT) | 8 << 16);
@@ -15125,6 +15470,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_texture_storage3d(&mut self, texture: u32, levels: i32, internalformat: u32, width: i32, height: i32, depth: i32) {
         self.doubt = ops::GL_TEXTURE_STORAGE3D;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(28);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE3D) | 7 << 16);
@@ -15148,6 +15494,7 @@ impl Encoder {
         depth: i32,
     ) {
         self.doubt = ops::GL_TEXTURE_STORAGE3DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE3DEXT) | 8 << 16);
@@ -15172,6 +15519,7 @@ impl Encoder {
         fixedsamplelocations: u8,
     ) {
         self.doubt = ops::GL_TEXTURE_STORAGE3D_MULTISAMPLE;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE3D_MULTISAMPLE) | 8 << 16);
@@ -15197,6 +15545,7 @@ impl Encoder {
         fixedsamplelocations: u8,
     ) {
         self.doubt = ops::GL_TEXTURE_STORAGE3D_MULTISAMPLE_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE3D_MULTISAMPLE_EXT) | 9 << 16);
@@ -15221,6 +15570,7 @@ impl Encoder {
         offset: u64,
     ) {
         self.doubt = ops::GL_TEXTURE_STORAGE_MEM1DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE_MEM1DEXT) | 8 << 16);
@@ -15244,6 +15594,7 @@ impl Encoder {
         offset: u64,
     ) {
         self.doubt = ops::GL_TEXTURE_STORAGE_MEM2DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE_MEM2DEXT) | 9 << 16);
@@ -15269,6 +15620,7 @@ impl Encoder {
         offset: u64,
     ) {
         self.doubt = ops::GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT) | 10 << 16);
@@ -15295,6 +15647,7 @@ impl Encoder {
         offset: u64,
     ) {
         self.doubt = ops::GL_TEXTURE_STORAGE_MEM3DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE_MEM3DEXT) | 10 << 16);
@@ -15322,6 +15675,7 @@ impl Encoder {
         offset: u64,
     ) {
         self.doubt = ops::GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(44);
             put(p, 0, u32::from(ops::GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT) | 11 << 16);
@@ -15348,6 +15702,7 @@ impl Encoder {
         pixels: Data,
     ) {
         self.doubt = ops::GL_TEXTURE_SUB_IMAGE1D;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_SUB_IMAGE1D, 32 + pixels.extra_bytes());
             r.put(texture);
@@ -15373,6 +15728,7 @@ impl Encoder {
         pixels: Data,
     ) {
         self.doubt = ops::GL_TEXTURE_SUB_IMAGE1DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_SUB_IMAGE1DEXT, 36 + pixels.extra_bytes());
             r.put(texture);
@@ -15400,6 +15756,7 @@ impl Encoder {
         pixels: Data,
     ) {
         self.doubt = ops::GL_TEXTURE_SUB_IMAGE2D;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_SUB_IMAGE2D, 40 + pixels.extra_bytes());
             r.put(texture);
@@ -15429,6 +15786,7 @@ impl Encoder {
         pixels: Data,
     ) {
         self.doubt = ops::GL_TEXTURE_SUB_IMAGE2DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_SUB_IMAGE2DEXT, 44 + pixels.extra_bytes());
             r.put(texture);
@@ -15460,6 +15818,7 @@ impl Encoder {
         pixels: Data,
     ) {
         self.doubt = ops::GL_TEXTURE_SUB_IMAGE3D;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_SUB_IMAGE3D, 48 + pixels.extra_bytes());
             r.put(texture);
@@ -15493,6 +15852,7 @@ impl Encoder {
         pixels: Data,
     ) {
         self.doubt = ops::GL_TEXTURE_SUB_IMAGE3DEXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TEXTURE_SUB_IMAGE3DEXT, 52 + pixels.extra_bytes());
             r.put(texture);
@@ -15523,6 +15883,7 @@ impl Encoder {
         numlayers: u32,
     ) {
         self.doubt = ops::GL_TEXTURE_VIEW;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(36);
             put(p, 0, u32::from(ops::GL_TEXTURE_VIEW) | 9 << 16);
@@ -15539,6 +15900,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_transform_feedback_buffer_base(&mut self, xfb: u32, index: u32, buffer: u32) {
         self.doubt = ops::GL_TRANSFORM_FEEDBACK_BUFFER_BASE;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_TRANSFORM_FEEDBACK_BUFFER_BASE) | 4 << 16);
@@ -15550,6 +15912,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_transform_feedback_buffer_range(&mut self, xfb: u32, index: u32, buffer: u32, offset: i64, size: i64) {
         self.doubt = ops::GL_TRANSFORM_FEEDBACK_BUFFER_RANGE;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_TRANSFORM_FEEDBACK_BUFFER_RANGE) | 8 << 16);
@@ -15563,6 +15926,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_transform_feedback_varyings(&mut self, program: u32, count: i32, varyings: (*const u8, usize), buffer_mode: u32) {
         self.doubt = ops::GL_TRANSFORM_FEEDBACK_VARYINGS;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_TRANSFORM_FEEDBACK_VARYINGS, 20 + crate::encoder::padded(varyings.0 as usize, varyings.1 * 1));
             r.put(program);
@@ -15657,6 +16021,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform1i64_arb(&mut self, location: i32, x: i64) {
         self.doubt = ops::GL_UNIFORM1I64_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_UNIFORM1I64_ARB) | 4 << 16);
@@ -15667,6 +16032,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform1i64_nv(&mut self, location: i32, x: i64) {
         self.doubt = ops::GL_UNIFORM1I64_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_UNIFORM1I64_NV) | 4 << 16);
@@ -15677,6 +16043,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform1i64v_arb(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_UNIFORM1I64V_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM1I64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -15688,6 +16055,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform1i64v_nv(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_UNIFORM1I64V_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM1I64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -15720,6 +16088,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform1ui64_arb(&mut self, location: i32, x: u64) {
         self.doubt = ops::GL_UNIFORM1UI64_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_UNIFORM1UI64_ARB) | 4 << 16);
@@ -15730,6 +16099,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform1ui64_nv(&mut self, location: i32, x: u64) {
         self.doubt = ops::GL_UNIFORM1UI64_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_UNIFORM1UI64_NV) | 4 << 16);
@@ -15740,6 +16110,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform1ui64v_arb(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_UNIFORM1UI64V_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM1UI64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -15751,6 +16122,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform1ui64v_nv(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_UNIFORM1UI64V_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM1UI64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -15828,6 +16200,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform2i64_arb(&mut self, location: i32, x: i64, y: i64) {
         self.doubt = ops::GL_UNIFORM2I64_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_UNIFORM2I64_ARB) | 6 << 16);
@@ -15839,6 +16212,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform2i64_nv(&mut self, location: i32, x: i64, y: i64) {
         self.doubt = ops::GL_UNIFORM2I64_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_UNIFORM2I64_NV) | 6 << 16);
@@ -15850,6 +16224,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform2i64v_arb(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_UNIFORM2I64V_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM2I64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -15861,6 +16236,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform2i64v_nv(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_UNIFORM2I64V_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM2I64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -15894,6 +16270,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform2ui64_arb(&mut self, location: i32, x: u64, y: u64) {
         self.doubt = ops::GL_UNIFORM2UI64_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_UNIFORM2UI64_ARB) | 6 << 16);
@@ -15905,6 +16282,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform2ui64_nv(&mut self, location: i32, x: u64, y: u64) {
         self.doubt = ops::GL_UNIFORM2UI64_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_UNIFORM2UI64_NV) | 6 << 16);
@@ -15916,6 +16294,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform2ui64v_arb(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_UNIFORM2UI64V_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM2UI64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -15927,6 +16306,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform2ui64v_nv(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_UNIFORM2UI64V_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM2UI64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16007,6 +16387,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform3i64_arb(&mut self, location: i32, x: i64, y: i64, z: i64) {
         self.doubt = ops::GL_UNIFORM3I64_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_UNIFORM3I64_ARB) | 8 << 16);
@@ -16019,6 +16400,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform3i64_nv(&mut self, location: i32, x: i64, y: i64, z: i64) {
         self.doubt = ops::GL_UNIFORM3I64_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_UNIFORM3I64_NV) | 8 << 16);
@@ -16031,6 +16413,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform3i64v_arb(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_UNIFORM3I64V_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM3I64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16042,6 +16425,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform3i64v_nv(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_UNIFORM3I64V_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM3I64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16076,6 +16460,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform3ui64_arb(&mut self, location: i32, x: u64, y: u64, z: u64) {
         self.doubt = ops::GL_UNIFORM3UI64_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_UNIFORM3UI64_ARB) | 8 << 16);
@@ -16088,6 +16473,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform3ui64_nv(&mut self, location: i32, x: u64, y: u64, z: u64) {
         self.doubt = ops::GL_UNIFORM3UI64_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_UNIFORM3UI64_NV) | 8 << 16);
@@ -16100,6 +16486,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform3ui64v_arb(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_UNIFORM3UI64V_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM3UI64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16111,6 +16498,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform3ui64v_nv(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_UNIFORM3UI64V_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM3UI64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16194,6 +16582,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform4i64_arb(&mut self, location: i32, x: i64, y: i64, z: i64, w: i64) {
         self.doubt = ops::GL_UNIFORM4I64_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_UNIFORM4I64_ARB) | 10 << 16);
@@ -16207,6 +16596,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform4i64_nv(&mut self, location: i32, x: i64, y: i64, z: i64, w: i64) {
         self.doubt = ops::GL_UNIFORM4I64_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_UNIFORM4I64_NV) | 10 << 16);
@@ -16220,6 +16610,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform4i64v_arb(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_UNIFORM4I64V_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM4I64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16231,6 +16622,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform4i64v_nv(&mut self, location: i32, count: i32, value: (*const i64, usize)) {
         self.doubt = ops::GL_UNIFORM4I64V_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM4I64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16266,6 +16658,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform4ui64_arb(&mut self, location: i32, x: u64, y: u64, z: u64, w: u64) {
         self.doubt = ops::GL_UNIFORM4UI64_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_UNIFORM4UI64_ARB) | 10 << 16);
@@ -16279,6 +16672,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_uniform4ui64_nv(&mut self, location: i32, x: u64, y: u64, z: u64, w: u64) {
         self.doubt = ops::GL_UNIFORM4UI64_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(40);
             put(p, 0, u32::from(ops::GL_UNIFORM4UI64_NV) | 10 << 16);
@@ -16292,6 +16686,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform4ui64v_arb(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_UNIFORM4UI64V_ARB;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM4UI64V_ARB, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16303,6 +16698,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform4ui64v_nv(&mut self, location: i32, count: i32, value: (*const u64, usize)) {
         self.doubt = ops::GL_UNIFORM4UI64V_NV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM4UI64V_NV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 8));
             r.put(location);
@@ -16552,6 +16948,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_uniform_subroutinesuiv(&mut self, shadertype: u32, count: i32, indices: (*const u32, usize)) {
         self.doubt = ops::GL_UNIFORM_SUBROUTINESUIV;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_UNIFORM_SUBROUTINESUIV, 16 + crate::encoder::padded(indices.0 as usize, indices.1 * 4));
             r.put(shadertype);
@@ -16572,6 +16969,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_use_program_stages(&mut self, pipeline: u32, stages: u32, program: u32) {
         self.doubt = ops::GL_USE_PROGRAM_STAGES;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_USE_PROGRAM_STAGES) | 4 << 16);
@@ -16583,6 +16981,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_use_program_stages_ext(&mut self, pipeline: u32, stages: u32, program: u32) {
         self.doubt = ops::GL_USE_PROGRAM_STAGES_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_USE_PROGRAM_STAGES_EXT) | 4 << 16);
@@ -16594,6 +16993,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_use_shader_program_ext(&mut self, type_: u32, program: u32) {
         self.doubt = ops::GL_USE_SHADER_PROGRAM_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_USE_SHADER_PROGRAM_EXT) | 3 << 16);
@@ -16604,6 +17004,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_validate_program(&mut self, program: u32) {
         self.doubt = ops::GL_VALIDATE_PROGRAM;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_VALIDATE_PROGRAM) | 2 << 16);
@@ -16613,6 +17014,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_validate_program_pipeline(&mut self, pipeline: u32) {
         self.doubt = ops::GL_VALIDATE_PROGRAM_PIPELINE;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_VALIDATE_PROGRAM_PIPELINE) | 2 << 16);
@@ -16622,6 +17024,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_validate_program_pipeline_ext(&mut self, pipeline: u32) {
         self.doubt = ops::GL_VALIDATE_PROGRAM_PIPELINE_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_VALIDATE_PROGRAM_PIPELINE_EXT) | 2 << 16);

@@ -6,7 +6,7 @@ use crate::gl::{buffers, context};
 use core::ffi::c_void;
 use mgn_wire::encoder::Data;
 use mgn_wire::sizes::image::draw_index_bytes;
-use mgn_wire::{gl, hello};
+use mgn_wire::{gl, hello, ops};
 
 type Pointer = *const c_void;
 
@@ -222,7 +222,7 @@ fn draws(mode: u32, first: i32, count: i32, instances: i32) -> bool {
 pub unsafe extern "C" fn glDrawArrays(mode: u32, first: i32, count: i32) {
     let Some(cx) = drawing() else { return };
     let checked = draws(mode, first, count, 1);
-    cx.send_draw(mode, checked, |cx| {
+    cx.send_draw([ops::GL_DRAW_ARRAYS.into(), 0], mode, checked, |cx| {
         if checked && cx.gl.arrays.needs_client_memory() {
             return cx.draw_client_arrays(mode, first, count, 1, 0);
         }
@@ -263,12 +263,12 @@ pub unsafe extern "C" fn glDrawArraysInstancedBaseInstance(
 
 /// Indexed draws: the entry point, what it says of the draw, and how it travels when everything is in buffer objects.
 macro_rules! indexed {
-    ($($name:ident($($argument:ident: $type:ty),*) {$($field:ident: $value:expr),*} $encode:ident($($sent:expr),*);)*) => {
+    ($($name:ident($($argument:ident: $type:ty),*) {$($field:ident: $value:expr),*} $encode:ident $op:ident($($sent:expr),*);)*) => {
         $(pub unsafe extern "C" fn $name($($argument: $type),*) {
             let Some(cx) = drawing() else { return };
             #[allow(clippy::needless_update, reason = "the longest of them names every field")]
             let draw = Indexed { $($field: $value,)* ..NOTHING };
-            cx.send_draw(draw.mode, draw.draws(), |cx| {
+            cx.send_draw([ops::$op.into(), draw.type_], draw.mode, draw.draws(), |cx| {
                 if cx.brings_elements() {
                     return cx.draw_inline(draw);
                 }
@@ -292,23 +292,23 @@ const NOTHING: Indexed = Indexed {
 indexed! {
     glDrawElements(mode: u32, count: i32, type_: u32, indices: Pointer)
         {mode: mode, count: count, type_: type_, indices: indices}
-        gl_draw_elements(mode, count, type_, indices as u64);
+        gl_draw_elements GL_DRAW_ELEMENTS(mode, count, type_, indices as u64);
     glDrawElementsBaseVertex(mode: u32, count: i32, type_: u32, indices: Pointer, base: i32)
         {mode: mode, count: count, type_: type_, indices: indices, base_vertex: base}
-        gl_draw_elements_base_vertex(mode, count, type_, indices as u64, base);
+        gl_draw_elements_base_vertex GL_DRAW_ELEMENTS_BASE_VERTEX(mode, count, type_, indices as u64, base);
     glDrawElementsInstanced(mode: u32, count: i32, type_: u32, indices: Pointer, instances: i32)
         {mode: mode, count: count, type_: type_, indices: indices, instances: instances}
-        gl_draw_elements_instanced(mode, count, type_, indices as u64, instances);
+        gl_draw_elements_instanced GL_DRAW_ELEMENTS_INSTANCED(mode, count, type_, indices as u64, instances);
     glDrawElementsInstancedBaseInstance(mode: u32, count: i32, type_: u32, indices: Pointer, instances: i32, base: u32)
         {mode: mode, count: count, type_: type_, indices: indices, instances: instances, base_instance: base}
-        gl_draw_elements_instanced_base_instance(mode, count, type_, indices as u64, instances, base);
+        gl_draw_elements_instanced_base_instance GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE(mode, count, type_, indices as u64, instances, base);
     glDrawElementsInstancedBaseVertex(mode: u32, count: i32, type_: u32, indices: Pointer, instances: i32, base: i32)
         {mode: mode, count: count, type_: type_, indices: indices, instances: instances, base_vertex: base}
-        gl_draw_elements_instanced_base_vertex(mode, count, type_, indices as u64, instances, base);
+        gl_draw_elements_instanced_base_vertex GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX(mode, count, type_, indices as u64, instances, base);
     glDrawElementsInstancedBaseVertexBaseInstance(
         mode: u32, count: i32, type_: u32, indices: Pointer, instances: i32, vertex: i32, instance: u32)
         {mode: mode, count: count, type_: type_, indices: indices, instances: instances, base_vertex: vertex, base_instance: instance}
-        gl_draw_elements_instanced_base_vertex_base_instance(mode, count, type_, indices as u64, instances, vertex, instance);
+        gl_draw_elements_instanced_base_vertex_base_instance GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE(mode, count, type_, indices as u64, instances, vertex, instance);
 }
 
 pub unsafe extern "C" fn glDrawRangeElements(

@@ -109,9 +109,10 @@ macro_rules! pointers {
     };
 }
 
-/// Sends what changes arrays and is right. Only where vertex array 0 can have arrays is that all there is to check.
+/// Sends what changes arrays and is right. Only where the bound vertex array object can have arrays is that all there is to check.
 fn send_checked(cx: &mut Context, send: impl FnOnce(&mut Encoder)) {
-    if cx.gl.is_compat() {
+    let core = cx.gl.api == mgn_wire::hello::api::CORE;
+    if cx.gl.is_compat() || core && cx.gl.arrays.name() != 0 {
         cx.send_sure(send);
     } else {
         send(&mut cx.enc);

@@ -48,8 +48,10 @@ pub unsafe extern "C" fn glBindVertexArray(name: u32) {
             return cx.set_error(gl::GL_INVALID_OPERATION);
         }
         cx.gl.arrays.bind_vertex_array(name);
+        let before = cx.before_judged();
         let _ = cx.gl.state.gl_bind_vertex_array(name);
         cx.enc.gl_bind_vertex_array(name);
+        cx.judged(before);
     }
 }
 

@@ -59,12 +59,17 @@ pub unsafe extern "C" fn glPopClientAttrib() {
     let Some(saved) = cx.gl.arrays.pushed.0.pop() else {
         return;
     };
+    // What was right before is right now.
+    let doubt = cx.enc.doubt;
     cx.send_restart(before);
     if let Some(pixels) = saved.pixels {
         cx.restore_pixels(pixels);
     }
     if let Some(arrays) = saved.arrays {
         cx.restore_arrays(arrays);
+    }
+    if cx.gl.is_compat() {
+        cx.enc.doubt = doubt;
     }
 }
 

@@ -1,24 +1,54 @@
 //! Which draws raise no error for certain, so that glGetError after them need not ask.
 
 use crate::context::Context;
+use crate::gl::claims::Claim;
+use crate::gl::On;
 use mgn_wire::gl;
 use std::sync::atomic::Ordering;
 
 impl Context {
-    /// Sends a draw of `mode`, whose other arguments are right if `checked`.
+    /// Sends a draw of `mode`, whose other arguments are right if `checked`. `what` is the kind of draw.
     #[inline]
-    pub(super) fn send_draw(&mut self, mode: u32, checked: bool, send: impl FnOnce(&mut Context)) {
-        let before = self.enc.doubt;
-        send(self);
+    pub(super) fn send_draw(
+        &mut self,
+        what: [u32; 2],
+        mode: u32,
+        checked: bool,
+        send: impl FnOnce(&mut Context),
+    ) {
         // Who never asks for errors need not pay for knowing.
-        if before == 0 && checked && self.draw_is_sure(mode) {
-            self.enc.doubt = 0;
+        if !checked || !self.gl.claims.are_wanted() {
+            return send(self);
+        }
+        let before = self.enc.doubt;
+        let sure = self.draw_is_sure(mode);
+        let claim = match sure {
+            true => None,
+            false => self.draw_claim(what, mode),
+        };
+        send(self);
+        match sure {
+            true => self.enc.doubt = before,
+            false => self.claimed(before, claim),
         }
     }
 
-    /// Whether a draw of `mode` is certain to succeed: by the fixed function, into a window or pbuffer, with nothing about that could forbid it. What a
-    /// program forbids, samplers and geometry shaders among others, only the server knows.
-    pub(in crate::gl) fn draw_is_sure(&self, mode: u32) -> bool {
+    /// A primitive of `mode` is begun.
+    pub(in crate::gl) fn drawing_begins(&mut self, mode: u32, op: u16) {
+        let before = std::mem::replace(&mut self.enc.doubt, op);
+        if !self.gl.claims.are_wanted() {
+            return;
+        }
+        if self.draw_is_sure(mode) {
+            self.enc.doubt = before;
+        } else {
+            let claim = self.draw_claim([op.into(), 0], mode);
+            self.claimed(before, claim);
+        }
+    }
+
+    /// Whether a draw of `mode` is certain to succeed: by the fixed function, into a window or pbuffer, with nothing about that could forbid it.
+    fn draw_is_sure(&self, mode: u32) -> bool {
         let objects = &self.gl.objects;
         let off = |cap| self.gl.state.is_enabled(cap) == Some(false);
         self.gl.is_compat()
@@ -28,7 +58,49 @@ impl Context {
             && self.gl.state.draws_to_default()
             && self.gl.shared.notes.mapped.load(Ordering::Relaxed) == 0
             && !self.gl.lists.is_open()
+            && self.gl.state.blends_plainly()
             && off(gl::GL_VERTEX_PROGRAM_ARB)
             && off(gl::GL_FRAGMENT_PROGRAM_ARB)
+    }
+
+    /// The claim that a draw succeeds: it depends on the program and the units of its samplers, on what is drawn to, and on little else. None where the
+    /// rest is out of the ordinary.
+    fn draw_claim(&self, what: [u32; 2], mode: u32) -> Option<Claim> {
+        let (objects, state, arrays) = (&self.gl.objects, &self.gl.state, &self.gl.arrays);
+        if objects.draws_specially()
+            || self.gl.shared.notes.mapped.load(Ordering::Relaxed) != 0
+            || !state.blends_plainly()
+        {
+            return None;
+        }
+        let enabled = |cap| match self.gl.is_compat() {
+            true => state.is_enabled(cap).map(u32::from),
+            false => Some(0),
+        };
+        let arguments = [
+            what[1],
+            mode,
+            arrays.needs_client_memory().into(),
+            (arrays.name() == 0).into(),
+            (arrays.element_buffer() == 0).into(),
+            enabled(gl::GL_VERTEX_PROGRAM_ARB)?,
+            enabled(gl::GL_FRAGMENT_PROGRAM_ARB)?,
+            match self.gl.is_desktop() {
+                true => 0,
+                // OpenGL ES may refuse to blend floating-point numbers.
+                false => state.is_enabled(gl::GL_BLEND)?.into(),
+            },
+        ];
+        let mut claim =
+            self.circumstances(what[0] as u16, &arguments, &[On::Program, On::Drawing])?;
+        match objects.program_in_use()? {
+            0 => {}
+            program => self
+                .gl
+                .shared
+                .programs()
+                .put_integers(program, &mut claim)?,
+        }
+        Some(claim)
     }
 }

@@ -127,6 +127,9 @@ macro_rules! switches {
                 }
                 cx.enc.$method(cap);
                 cx.judged(before);
+                if cap == GL_FRAGMENT_SHADER_ATI {
+                    cx.gl.objects.ati_fragments_enabled();
+                }
                 if matches!(cap, GL_DEBUG_OUTPUT | GL_DEBUG_OUTPUT_SYNCHRONOUS) {
                     cx.follow_debug();
                 }

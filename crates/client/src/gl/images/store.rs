@@ -162,7 +162,7 @@ pub struct SavedPixels {
 impl Context {
     /// The buffer that images are read from; 0 for the program's memory.
     #[inline]
-    pub(super) fn unpack_buffer(&self) -> u32 {
+    pub(in crate::gl) fn unpack_buffer(&self) -> u32 {
         bound(self, GL_PIXEL_UNPACK_BUFFER).unwrap_or(0)
     }
 

@@ -3,8 +3,8 @@
 use super::source::Pixels;
 use super::split::{in_pieces, Piece};
 use crate::context::Context;
-use crate::gl::context;
 use crate::gl::pixels::Extent;
+use crate::gl::{context, defined};
 use core::ffi::c_void;
 use mgn_wire::encoder::Data;
 use mgn_wire::gl::*;
@@ -67,6 +67,9 @@ impl TexImage {
             type_,
             ..
         } = *self;
+        if !is_proxy(target) {
+            defined(cx, target);
+        }
         let enc = &mut cx.enc;
         // SAFETY: the context's own encoder, and the caller's promise.
         unsafe {

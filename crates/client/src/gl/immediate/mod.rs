@@ -301,14 +301,14 @@ impl Context {
         if self.gl.arrays.needs_client_memory() {
             self.fetch_mixed_arrays();
         }
+        // What is drawn may raise errors.
+        self.drawing_begins(mode, ops::GL_BEGIN);
         let im = &mut self.gl.immediate;
         let again = im.reopen_at == self.enc.cur
             && !im.reopen_at.is_null()
             && im.mode == mode
             && !im.compiling;
         im.mode = mode;
-        // What is drawn may raise errors: an incomplete framebuffer, a mapped buffer.
-        self.enc.doubt = ops::GL_BEGIN;
         if im.compiling {
             im.phase = Phase::Verbatim;
             self.gl.lists.leaves(true);

@@ -51,8 +51,10 @@ pub unsafe extern "C" fn glBindFramebufferEXT(target: u32, framebuffer: u32) {
     unsafe {
         let cx = context();
         if begin_framebuffer(cx, framebuffer) {
+            let before = cx.before_judged();
             follow!(cx, gl_bind_framebuffer_ext(target, framebuffer));
             cx.enc.gl_bind_framebuffer_ext(target, framebuffer);
+            cx.judged(before);
         }
     }
 }
@@ -96,8 +98,10 @@ pub unsafe extern "C" fn glBindRenderbufferEXT(target: u32, renderbuffer: u32) {
     unsafe {
         let cx = context();
         if begin_renderbuffer(cx, renderbuffer) {
+            let before = cx.before_judged();
             follow!(cx, gl_bind_renderbuffer_ext(target, renderbuffer));
             cx.enc.gl_bind_renderbuffer_ext(target, renderbuffer);
+            cx.judged(before);
         }
     }
 }

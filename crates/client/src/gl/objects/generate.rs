@@ -2,6 +2,7 @@
 
 use super::{tell_group, with_names, Class};
 use crate::context::Context;
+use crate::gl::framebuffers::images_deleted;
 use crate::gl::{buffers, context, values};
 use mgn_wire::{gl::*, lens};
 use std::sync::atomic::Ordering;
@@ -186,10 +187,12 @@ unsafe fn delete(cx: &mut Context, class: Class, n: i32, names: *const u32) {
             Class::Texture => {
                 enc.gl_delete_textures(list);
                 state.gl_delete_textures(&names);
+                images_deleted(cx, class, &names);
             }
             Class::Renderbuffer => {
                 enc.gl_delete_renderbuffers(list);
                 state.gl_delete_renderbuffers(&names);
+                images_deleted(cx, class, &names);
             }
             Class::Sampler => {
                 enc.gl_delete_samplers(list);
@@ -198,6 +201,7 @@ unsafe fn delete(cx: &mut Context, class: Class, n: i32, names: *const u32) {
             Class::Framebuffer => {
                 enc.gl_delete_framebuffers(list);
                 state.gl_delete_framebuffers(&names);
+                cx.gl.framebuffers.deleted(&names);
             }
             Class::VertexArray => {
                 enc.gl_delete_vertex_arrays(list);

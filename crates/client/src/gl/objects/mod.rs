@@ -11,6 +11,7 @@ mod programs;
 mod query_results;
 mod shaders;
 mod syncs;
+mod uniforms;
 mod use_program;
 
 pub use assembly::*;
@@ -22,6 +23,7 @@ pub use programs::Programs;
 pub use query_results::*;
 pub use shaders::*;
 pub use syncs::*;
+pub use uniforms::*;
 pub use use_program::*;
 
 use super::buffers::Bindings;
@@ -55,6 +57,8 @@ pub struct ObjectState {
     feeds_back: bool,
     /// Questions for uniform locations that were not answered.
     questions: u32,
+    /// A fragment shader of ATI_fragment_shader was enabled once.
+    ati_fragments: bool,
     /// Between glBeginFragmentShaderATI and glEndFragmentShaderATI.
     fragment_shader_open: bool,
 }
@@ -75,6 +79,7 @@ impl ObjectState {
             pipeline: 0,
             feeds_back: false,
             questions: 0,
+            ati_fragments: false,
             fragment_shader_open: false,
         }
     }
@@ -85,9 +90,24 @@ impl ObjectState {
         self.questions.wrapping_sub(1)
     }
 
+    /// The program in use, if that is known.
+    pub fn program_in_use(&self) -> Option<u32> {
+        self.program
+    }
+
+    /// Whether a pipeline or transform feedback has a say in what is drawn.
+    pub fn draws_specially(&self) -> bool {
+        self.program == Some(0) && self.pipeline != 0 || self.feeds_back || self.ati_fragments
+    }
+
+    /// An ATI_fragment_shader is enabled, or may come to be.
+    pub fn ati_fragments_enabled(&mut self) {
+        self.ati_fragments = true;
+    }
+
     /// Whether neither a program nor a pipeline is in use, nor transform feedback.
     pub fn draws_without_programs(&self) -> bool {
-        self.program == Some(0) && self.pipeline == 0 && !self.feeds_back
+        self.program == Some(0) && self.pipeline == 0 && !self.feeds_back && !self.ati_fragments
     }
 
     /// Whether a shader that is in use, as far as is known, reads `gl_VertexID` or `gl_PrimitiveID`, so that a draw may be neither split nor joined.
@@ -128,6 +148,8 @@ pub struct Notes {
     pub released: AtomicU32,
     /// Counts programs that were linked or deleted.
     pub relinked: AtomicU32,
+    /// Counts what contexts have told each other to change that their claims may depend on.
+    pub changed: AtomicU32,
     /// Buffers that are mapped.
     pub mapped: AtomicU32,
     /// Mappings that stay while the server works with the buffer.

@@ -1,6 +1,6 @@
 //! What the client remembers of shaders and programs.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::MutexGuard;
 
 /// The shaders and programs of a share group. Their names are never given out twice, because a deleted one lives on under its name while it is in use.
@@ -26,6 +26,17 @@ struct Program {
     parameters: HashMap<u32, i32>,
     uniforms: HashMap<Box<[u8]>, i32>,
     attributes: HashMap<Box<[u8]>, i32>,
+    integers: Integers,
+}
+
+/// The values of uniforms of one integer each, samplers among them, that were set since the program was linked: by location, as many as were set at once.
+#[derive(Default, Debug)]
+struct Integers {
+    values: BTreeMap<i32, Box<[i32]>>,
+    /// The context that last set one, and its `Encoder::changes` then: what changed them otherwise came before.
+    since: (u32, u32),
+    /// Some were set by more than one location.
+    overlap: bool,
 }
 
 /// What a name stands for.
@@ -112,7 +123,56 @@ impl Programs {
             program.parameters.clear();
             program.uniforms.clear();
             program.attributes.clear();
+            program.integers = Integers::default();
         }
+    }
+
+    /// Uniforms of one integer were set from `location` on. Says whether they had other values.
+    pub fn integers_set(
+        &mut self,
+        program: u32,
+        location: i32,
+        list: &[i32],
+        since: (u32, u32),
+    ) -> bool {
+        let Some(program) = self.programs.get_mut(&program).filter(|_| location >= 0) else {
+            return false;
+        };
+        let integers = &mut program.integers;
+        integers.since = since;
+        if integers
+            .values
+            .get(&location)
+            .is_some_and(|now| **now == *list)
+        {
+            return false;
+        }
+        let end = i64::from(location) + list.len() as i64;
+        let before = integers.values.range(..location).next_back();
+        let after = integers.values.range(location + 1..).next();
+        integers.overlap |= before.is_some_and(|(at, v)| at + v.len() as i32 > location)
+            || after.is_some_and(|(at, _)| i64::from(*at) < end)
+            || integers
+                .values
+                .get(&location)
+                .is_some_and(|now| now.len() != list.len());
+        integers.values.insert(location, list.into());
+        true
+    }
+
+    /// Adds the values of uniforms of one integer to a claim; none if they are not known or too many.
+    pub fn put_integers(&self, program: u32, claim: &mut Vec<u32>) -> Option<()> {
+        const MOST: usize = 64;
+        let integers = &self.programs.get(&program)?.integers;
+        if integers.overlap || integers.values.len() > MOST {
+            return None;
+        }
+        claim.extend([integers.since.0, integers.since.1]);
+        for (location, list) in &integers.values {
+            claim.extend([*location as u32, list.len() as u32]);
+            claim.extend(list.iter().map(|v| *v as u32));
+        }
+        Some(())
     }
 
     /// The program was made of something the client cannot read.

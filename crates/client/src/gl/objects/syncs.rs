@@ -18,7 +18,7 @@ pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void 
     } else {
         let name = cx.gl.shared.names().syncs.take();
         // SAFETY: the context's own encoder.
-        unsafe { cx.enc.gl_fence_sync(condition, flags, name) };
+        cx.send_sure(|enc| unsafe { enc.gl_fence_sync(condition, flags, name) });
         tell_group(cx);
         return name as usize as *mut c_void;
     };

@@ -1,0 +1,200 @@
+//! Commands that succeed because they have succeeded before.
+//!
+//! A claim is a command with all that its success depends on, as numbers. Once an answer has shown that every command up to it succeeded, the claims
+//! made until then hold: the same command in the same circumstances succeeds again, and the same question has the same answer. What circumstances are
+//! not followed one by one are in `Encoder::changes`, which counts the commands that are not known to leave them alone.
+
+use super::framebuffers::Change;
+use super::Class;
+use crate::context::Context;
+use mgn_wire::gl;
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::Arc;
+
+pub type Claim = Vec<u32>;
+
+/// More are not remembered at a time.
+const MOST: usize = 1 << 13;
+
+#[derive(Default)]
+pub struct Claims {
+    /// With the answers of those that are questions.
+    holding: HashMap<Claim, u32>,
+    /// Those made since the last answer.
+    made: Vec<Claim>,
+    /// The program asks for errors.
+    wanted: bool,
+    /// Changes of images since something was sent, where other contexts use the same.
+    to_tell: Vec<Change>,
+    /// `Encoder::changes` when something was sent last.
+    changes_told: u32,
+}
+
+/// What a command depends on.
+#[derive(Clone, Copy, Debug)]
+pub enum On {
+    /// The program in use.
+    Program,
+    /// The framebuffer that is drawn to.
+    Drawing,
+    /// The framebuffer that is read from.
+    Reading,
+    /// The framebuffer that is bound to a target.
+    Target(u32),
+    /// The texture that is bound to a target, and that its image comes from the program's memory.
+    Texture(u32),
+    /// The renderbuffer that is bound.
+    Renderbuffer,
+    /// An image that is attached.
+    Image(Class, u32),
+}
+
+impl Claims {
+    pub fn want(&mut self) {
+        self.wanted = true;
+    }
+
+    pub fn are_wanted(&self) -> bool {
+        self.wanted
+    }
+
+    /// All commands so far succeeded.
+    fn prove(&mut self) {
+        if self.holding.len() + self.made.len() > MOST {
+            self.holding.clear();
+        }
+        self.holding.extend(self.made.drain(..).map(|c| (c, 0)));
+    }
+}
+
+impl Context {
+    /// A round trip has shown whether all commands so far succeeded.
+    pub fn settle_claims(&mut self, error: u32) {
+        if error == 0 {
+            return self.gl.claims.prove();
+        }
+        // Which one failed is not known, nor what is as it was followed.
+        self.gl.claims.made.clear();
+        self.gl.claims.holding.clear();
+        self.enc.changes = self.enc.changes.wrapping_add(1);
+    }
+
+    /// The claim that a command succeeds; none where that cannot be said, or nobody wants to know.
+    #[inline]
+    pub fn claim(&self, op: u16, arguments: &[u32], on: &[On]) -> Option<Claim> {
+        match self.gl.claims.wanted {
+            true => self.circumstances(op, arguments, on),
+            false => None,
+        }
+    }
+
+    /// The command of a claim has been sent; the doubts there were `before` remain.
+    #[inline]
+    pub fn claimed(&mut self, before: u16, claim: Option<Claim>) {
+        let Some(claim) = claim else { return };
+        if self.gl.claims.holding.contains_key(&claim) {
+            self.enc.doubt = before;
+        } else if self.gl.claims.made.len() < MOST {
+            self.gl.claims.made.push(claim);
+        }
+    }
+
+    /// The answer of a question, if it was asked before.
+    pub fn known_answer(&self, question: &Option<Claim>) -> Option<u32> {
+        self.gl.claims.holding.get(question.as_ref()?).copied()
+    }
+
+    /// The server has answered.
+    pub fn learn_answer(&mut self, question: Option<Claim>, answer: u32) {
+        if let Some(question) = question.filter(|_| !self.gl.errors.is_reported()) {
+            self.gl.claims.holding.insert(question, answer);
+        }
+    }
+
+    /// A command and its circumstances; none if these are not all known.
+    pub fn circumstances(&self, op: u16, arguments: &[u32], on: &[On]) -> Option<Claim> {
+        // Whoever listens to messages wants each of them.
+        if self.gl.in_begin()
+            || self.gl.lists.is_open()
+            || self.gl.debug.is_heard()
+            || self.session.is_none()
+            || self.is_lost()
+        {
+            return None;
+        }
+        let group = self.gl.shared.notes.changed.load(Ordering::Acquire);
+        let mut claim = vec![op.into(), self.enc.changes, group];
+        claim.extend(arguments);
+        for on in on {
+            self.put_circumstance(*on, &mut claim)?;
+        }
+        Some(claim)
+    }
+
+    fn put_circumstance(&self, on: On, claim: &mut Claim) -> Option<()> {
+        let state = &self.gl.state;
+        let start = claim.len();
+        claim.push(0);
+        match on {
+            On::Program => {
+                let relinked = &self.gl.shared.notes.relinked;
+                claim.extend([
+                    self.gl.objects.program_in_use()?,
+                    relinked.load(Ordering::Acquire),
+                ]);
+            }
+            On::Drawing => self.put_framebuffer(gl::GL_DRAW_FRAMEBUFFER, claim)?,
+            On::Reading => self.put_framebuffer(gl::GL_READ_FRAMEBUFFER, claim)?,
+            On::Target(target) => self.put_framebuffer(target, claim)?,
+            On::Texture(target) => {
+                if self.unpack_buffer() != 0 {
+                    return None;
+                }
+                let name = state.texture_bound_for(target)?;
+                claim.push(name);
+                claim.extend(self.gl.shared.images().texture(name));
+            }
+            On::Image(Class::Renderbuffer, name) => {
+                claim.extend(self.gl.shared.images().renderbuffer(name))
+            }
+            On::Image(_, name) => claim.extend(self.gl.shared.images().texture(name)),
+            On::Renderbuffer => {
+                let name = state.renderbuffer_bound()?;
+                claim.push(name);
+                claim.extend(self.gl.shared.images().renderbuffer(name));
+            }
+        }
+        // How many there are, so that lists of several lengths follow each other without doubt.
+        claim[start] = (claim.len() - start) as u32;
+        Some(())
+    }
+
+    /// An image changes by a command that is written but not sent. Until it is, other contexts of the group may claim what holds no more then, so that
+    /// the change counts once more.
+    pub fn image_changes(&mut self, change: Change) {
+        self.gl.shared.images().apply(change);
+        if self.has_company() {
+            self.gl.claims.to_tell.push(change);
+        }
+    }
+
+    /// Whether other contexts use the same objects.
+    pub fn has_company(&self) -> bool {
+        Arc::strong_count(&self.gl.shared) > 1
+    }
+
+    /// What was written is on its way: other contexts' claims of before hold no more.
+    pub fn tell_changes(&mut self) {
+        if self.gl.claims.changes_told != self.enc.changes {
+            self.gl.claims.changes_told = self.enc.changes;
+            if self.has_company() {
+                self.gl.shared.notes.changed.fetch_add(1, Ordering::Release);
+            }
+        }
+        if !self.gl.claims.to_tell.is_empty() {
+            let mut images = self.gl.shared.images();
+            (self.gl.claims.to_tell.drain(..)).for_each(|change| images.apply(change));
+        }
+    }
+}

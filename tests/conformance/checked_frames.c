@@ -1,0 +1,95 @@
+/* Frames that ask for errors after every command, as many engines' debug builds do. tests/harness counts what they wait for. */
+#include "conform.h"
+
+#define CHECKED(call)                                                                                                                                 \
+    call;                                                                                                                                             \
+    if (glGetError() != GL_NO_ERROR)                                                                                                                  \
+    note("%s failed", #call)
+
+static const GLfloat corners[4][2] = {{-0.8f, -0.8f}, {0.8f, -0.8f}, {0.8f, 0.8f}, {-0.8f, 0.8f}};
+
+/* A picture drawn into a texture by a program, put into the window by another, with fixed function over it. */
+static void frames(int count)
+{
+    static const char vertex[] = "#version 150\nin vec2 place; uniform float turn; out vec2 at;\n"
+                                 "void main() { at = place * 0.5 + 0.5; gl_Position = vec4(place * cos(turn), 0, 1); }";
+    GLuint inner = build_program(vertex, "#version 150\nin vec2 at; uniform vec4 tint; out vec4 c; void main() { c = tint * vec4(at, 1, 1); }");
+    GLuint outer = build_program(vertex, "#version 150\nin vec2 at; uniform sampler2D image; uniform sampler2D mask; out vec4 c;\n"
+                                         "void main() { c = texture(image, at) * texture(mask, at); }");
+    GLint turn[] = {glGetUniformLocation(inner, "turn"), glGetUniformLocation(outer, "turn")}, tint = glGetUniformLocation(inner, "tint");
+    GLint image = glGetUniformLocation(outer, "image"), mask = glGetUniformLocation(outer, "mask");
+    GLuint textures[2], framebuffer, depth, buffer;
+    unsigned char squares[32 * 32 * 4];
+    checkerboard(squares, 32, 32, 4);
+    glGenTextures(2, textures);
+    for (int i = 0; i < 2; i++) {
+        glBindTexture(GL_TEXTURE_2D, textures[i]);
+        glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 32, 32, 0, GL_RGBA, GL_UNSIGNED_BYTE, squares);
+        glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    }
+    glGenRenderbuffers(1, &depth);
+    glBindRenderbuffer(GL_RENDERBUFFER, depth);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT24, 32, 32);
+    glGenFramebuffers(1, &framebuffer);
+    buffer = make_buffer(GL_ARRAY_BUFFER, sizeof corners, corners);
+    for (int frame = 0; frame < count; frame++) {
+        GLint width = 0;
+        CHECKED(glBindFramebuffer(GL_FRAMEBUFFER, framebuffer));
+        CHECKED(glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, textures[0], 0));
+        CHECKED(glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, depth));
+        CHECKED(GLenum status = glCheckFramebufferStatus(GL_FRAMEBUFFER));
+        CHECKED(glGetRenderbufferParameteriv(GL_RENDERBUFFER, GL_RENDERBUFFER_WIDTH, &width));
+        if (status != GL_FRAMEBUFFER_COMPLETE || width != 32)
+            note("status %04x, width %d", status, width);
+        CHECKED(glViewport(0, 0, 32, 32));
+        CHECKED(glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT));
+        CHECKED(glUseProgram(inner));
+        CHECKED(glUniform1f(turn[0], 0.1f * (float)frame));
+        CHECKED(glUniform4f(tint, 1, (float)(frame % 4) / 4, 0.5f, 1));
+        CHECKED(glBindBuffer(GL_ARRAY_BUFFER, buffer));
+        CHECKED(glBufferSubData(GL_ARRAY_BUFFER, 0, sizeof corners, corners));
+        CHECKED(glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, NULL));
+        CHECKED(glEnableVertexAttribArray(0));
+        CHECKED(glDrawArrays(GL_TRIANGLE_FAN, 0, 4));
+        CHECKED(glBindFramebuffer(GL_FRAMEBUFFER, 0));
+        CHECKED(glViewport(0, 0, SIZE, SIZE));
+        CHECKED(glClear(GL_COLOR_BUFFER_BIT));
+        CHECKED(glUseProgram(outer));
+        CHECKED(glActiveTexture(GL_TEXTURE1));
+        CHECKED(glBindTexture(GL_TEXTURE_2D, textures[1]));
+        CHECKED(glTexSubImage2D(GL_TEXTURE_2D, 0, 4, 4, 16, 16, GL_RGBA, GL_UNSIGNED_BYTE, squares));
+        CHECKED(glActiveTexture(GL_TEXTURE0));
+        CHECKED(glBindTexture(GL_TEXTURE_2D, textures[0]));
+        CHECKED(glUniform1i(image, 0));
+        CHECKED(glUniform1i(mask, 1));
+        CHECKED(glUniform1f(turn[1], 0.05f * (float)frame));
+        CHECKED(glDrawElements(GL_TRIANGLES, 6, GL_UNSIGNED_BYTE, (const GLubyte[]){0, 1, 2, 0, 2, 3}));
+        CHECKED(glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer));
+        CHECKED(glBlitFramebuffer(0, 0, 32, 32, 0, 0, 32, 32, GL_COLOR_BUFFER_BIT, GL_NEAREST));
+        CHECKED(glBindFramebuffer(GL_FRAMEBUFFER, 0));
+        CHECKED(glUseProgram(0));
+        CHECKED(glDisableVertexAttribArray(0));
+        CHECKED(glPushAttrib(GL_ENABLE_BIT));
+        CHECKED(glEnable(GL_BLEND));
+        CHECKED(glBlendFunc(GL_ONE, GL_ONE));
+        glBegin(GL_TRIANGLES);
+        glColor3f(0.2f, 0.1f, 0);
+        for (int i = 0; i < 3; i++)
+            glVertex2fv(corners[i]);
+        CHECKED(glEnd());
+        CHECKED(glPopAttrib());
+        CHECKED(glFlush());
+    }
+}
+
+static void few(void)
+{
+    frames(5);
+}
+
+static void many(void)
+{
+    frames(50);
+}
+
+CONFORM("checked_frames", COMPAT, {"few", few}, {"many", many})
