@@ -674,5 +674,162 @@ static void client_state(void)
     errors("pointer of another array");
 }
 
+static const char vertex_text[] = "!!ARBvp1.0\n"
+                                  "ADD result.position, vertex.position, program.local[3];\n"
+                                  "MOV result.color, program.local[4];\n"
+                                  "END\n";
+static const char fragment_text[] = "!!ARBfp1.0\n"
+                                    "MUL result.color, fragment.color, program.local[0];\n"
+                                    "END\n";
+
+static void name_string(GLuint program, GLenum target, const char *text)
+{
+    GLint position = -7;
+    glNamedProgramStringEXT(program, target, GL_PROGRAM_FORMAT_ASCII_ARB, (GLsizei)strlen(text), text);
+    glGetIntegerv(GL_PROGRAM_ERROR_POSITION_ARB, &position);
+    note("error at %d: '%s'", position, (const char *)glGetString(GL_PROGRAM_ERROR_STRING_ARB));
+    errors("string");
+}
+
+static void parameter_of(const char *what, GLuint program, GLenum target, GLuint index)
+{
+    GLfloat values[4] = {-7, -7, -7, -7};
+    GLdouble wide[4] = {-7, -7, -7, -7};
+    glGetNamedProgramLocalParameterfvEXT(program, target, index, values);
+    glGetNamedProgramLocalParameterdvEXT(program, target, index, wide);
+    note_floats(what, values, 4);
+    note("%.17g %.17g %.17g %.17g", wide[0], wide[1], wide[2], wide[3]);
+    errors(what);
+}
+
+static void programs(void)
+{
+    static const GLfloat many[8] = {0.25f, 0.5f, 0.75f, 1, 1, 0.5f, 0.25f, 1};
+    static const GLenum values[] = {GL_PROGRAM_LENGTH_ARB, GL_PROGRAM_FORMAT_ARB, GL_PROGRAM_INSTRUCTIONS_ARB, GL_PROGRAM_PARAMETERS_ARB,
+                                    GL_MAX_PROGRAM_LOCAL_PARAMETERS_ARB, GL_PROGRAM_UNDER_NATIVE_LIMITS_ARB};
+    const GLenum v = GL_VERTEX_PROGRAM_ARB, f = GL_FRAGMENT_PROGRAM_ARB;
+    if (!start())
+        return;
+    GLuint p[4];
+    GLint value = -7;
+    glGenProgramsARB(4, p);
+    note("is program %d", glIsProgramARB(p[0]));
+    name_string(p[0], v, vertex_text);
+    note("is program %d", glIsProgramARB(p[0]));
+    name_string(5000, f, fragment_text);
+    note("is program %d", glIsProgramARB(5000));
+    glGetProgramivARB(v, GL_PROGRAM_BINDING_ARB, &value);
+    note("bound %d", value);
+    /* By name, whatever is bound. */
+    glBindProgramARB(v, p[1]);
+    glNamedProgramLocalParameter4fEXT(p[0], v, 3, 0.25f, -0.125f, 0, 0);
+    glNamedProgramLocalParameter4dvEXT(p[0], v, 4, (const GLdouble[]){1, 0.75, 0.5, 1});
+    glNamedProgramLocalParameter4dEXT(p[0], v, 5, 1.0 / 3, 2, 1e30, -4);
+    glNamedProgramLocalParameter4fvEXT(p[0], v, 6, many);
+    glNamedProgramLocalParameters4fvEXT(5000, f, 0, 2, many);
+    for (GLuint i = 2; i < 8; i++)
+        parameter_of("vertex", p[0], v, i);
+    parameter_of("fragment", 5000, f, 0);
+    parameter_of("fragment", 5000, f, 1);
+    parameter_of("the bound one", p[1], v, 3);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        GLint of[2] = {-7, -7};
+        glGetNamedProgramivEXT(p[0], v, values[i], &of[0]);
+        glGetNamedProgramivEXT(5000, f, values[i], &of[1]);
+        note("%04x", values[i]);
+        note_ints("is", of, 2);
+    }
+    /* The binding is the context's. */
+    glGetNamedProgramivEXT(p[0], v, GL_PROGRAM_BINDING_ARB, &value);
+    note("binding %d", value == (GLint)p[1]);
+    memset(back, '.', 256);
+    glGetNamedProgramStringEXT(p[0], v, GL_PROGRAM_STRING_ARB, back);
+    note_bytes("text", back, 256);
+    errors("gets");
+    glBindProgramARB(v, p[0]);
+    glBindProgramARB(f, 5000);
+    glEnable(v);
+    glEnable(f);
+    square(0.5f);
+    glNamedProgramLocalParameter4fEXT(p[0], v, 3, -0.25f, 0.25f, 0, 0);
+    glNamedProgramLocalParameter4fEXT(5000, f, 0, 0.5f, 0.5f, 1, 1);
+    square(0.5f);
+    glGetProgramLocalParameterfvARB(v, 3, (GLfloat *)back);
+    note_floats("bound", (GLfloat *)back, 4);
+    errors("drawn");
+    /* Gets and parameters make programs too, and 0 is the default one. */
+    parameter_of("made", p[2], f, 0);
+    note("is program %d", glIsProgramARB(p[2]));
+    glGetNamedProgramivEXT(5001, v, GL_PROGRAM_LENGTH_ARB, &value);
+    note("length %d, is program %d", value, glIsProgramARB(5001));
+    back[0] = '!';
+    glGetNamedProgramStringEXT(5002, f, GL_PROGRAM_STRING_ARB, back);
+    note("is program %d", glIsProgramARB(5002));
+    glNamedProgramLocalParameter4fEXT(0, f, 2, 1, 2, 3, 4);
+    name_string(0, f, fragment_text);
+    glBindProgramARB(f, 0);
+    glGetProgramivARB(f, GL_PROGRAM_LENGTH_ARB, &value);
+    note("length of the default one %d", value);
+    parameter_of("the default one", 0, f, 2);
+    errors("made");
+    GLuint next[3];
+    glGenProgramsARB(3, next);
+    for (int i = 0; i < 3; i++)
+        note("another %d", next[i] != 5000 && next[i] != 5001 && next[i] != 5002 && !glIsProgramARB(next[i]));
+    /* In a list most wait. */
+    GLuint list = glGenLists(1);
+    glNewList(list, GL_COMPILE);
+    glNamedProgramLocalParameter4fEXT(next[0], v, 1, 1, 2, 3, 4);
+    glNamedProgramLocalParameter4dvEXT(6000, v, 1, (const GLdouble[]){5, 6, 7, 8});
+    glNamedProgramLocalParameters4fvEXT(6001, v, 1, 2, many);
+    glNamedProgramStringEXT(next[1], v, GL_PROGRAM_FORMAT_ASCII_ARB, (GLsizei)strlen(vertex_text), vertex_text);
+    glEndList();
+    errors("compiled");
+    note("are programs %d %d %d %d", glIsProgramARB(next[0]), glIsProgramARB(6000), glIsProgramARB(6001), glIsProgramARB(next[1]));
+    glCallList(list);
+    note("are programs %d %d %d %d", glIsProgramARB(next[0]), glIsProgramARB(6000), glIsProgramARB(6001), glIsProgramARB(next[1]));
+    parameter_of("listed", next[0], v, 1);
+    parameter_of("listed", 6000, v, 1);
+    parameter_of("listed", 6001, v, 2);
+    glGetNamedProgramivEXT(next[1], v, GL_PROGRAM_LENGTH_ARB, &value);
+    note("length %d", value);
+    errors("list");
+    /* What is wrong. */
+    name_string(p[0], v, "!!ARBvp1.0\nnonsense;\nEND\n");
+    glNamedProgramStringEXT(p[3], v, GL_RGBA, 4, "abcd");
+    errors("format");
+    note("is program %d", glIsProgramARB(p[3]));
+    name_string(p[0], f, fragment_text);
+    glNamedProgramLocalParameter4fEXT(p[0], f, 0, 1, 2, 3, 4);
+    errors("another target");
+    parameter_of("another target", p[0], f, 0);
+    glGetNamedProgramivEXT(p[0], f, GL_PROGRAM_LENGTH_ARB, &value);
+    errors("length of another target");
+    glGetNamedProgramStringEXT(p[0], f, GL_PROGRAM_STRING_ARB, back);
+    errors("string of another target");
+    glGetNamedProgramStringEXT(p[0], v, GL_PROGRAM_LENGTH_ARB, back);
+    errors("string of what");
+    glGetNamedProgramivEXT(p[0], v, GL_TEXTURE_2D, &value);
+    errors("value of what");
+    glNamedProgramLocalParameter4fEXT(p[0], v, 100000, 1, 2, 3, 4);
+    errors("beyond");
+    glNamedProgramLocalParameters4fvEXT(p[0], v, 4095, 2, many);
+    errors("one beyond");
+    parameter_of("beyond", p[0], v, 100000);
+    glNamedProgramLocalParameters4fvEXT(p[0], v, 3, 0, many);
+    errors("none");
+    glBegin(GL_POINTS);
+    glNamedProgramLocalParameter4fEXT(p[0], v, 3, 1, 2, 3, 4);
+    glNamedProgramStringEXT(6002, v, GL_PROGRAM_FORMAT_ASCII_ARB, 4, "abcd");
+    glEnd();
+    errors("between glBegin and glEnd");
+    note("is program %d", glIsProgramARB(6002));
+    parameter_of("unchanged", p[0], v, 3);
+    glDeleteProgramsARB(1, p);
+    note("is program %d", glIsProgramARB(p[0]));
+    name_string(p[0], f, fragment_text);
+    note("is program %d", glIsProgramARB(p[0]));
+}
+
 CONFORM("ext_dsa", COMPAT, {"textures", textures}, {"compressed", compressed}, {"units", units}, {"indexed", indexed}, {"matrices", matrices}, {"buffers", buffers},
-        {"framebuffers", framebuffers}, {"vertex_arrays", vertex_arrays}, {"client_state", client_state})
+        {"framebuffers", framebuffers}, {"vertex_arrays", vertex_arrays}, {"client_state", client_state}, {"programs", programs})

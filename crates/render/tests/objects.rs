@@ -253,3 +253,42 @@ fn display_lists_keep_the_clients_names() {
         .chunks_exact(4)
         .all(|p| p[..3] == [255, 0, 0]));
 }
+
+/// Drivers add to such an index before they compare it.
+#[test]
+fn parameters_far_beyond_a_program_are_refused() {
+    let mut s = Session::new(api::COMPAT, 0);
+    let target = GL_VERTEX_PROGRAM_ARB;
+    let (floats, doubles) = ([1f32; 8], [1f64; 4]);
+    type Command<'a> = &'a dyn Fn(&mut mgn_wire::Encoder);
+    let far = u32::MAX;
+    let commands: [Command<'_>; 8] = [
+        &|e| unsafe { e.gl_program_local_parameter4f_arb(target, far, 1.0, 1.0, 1.0, 1.0) },
+        &|e| unsafe { e.gl_program_local_parameter4dv_arb(target, far, (doubles.as_ptr(), 4)) },
+        &|e| unsafe { e.gl_program_local_parameters4fv_ext(target, far, 2, (floats.as_ptr(), 8)) },
+        &|e| unsafe {
+            e.gl_named_program_local_parameter4d_ext(5, target, far, 1.0, 1.0, 1.0, 1.0)
+        },
+        &|e| unsafe {
+            e.gl_named_program_local_parameter4f_ext(5, target, far, 1.0, 1.0, 1.0, 1.0)
+        },
+        &|e| unsafe {
+            e.gl_named_program_local_parameter4dv_ext(5, target, far, (doubles.as_ptr(), 4))
+        },
+        &|e| unsafe {
+            e.gl_named_program_local_parameter4fv_ext(5, target, far, (floats.as_ptr(), 4))
+        },
+        &|e| unsafe {
+            e.gl_named_program_local_parameters4fv_ext(5, target, far, 2, (floats.as_ptr(), 8))
+        },
+    ];
+    for command in commands {
+        s.encode(|e| {
+            command(e);
+            unsafe { e.mgn_get_error(1) };
+        });
+        assert_eq!(s.answer_array::<u32>(), [GL_INVALID_VALUE]);
+    }
+    s.encode(|e| unsafe { e.gl_get_named_program_local_parameterfv_ext(5, target, far, 4) });
+    assert!(s.answer_array::<f32>().is_empty());
+}

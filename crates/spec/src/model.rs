@@ -610,7 +610,7 @@ fn automatic(raw: &RawCommand, overlay: &Overlay) -> Result<(Vec<Param>, Option<
     let mut params = Vec::new();
     for p in &raw.params {
         let key = format!("{}.{}", raw.name, p.name);
-        let class = overlay.classes.get(&key).or(p.class.as_ref());
+        let class = lookup(&overlay.classes, &key).or(p.class.as_ref());
         let class = class
             .and_then(|c| Class::parse(c))
             .or_else(|| class_by_name(p, &overlay.classes, &key));
@@ -693,7 +693,7 @@ fn array(elem: Scalar, class: Option<Class>, len: Len, direction: Direction) -> 
 
 /// The registry lacks many classes; parameters are named after what they name.
 fn class_by_name(p: &RawParam, overridden: &BTreeMap<String, String>, key: &str) -> Option<Class> {
-    if overridden.contains_key(key) || !matches!(p.ctype.as_str(), "GLuint" | "GLhandleARB") {
+    if lookup(overridden, key).is_some() || !matches!(p.ctype.as_str(), "GLuint" | "GLhandleARB") {
         return None;
     }
     if p.ctype == "GLhandleARB" {

@@ -3,13 +3,33 @@
 //! What is not advertised whoever has it, and why.
 
 /// Sorted.
-pub static WITHHELD: [(&str, &str); 8] = [
-("GL_AMD_pinned_memory", "the server cannot read the program's memory"),
-("GL_ANDROID_extension_pack_es31a", "some of what it contains is not carried"),
-("GL_EXT_EGL_image_storage", "not carried: glEGLImageTargetTexStorageEXT, glEGLImageTargetTextureStorageEXT"),
-("GL_EXT_direct_state_access", "not carried: glNamedProgramLocalParameters4fvEXT, glNamedProgramLocalParameterI4iEXT, glNamedProgramLocalParameterI4ivEXT, glNamedProgramLocalParametersI4ivEXT, glNamedProgramLocalParameterI4uiEXT, glNamedProgramLocalParameterI4uivEXT, glNamedProgramLocalParametersI4uivEXT, glGetNamedProgramLocalParameterIivEXT, glGetNamedProgramLocalParameterIuivEXT, glNamedProgramStringEXT, glNamedProgramLocalParameter4dEXT, glNamedProgramLocalParameter4dvEXT, glNamedProgramLocalParameter4fEXT, glNamedProgramLocalParameter4fvEXT, glGetNamedProgramLocalParameterdvEXT, glGetNamedProgramLocalParameterfvEXT, glGetNamedProgramivEXT, glGetNamedProgramStringEXT"),
-("GL_EXT_memory_object", "memory of other processes cannot be imported"),
-("GL_EXT_memory_object_fd", "not carried: glImportMemoryFdEXT"),
-("GL_OES_EGL_image_external", "images of other processes cannot be imported"),
-("GL_OES_EGL_image_external_essl3", "images of other processes cannot be imported"),
+pub static WITHHELD: [(&str, &str); 7] = [
+    (
+        "GL_AMD_pinned_memory",
+        "the server cannot read the program's memory",
+    ),
+    (
+        "GL_ANDROID_extension_pack_es31a",
+        "some of what it contains is not carried",
+    ),
+    (
+        "GL_EXT_EGL_image_storage",
+        "not carried: glEGLImageTargetTexStorageEXT, glEGLImageTargetTextureStorageEXT",
+    ),
+    (
+        "GL_EXT_memory_object",
+        "memory of other processes cannot be imported",
+    ),
+    (
+        "GL_EXT_memory_object_fd",
+        "not carried: glImportMemoryFdEXT",
+    ),
+    (
+        "GL_OES_EGL_image_external",
+        "images of other processes cannot be imported",
+    ),
+    (
+        "GL_OES_EGL_image_external_essl3",
+        "images of other processes cannot be imported",
+    ),
 ];

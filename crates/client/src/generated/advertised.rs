@@ -3,7 +3,7 @@
 //! What may be advertised, if the server has it too.
 
 /// Sorted.
-pub static EXTENSIONS: [&str; 418] = [
+pub static EXTENSIONS: [&str; 419] = [
     "GL_3DFX_texture_compression_FXT1",
     "GL_AMD_conservative_depth",
     "GL_AMD_draw_buffers_blend",
@@ -208,6 +208,7 @@ pub static EXTENSIONS: [&str; 418] = [
     "GL_EXT_copy_texture",
     "GL_EXT_debug_label",
     "GL_EXT_depth_clamp",
+    "GL_EXT_direct_state_access",
     "GL_EXT_discard_framebuffer",
     "GL_EXT_disjoint_timer_query",
     "GL_EXT_draw_buffers",

@@ -3394,16 +3394,40 @@ pub unsafe extern "C" fn glGetNamedProgramLocalParameterIuivEXT(program: u32, ta
     refused("glGetNamedProgramLocalParameterIuivEXT");
 }
 pub unsafe extern "C" fn glGetNamedProgramLocalParameterdvEXT(program: u32, target: u32, index: u32, params: *mut f64) {
-    refused("glGetNamedProgramLocalParameterdvEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Assembly, program, target);
+        cx.enc.gl_get_named_program_local_parameterdv_ext(program, target, index, if params.is_null() { 0 } else { (4) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_NAMED_PROGRAM_LOCAL_PARAMETERDV_EXT);
+        answer.array(params.cast::<f64>(), 4);
+    }
 }
 pub unsafe extern "C" fn glGetNamedProgramLocalParameterfvEXT(program: u32, target: u32, index: u32, params: *mut f32) {
-    refused("glGetNamedProgramLocalParameterfvEXT");
-}
-pub unsafe extern "C" fn glGetNamedProgramStringEXT(program: u32, target: u32, pname: u32, string: *mut c_void) {
-    refused("glGetNamedProgramStringEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Assembly, program, target);
+        cx.enc.gl_get_named_program_local_parameterfv_ext(program, target, index, if params.is_null() { 0 } else { (4) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_NAMED_PROGRAM_LOCAL_PARAMETERFV_EXT);
+        answer.array(params.cast::<f32>(), 4);
+    }
 }
 pub unsafe extern "C" fn glGetNamedProgramivEXT(program: u32, target: u32, pname: u32, params: *mut i32) {
-    refused("glGetNamedProgramivEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Assembly, program, target);
+        cx.enc.gl_get_named_programiv_ext(program, target, pname, if params.is_null() { 0 } else { (1) as u32 });
+        let mut answer = cx.answer(ops::GL_GET_NAMED_PROGRAMIV_EXT);
+        answer.array(params.cast::<i32>(), 1);
+    }
 }
 pub unsafe extern "C" fn glGetNamedRenderbufferParameteriv(renderbuffer: u32, pname: u32, params: *mut i32) {
     unsafe {
@@ -6459,16 +6483,48 @@ pub unsafe extern "C" fn glNamedFramebufferTextureLayerEXT(framebuffer: u32, att
     }
 }
 pub unsafe extern "C" fn glNamedProgramLocalParameter4dEXT(program: u32, target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) {
-    refused("glNamedProgramLocalParameter4dEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Assembly, program, target);
+        cx.enc.gl_named_program_local_parameter4d_ext(program, target, index, x, y, z, w);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedProgramLocalParameter4dvEXT(program: u32, target: u32, index: u32, params: *const f64) {
-    refused("glNamedProgramLocalParameter4dvEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Assembly, program, target);
+        cx.enc.gl_named_program_local_parameter4dv_ext(program, target, index, (params.cast::<f64>(), 4));
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedProgramLocalParameter4fEXT(program: u32, target: u32, index: u32, x: f32, y: f32, z: f32, w: f32) {
-    refused("glNamedProgramLocalParameter4fEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Assembly, program, target);
+        cx.enc.gl_named_program_local_parameter4f_ext(program, target, index, x, y, z, w);
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedProgramLocalParameter4fvEXT(program: u32, target: u32, index: u32, params: *const f32) {
-    refused("glNamedProgramLocalParameter4fvEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Assembly, program, target);
+        cx.enc.gl_named_program_local_parameter4fv_ext(program, target, index, (params.cast::<f32>(), 4));
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedProgramLocalParameterI4iEXT(program: u32, target: u32, index: u32, x: i32, y: i32, z: i32, w: i32) {
     refused("glNamedProgramLocalParameterI4iEXT");
@@ -6483,16 +6539,27 @@ pub unsafe extern "C" fn glNamedProgramLocalParameterI4uivEXT(program: u32, targ
     refused("glNamedProgramLocalParameterI4uivEXT");
 }
 pub unsafe extern "C" fn glNamedProgramLocalParameters4fvEXT(program: u32, target: u32, index: u32, count: i32, params: *const f32) {
-    refused("glNamedProgramLocalParameters4fvEXT");
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        crate::gl::use_name(cx, crate::gl::Class::Assembly, program, target);
+        cx.enc.gl_named_program_local_parameters4fv_ext(
+            program,
+            target,
+            index,
+            count,
+            (params.cast::<f32>(), lens::times(count as i64, 4)),
+        );
+        cx.done();
+    }
 }
 pub unsafe extern "C" fn glNamedProgramLocalParametersI4ivEXT(program: u32, target: u32, index: u32, count: i32, params: *const i32) {
     refused("glNamedProgramLocalParametersI4ivEXT");
 }
 pub unsafe extern "C" fn glNamedProgramLocalParametersI4uivEXT(program: u32, target: u32, index: u32, count: i32, params: *const u32) {
     refused("glNamedProgramLocalParametersI4uivEXT");
-}
-pub unsafe extern "C" fn glNamedProgramStringEXT(program: u32, target: u32, format: u32, len: i32, string: *const c_void) {
-    refused("glNamedProgramStringEXT");
 }
 pub unsafe extern "C" fn glNamedRenderbufferStorage(renderbuffer: u32, internalformat: u32, width: i32, height: i32) {
     unsafe {

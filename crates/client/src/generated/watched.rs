@@ -1486,6 +1486,13 @@ pub unsafe extern "C" fn glGetNamedBufferSubDataEXT(buffer: u32, offset: i64, si
         value
     }
 }
+pub unsafe extern "C" fn glGetNamedProgramStringEXT(program: u32, target: u32, pname: u32, string: *mut c_void) {
+    unsafe {
+        let value = hand::glGetNamedProgramStringEXT(program, target, pname, string);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glGetNamedStringARB(namelen: i32, name: *const u8, buf_size: i32, stringlen: *mut i32, string: *mut u8) {
     unsafe {
         let value = hand::glGetNamedStringARB(namelen, name, buf_size, stringlen, string);
@@ -2307,6 +2314,13 @@ pub unsafe extern "C" fn glNamedBufferSubDataEXT(buffer: u32, offset: i64, size:
 pub unsafe extern "C" fn glNamedCopyBufferSubDataEXT(read_buffer: u32, write_buffer: u32, read_offset: i64, write_offset: i64, size: i64) {
     unsafe {
         let value = hand::glNamedCopyBufferSubDataEXT(read_buffer, write_buffer, read_offset, write_offset, size);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glNamedProgramStringEXT(program: u32, target: u32, format: u32, len: i32, string: *const c_void) {
+    unsafe {
+        let value = hand::glNamedProgramStringEXT(program, target, format, len, string);
         context().done();
         value
     }

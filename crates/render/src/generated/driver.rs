@@ -493,6 +493,10 @@ pub struct Gl {
     pub glGetNamedFramebufferAttachmentParameterivEXT: unsafe extern "C" fn(u32, u32, u32, *mut i32),
     pub glGetNamedFramebufferParameteriv: unsafe extern "C" fn(u32, u32, *mut i32),
     pub glGetNamedFramebufferParameterivEXT: unsafe extern "C" fn(u32, u32, *mut i32),
+    pub glGetNamedProgramLocalParameterdvEXT: unsafe extern "C" fn(u32, u32, u32, *mut f64),
+    pub glGetNamedProgramLocalParameterfvEXT: unsafe extern "C" fn(u32, u32, u32, *mut f32),
+    pub glGetNamedProgramStringEXT: unsafe extern "C" fn(u32, u32, u32, *mut c_void),
+    pub glGetNamedProgramivEXT: unsafe extern "C" fn(u32, u32, u32, *mut i32),
     pub glGetNamedRenderbufferParameteriv: unsafe extern "C" fn(u32, u32, *mut i32),
     pub glGetNamedRenderbufferParameterivEXT: unsafe extern "C" fn(u32, u32, *mut i32),
     pub glGetNamedStringARB: unsafe extern "C" fn(i32, *const u8, i32, *mut i32, *mut u8),
@@ -884,6 +888,12 @@ pub struct Gl {
     pub glNamedFramebufferTextureFaceEXT: unsafe extern "C" fn(u32, u32, u32, i32, u32),
     pub glNamedFramebufferTextureLayer: unsafe extern "C" fn(u32, u32, u32, i32, i32),
     pub glNamedFramebufferTextureLayerEXT: unsafe extern "C" fn(u32, u32, u32, i32, i32),
+    pub glNamedProgramLocalParameter4dEXT: unsafe extern "C" fn(u32, u32, u32, f64, f64, f64, f64),
+    pub glNamedProgramLocalParameter4dvEXT: unsafe extern "C" fn(u32, u32, u32, *const f64),
+    pub glNamedProgramLocalParameter4fEXT: unsafe extern "C" fn(u32, u32, u32, f32, f32, f32, f32),
+    pub glNamedProgramLocalParameter4fvEXT: unsafe extern "C" fn(u32, u32, u32, *const f32),
+    pub glNamedProgramLocalParameters4fvEXT: unsafe extern "C" fn(u32, u32, u32, i32, *const f32),
+    pub glNamedProgramStringEXT: unsafe extern "C" fn(u32, u32, u32, i32, *const c_void),
     pub glNamedRenderbufferStorage: unsafe extern "C" fn(u32, u32, i32, i32),
     pub glNamedRenderbufferStorageEXT: unsafe extern "C" fn(u32, u32, i32, i32),
     pub glNamedRenderbufferStorageMultisample: unsafe extern "C" fn(u32, i32, u32, i32, i32),
@@ -2818,6 +2828,22 @@ impl Gl {
             glGetNamedFramebufferParameterivEXT: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetNamedFramebufferParameterivEXT"))
             },
+            glGetNamedProgramLocalParameterdvEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut f64)>(load(
+                    "glGetNamedProgramLocalParameterdvEXT",
+                ))
+            },
+            glGetNamedProgramLocalParameterfvEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut f32)>(load(
+                    "glGetNamedProgramLocalParameterfvEXT",
+                ))
+            },
+            glGetNamedProgramStringEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut c_void)>(load("glGetNamedProgramStringEXT"))
+            },
+            glGetNamedProgramivEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *mut i32)>(load("glGetNamedProgramivEXT"))
+            },
             glGetNamedRenderbufferParameteriv: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, *mut i32)>(load("glGetNamedRenderbufferParameteriv"))
             },
@@ -3836,6 +3862,34 @@ impl Gl {
             },
             glNamedFramebufferTextureLayerEXT: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32, i32)>(load("glNamedFramebufferTextureLayerEXT"))
+            },
+            glNamedProgramLocalParameter4dEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, f64, f64, f64, f64)>(load(
+                    "glNamedProgramLocalParameter4dEXT",
+                ))
+            },
+            glNamedProgramLocalParameter4dvEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *const f64)>(load(
+                    "glNamedProgramLocalParameter4dvEXT",
+                ))
+            },
+            glNamedProgramLocalParameter4fEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, f32, f32, f32, f32)>(load(
+                    "glNamedProgramLocalParameter4fEXT",
+                ))
+            },
+            glNamedProgramLocalParameter4fvEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, *const f32)>(load(
+                    "glNamedProgramLocalParameter4fvEXT",
+                ))
+            },
+            glNamedProgramLocalParameters4fvEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32, *const f32)>(load(
+                    "glNamedProgramLocalParameters4fvEXT",
+                ))
+            },
+            glNamedProgramStringEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, u32, i32, *const c_void)>(load("glNamedProgramStringEXT"))
             },
             glNamedRenderbufferStorage: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, u32, i32, i32)>(load("glNamedRenderbufferStorage"))

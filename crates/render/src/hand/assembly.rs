@@ -7,49 +7,53 @@ use mgn_wire::{gl::*, Fault, Reply, Slice};
 /// Above the number of parameters that any program has: drivers refuse it, and adding to it does not wrap around.
 const BEYOND: u32 = 1 << 20;
 
-impl Renderer {
-    pub(crate) fn hand_gl_program_string_arb(
-        &mut self,
-        target: u32,
-        format: u32,
-        string: Slice<'_, u8>,
-    ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut string = string.to_vec();
-        let Ok(length) = i32::try_from(string.len()) else {
-            return Err(Fault::refused("a program of more than 2 GiB"));
-        };
-        // Drivers look for an end beside the length.
-        string.push(0);
-        // SAFETY: the string has the length, and a NUL behind it.
-        unsafe { (self.gl.glProgramStringARB)(target, format, length, string.as_ptr().cast()) };
-        Ok(())
-    }
+/// Commands that take or give a program's string: of the one that is bound, or of the one that is named.
+macro_rules! strings {
+    ($($set:ident = $set_gl:ident, $get:ident = $get_gl:ident, $length_gl:ident ($($program:ident)?);)*) => {
+        impl Renderer {
+            $(pub(crate) fn $set(&mut self, $($program: u32,)? target: u32, format: u32, string: Slice<'_, u8>) -> Result<(), Fault> {
+                self.needs_context()?;
+                $(let $program = self.name(Class::Assembly, $program);)?
+                let mut string = string.to_vec();
+                let Ok(length) = i32::try_from(string.len()) else {
+                    return Err(Fault::refused("a program of more than 2 GiB"));
+                };
+                // Drivers look for an end beside the length.
+                string.push(0);
+                // SAFETY: the string has the length, and a NUL behind it.
+                unsafe { (self.gl.$set_gl)($($program,)? target, format, length, string.as_ptr().cast()) };
+                Ok(())
+            }
 
-    pub(crate) fn hand_gl_get_program_string_arb(
-        &mut self,
-        target: u32,
-        pname: u32,
-        count: u32,
-        reply: &mut Reply,
-    ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let mut length = 0;
-        if matches!(target, GL_VERTEX_PROGRAM_ARB | GL_FRAGMENT_PROGRAM_ARB) {
-            // SAFETY: one value is written.
-            unsafe { (self.gl.glGetProgramivARB)(target, GL_PROGRAM_LENGTH_ARB, &mut length) };
+            pub(crate) fn $get(&mut self, $($program: u32,)? target: u32, pname: u32, count: u32, reply: &mut Reply) -> Result<(), Fault> {
+                self.needs_context()?;
+                $(let $program = self.name(Class::Assembly, $program);)?
+                let mut length = 0;
+                if matches!(target, GL_VERTEX_PROGRAM_ARB | GL_FRAGMENT_PROGRAM_ARB) {
+                    // SAFETY: one value is written.
+                    unsafe { (self.gl.$length_gl)($($program,)? target, GL_PROGRAM_LENGTH_ARB, &mut length) };
+                }
+                // One more, for a driver that ends the string.
+                let mut string = vec![0u8; usize::try_from(length).unwrap_or(0) + 1];
+                self.error();
+                // SAFETY: there is room for the string.
+                unsafe { (self.gl.$get_gl)($($program,)? target, pname, string.as_mut_ptr().cast()) };
+                string.pop();
+                let count = count.min(string.len() as u32);
+                reply.array(&string, if self.failed() { 0 } else { count });
+                Ok(())
+            })*
         }
-        // One more, for a driver that ends the string.
-        let mut string = vec![0u8; usize::try_from(length).unwrap_or(0) + 1];
-        self.error();
-        // SAFETY: there is room for the string.
-        unsafe { (self.gl.glGetProgramStringARB)(target, pname, string.as_mut_ptr().cast()) };
-        string.pop();
-        let count = count.min(string.len() as u32);
-        reply.array(&string, if self.failed() { 0 } else { count });
-        Ok(())
-    }
+    };
+}
 
+strings! {
+    hand_gl_program_string_arb = glProgramStringARB, hand_gl_get_program_string_arb = glGetProgramStringARB, glGetProgramivARB();
+    hand_gl_named_program_string_ext = glNamedProgramStringEXT,
+        hand_gl_get_named_program_string_ext = glGetNamedProgramStringEXT, glGetNamedProgramivEXT(program);
+}
+
+impl Renderer {
     pub(crate) fn hand_mgn_get_program_error_string(
         &mut self,
         count: u32,
@@ -74,49 +78,6 @@ impl Renderer {
         let text = unsafe { (self.gl.glGetStringi)(name, index) };
         reply_text(text, count, reply);
         Ok(())
-    }
-
-    /// Several parameters at once.
-    fn parameters(
-        &mut self,
-        set: unsafe extern "C" fn(u32, u32, i32, *const f32),
-        target: u32,
-        index: u32,
-        count: i32,
-        params: Slice<'_, f32>,
-    ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let params = params.to_vec();
-        // Drivers refuse a negative count, and some go on with it.
-        let count = count.max(0);
-        if params.len() < count as usize * 4 {
-            return Err(Fault::refused("fewer parameters than the program sets"));
-        }
-        // SAFETY: there are as many values, and the index with the count does not wrap around.
-        unsafe { set(target, index.min(BEYOND), count, params.as_ptr()) };
-        Ok(())
-    }
-
-    pub(crate) fn hand_gl_program_env_parameters4fv_ext(
-        &mut self,
-        target: u32,
-        index: u32,
-        count: i32,
-        params: Slice<'_, f32>,
-    ) -> Result<(), Fault> {
-        let set = self.gl.glProgramEnvParameters4fvEXT;
-        self.parameters(set, target, index, count, params)
-    }
-
-    pub(crate) fn hand_gl_program_local_parameters4fv_ext(
-        &mut self,
-        target: u32,
-        index: u32,
-        count: i32,
-        params: Slice<'_, f32>,
-    ) -> Result<(), Fault> {
-        let set = self.gl.glProgramLocalParameters4fvEXT;
-        self.parameters(set, target, index, count, params)
     }
 
     pub(super) fn generate_fragment_shaders(&self, names: &mut [u32]) {
@@ -167,42 +128,74 @@ fn reply_text(text: *const u8, count: u32, reply: &mut Reply) {
     reply.array(text, count);
 }
 
-/// Single parameters of the bound program. Drivers that add to the index before they compare it must not be given one that wraps around.
-macro_rules! local_parameters {
-    ($($hand:ident = $gl:ident($($value:ident: $type:ty),*);)*) => {
+/// Parameters. Drivers that add to the index before they compare it must not be given one that wraps around.
+macro_rules! parameters {
+    ($($hand:ident = $gl:ident($($program:ident)?);)*) => {
         impl Renderer {
-            $(pub(crate) fn $hand(&mut self, target: u32, index: u32, $($value: $type),*) -> Result<(), Fault> {
+            $(pub(crate) fn $hand(&mut self, $($program: u32,)? target: u32, index: u32, count: i32, params: Slice<'_, f32>) -> Result<(), Fault> {
                 self.needs_context()?;
-                // SAFETY: the command takes no pointer.
-                unsafe { (self.gl.$gl)(target, index.min(BEYOND), $($value),*) };
+                $(let $program = self.name(Class::Assembly, $program);)?
+                let params = params.to_vec();
+                // Drivers refuse a negative count, and some go on with it.
+                let count = count.max(0);
+                if params.len() < count as usize * 4 {
+                    return Err(Fault::refused("fewer parameters than the program sets"));
+                }
+                // SAFETY: there are as many values, and the index with the count does not wrap around.
+                unsafe { (self.gl.$gl)($($program,)? target, index.min(BEYOND), count, params.as_ptr()) };
                 Ok(())
             })*
         }
     };
 }
 
-local_parameters! {
-    hand_gl_program_local_parameter4d_arb = glProgramLocalParameter4dARB(x: f64, y: f64, z: f64, w: f64);
-    hand_gl_program_local_parameter4f_arb = glProgramLocalParameter4fARB(x: f32, y: f32, z: f32, w: f32);
+parameters! {
+    hand_gl_program_env_parameters4fv_ext = glProgramEnvParameters4fvEXT();
+    hand_gl_program_local_parameters4fv_ext = glProgramLocalParameters4fvEXT();
+    hand_gl_named_program_local_parameters4fv_ext = glNamedProgramLocalParameters4fvEXT(program);
+}
+
+macro_rules! local_parameter_values {
+    ($($hand:ident = $gl:ident($($program:ident)?) $type:ty;)*) => {
+        impl Renderer {
+            #[allow(clippy::too_many_arguments)]
+            $(pub(crate) fn $hand(&mut self, $($program: u32,)? target: u32, index: u32, x: $type, y: $type, z: $type, w: $type) -> Result<(), Fault> {
+                self.needs_context()?;
+                $(let $program = self.name(Class::Assembly, $program);)?
+                // SAFETY: the command takes no pointer.
+                unsafe { (self.gl.$gl)($($program,)? target, index.min(BEYOND), x, y, z, w) };
+                Ok(())
+            })*
+        }
+    };
+}
+
+local_parameter_values! {
+    hand_gl_program_local_parameter4d_arb = glProgramLocalParameter4dARB() f64;
+    hand_gl_program_local_parameter4f_arb = glProgramLocalParameter4fARB() f32;
+    hand_gl_named_program_local_parameter4d_ext = glNamedProgramLocalParameter4dEXT(program) f64;
+    hand_gl_named_program_local_parameter4f_ext = glNamedProgramLocalParameter4fEXT(program) f32;
 }
 
 macro_rules! local_parameter_vectors {
-    ($($type:ty: $set:ident = $set_gl:ident, $get:ident = $get_gl:ident;)*) => {
+    ($($type:ty: $set:ident = $set_gl:ident, $get:ident = $get_gl:ident($($program:ident)?);)*) => {
         impl Renderer {
-            $(pub(crate) fn $set(&mut self, target: u32, index: u32, params: Slice<'_, $type>) -> Result<(), Fault> {
+            $(pub(crate) fn $set(&mut self, $($program: u32,)? target: u32, index: u32, params: Slice<'_, $type>) -> Result<(), Fault> {
                 self.needs_context()?;
+                $(let $program = self.name(Class::Assembly, $program);)?
                 let params: [$type; 4] = params.to_vec().try_into().map_err(|_| Fault::refused("a parameter of other than four values"))?;
                 // SAFETY: the array has the four values that the command reads.
-                unsafe { (self.gl.$set_gl)(target, index.min(BEYOND), params.as_ptr()) };
+                unsafe { (self.gl.$set_gl)($($program,)? target, index.min(BEYOND), params.as_ptr()) };
                 Ok(())
             }
 
-            pub(crate) fn $get(&mut self, target: u32, index: u32, count: u32, reply: &mut Reply) -> Result<(), Fault> {
+            pub(crate) fn $get(&mut self, $($program: u32,)? target: u32, index: u32, count: u32, reply: &mut Reply) -> Result<(), Fault> {
                 self.needs_context()?;
+                $(let $program = self.name(Class::Assembly, $program);)?
                 let mut params = [0.0; 4];
                 self.error();
                 // SAFETY: the array has room for the four values that the command writes.
-                unsafe { (self.gl.$get_gl)(target, index.min(BEYOND), params.as_mut_ptr()) };
+                unsafe { (self.gl.$get_gl)($($program,)? target, index.min(BEYOND), params.as_mut_ptr()) };
                 reply.array(&params, if self.failed() { 0 } else { count.min(4) });
                 Ok(())
             })*
@@ -211,6 +204,10 @@ macro_rules! local_parameter_vectors {
 }
 
 local_parameter_vectors! {
-    f64: hand_gl_program_local_parameter4dv_arb = glProgramLocalParameter4dvARB, hand_gl_get_program_local_parameterdv_arb = glGetProgramLocalParameterdvARB;
-    f32: hand_gl_program_local_parameter4fv_arb = glProgramLocalParameter4fvARB, hand_gl_get_program_local_parameterfv_arb = glGetProgramLocalParameterfvARB;
+    f64: hand_gl_program_local_parameter4dv_arb = glProgramLocalParameter4dvARB, hand_gl_get_program_local_parameterdv_arb = glGetProgramLocalParameterdvARB();
+    f32: hand_gl_program_local_parameter4fv_arb = glProgramLocalParameter4fvARB, hand_gl_get_program_local_parameterfv_arb = glGetProgramLocalParameterfvARB();
+    f64: hand_gl_named_program_local_parameter4dv_ext = glNamedProgramLocalParameter4dvEXT,
+        hand_gl_get_named_program_local_parameterdv_ext = glGetNamedProgramLocalParameterdvEXT(program);
+    f32: hand_gl_named_program_local_parameter4fv_ext = glNamedProgramLocalParameter4fvEXT,
+        hand_gl_get_named_program_local_parameterfv_ext = glGetNamedProgramLocalParameterfvEXT(program);
 }

@@ -1,4 +1,4 @@
-//! Queries by index, of pipelines, queries and textures, some of which answer with the name of an object.
+//! Queries by index, of pipelines, queries, assembly programs and textures, some of which answer with the name of an object.
 
 use crate::names::Class;
 use crate::renderer::{out, Renderer};
@@ -88,6 +88,7 @@ queries! {
     hand_gl_get_query_indexediv = glGetQueryIndexediv<i32>(target: u32, index: u32, pname: u32) [pname];
     hand_gl_get_tex_level_parameteriv = glGetTexLevelParameteriv<i32>(target: u32, level: i32, pname: u32) [pname];
     hand_gl_get_programiv_arb = glGetProgramivARB<i32>(target: u32, pname: u32) [pname];
+    hand_gl_get_named_programiv_ext = glGetNamedProgramivEXT<i32>(program: u32, target: u32, pname: u32) [pname, program: name Assembly];
     hand_gl_get_program_pipelineiv = glGetProgramPipelineiv<i32>(pipeline: u32, pname: u32) [pname, pipeline: object Pipeline];
     hand_gl_get_tex_level_parameterfv = glGetTexLevelParameterfv<f32>(target: u32, level: i32, pname: u32) [pname];
     hand_gl_get_texture_level_parameteriv = glGetTextureLevelParameteriv<i32>(texture: u32, level: i32, pname: u32) [pname, texture: object Texture];

@@ -3100,6 +3100,54 @@ impl Commands for Nop {
         reply.empty();
         Ok(())
     }
+    fn gl_get_named_program_local_parameterdv_ext(
+        &mut self,
+        program: u32,
+        target: u32,
+        index: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_named_program_local_parameterfv_ext(
+        &mut self,
+        program: u32,
+        target: u32,
+        index: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_named_program_string_ext(
+        &mut self,
+        program: u32,
+        target: u32,
+        pname: u32,
+        string_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
+    fn gl_get_named_programiv_ext(
+        &mut self,
+        program: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
     fn gl_get_named_renderbuffer_parameteriv(
         &mut self,
         renderbuffer: u32,
@@ -5193,6 +5241,67 @@ impl Commands for Nop {
         level: i32,
         layer: i32,
     ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_program_local_parameter4d_ext(
+        &mut self,
+        program: u32,
+        target: u32,
+        index: u32,
+        x: f64,
+        y: f64,
+        z: f64,
+        w: f64,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_program_local_parameter4dv_ext(
+        &mut self,
+        program: u32,
+        target: u32,
+        index: u32,
+        params: Slice<'_, f64>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_program_local_parameter4f_ext(
+        &mut self,
+        program: u32,
+        target: u32,
+        index: u32,
+        x: f32,
+        y: f32,
+        z: f32,
+        w: f32,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_program_local_parameter4fv_ext(
+        &mut self,
+        program: u32,
+        target: u32,
+        index: u32,
+        params: Slice<'_, f32>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_program_local_parameters4fv_ext(
+        &mut self,
+        program: u32,
+        target: u32,
+        index: u32,
+        count: i32,
+        params: Slice<'_, f32>,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_named_program_string_ext(&mut self, program: u32, target: u32, format: u32, string: Slice<'_, u8>) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }

@@ -4309,6 +4309,62 @@ impl<W: Write> Commands for Print<W> {
         self.line("glGetNamedFramebufferParameterivEXT", &[Show::from(i64::from(framebuffer)), Show::Enum(pname), Show::Out(params_count)]);
         self.next.gl_get_named_framebuffer_parameteriv_ext(framebuffer, pname, params_count, reply)
     }
+    fn gl_get_named_program_local_parameterdv_ext(
+        &mut self,
+        program: u32,
+        target: u32,
+        index: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetNamedProgramLocalParameterdvEXT",
+            &[Show::from(i64::from(program)), Show::Enum(target), Show::from(index as i64), Show::Out(params_count)],
+        );
+        self.next.gl_get_named_program_local_parameterdv_ext(program, target, index, params_count, reply)
+    }
+    fn gl_get_named_program_local_parameterfv_ext(
+        &mut self,
+        program: u32,
+        target: u32,
+        index: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetNamedProgramLocalParameterfvEXT",
+            &[Show::from(i64::from(program)), Show::Enum(target), Show::from(index as i64), Show::Out(params_count)],
+        );
+        self.next.gl_get_named_program_local_parameterfv_ext(program, target, index, params_count, reply)
+    }
+    fn gl_get_named_program_string_ext(
+        &mut self,
+        program: u32,
+        target: u32,
+        pname: u32,
+        string_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetNamedProgramStringEXT",
+            &[Show::from(i64::from(program)), Show::Enum(target), Show::Enum(pname), Show::Out(string_count)],
+        );
+        self.next.gl_get_named_program_string_ext(program, target, pname, string_count, reply)
+    }
+    fn gl_get_named_programiv_ext(
+        &mut self,
+        program: u32,
+        target: u32,
+        pname: u32,
+        params_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glGetNamedProgramivEXT",
+            &[Show::from(i64::from(program)), Show::Enum(target), Show::Enum(pname), Show::Out(params_count)],
+        );
+        self.next.gl_get_named_programiv_ext(program, target, pname, params_count, reply)
+    }
     fn gl_get_named_renderbuffer_parameteriv(
         &mut self,
         renderbuffer: u32,
@@ -6905,6 +6961,107 @@ impl<W: Write> Commands for Print<W> {
             ],
         );
         self.next.gl_named_framebuffer_texture_layer_ext(framebuffer, attachment, texture, level, layer)
+    }
+    fn gl_named_program_local_parameter4d_ext(
+        &mut self,
+        program: u32,
+        target: u32,
+        index: u32,
+        x: f64,
+        y: f64,
+        z: f64,
+        w: f64,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glNamedProgramLocalParameter4dEXT",
+            &[
+                Show::from(i64::from(program)),
+                Show::Enum(target),
+                Show::from(index as i64),
+                Show::from(x as f64),
+                Show::from(y as f64),
+                Show::from(z as f64),
+                Show::from(w as f64),
+            ],
+        );
+        self.next.gl_named_program_local_parameter4d_ext(program, target, index, x, y, z, w)
+    }
+    fn gl_named_program_local_parameter4dv_ext(
+        &mut self,
+        program: u32,
+        target: u32,
+        index: u32,
+        params: Slice<'_, f64>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glNamedProgramLocalParameter4dvEXT",
+            &[Show::from(i64::from(program)), Show::Enum(target), Show::from(index as i64), Show::Array(params.len())],
+        );
+        self.next.gl_named_program_local_parameter4dv_ext(program, target, index, params)
+    }
+    fn gl_named_program_local_parameter4f_ext(
+        &mut self,
+        program: u32,
+        target: u32,
+        index: u32,
+        x: f32,
+        y: f32,
+        z: f32,
+        w: f32,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glNamedProgramLocalParameter4fEXT",
+            &[
+                Show::from(i64::from(program)),
+                Show::Enum(target),
+                Show::from(index as i64),
+                Show::from(x as f64),
+                Show::from(y as f64),
+                Show::from(z as f64),
+                Show::from(w as f64),
+            ],
+        );
+        self.next.gl_named_program_local_parameter4f_ext(program, target, index, x, y, z, w)
+    }
+    fn gl_named_program_local_parameter4fv_ext(
+        &mut self,
+        program: u32,
+        target: u32,
+        index: u32,
+        params: Slice<'_, f32>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glNamedProgramLocalParameter4fvEXT",
+            &[Show::from(i64::from(program)), Show::Enum(target), Show::from(index as i64), Show::Array(params.len())],
+        );
+        self.next.gl_named_program_local_parameter4fv_ext(program, target, index, params)
+    }
+    fn gl_named_program_local_parameters4fv_ext(
+        &mut self,
+        program: u32,
+        target: u32,
+        index: u32,
+        count: i32,
+        params: Slice<'_, f32>,
+    ) -> Result<(), Fault> {
+        self.line(
+            "glNamedProgramLocalParameters4fvEXT",
+            &[
+                Show::from(i64::from(program)),
+                Show::Enum(target),
+                Show::from(index as i64),
+                Show::from(count as i64),
+                Show::Array(params.len()),
+            ],
+        );
+        self.next.gl_named_program_local_parameters4fv_ext(program, target, index, count, params)
+    }
+    fn gl_named_program_string_ext(&mut self, program: u32, target: u32, format: u32, string: Slice<'_, u8>) -> Result<(), Fault> {
+        self.line(
+            "glNamedProgramStringEXT",
+            &[Show::from(i64::from(program)), Show::Enum(target), Show::Enum(format), Show::Array(string.len())],
+        );
+        self.next.gl_named_program_string_ext(program, target, format, string)
     }
     fn gl_named_renderbuffer_storage(&mut self, renderbuffer: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
         self.line(

@@ -3650,6 +3650,38 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_get_named_framebuffer_parameteriv_ext(p0, p1, p2, reply)
         }
+        ops::GL_GET_NAMED_PROGRAM_LOCAL_PARAMETERDV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_named_program_local_parameterdv_ext(p0, p1, p2, p3, reply)
+        }
+        ops::GL_GET_NAMED_PROGRAM_LOCAL_PARAMETERFV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_named_program_local_parameterfv_ext(p0, p1, p2, p3, reply)
+        }
+        ops::GL_GET_NAMED_PROGRAM_STRING_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_named_program_string_ext(p0, p1, p2, p3, reply)
+        }
+        ops::GL_GET_NAMED_PROGRAMIV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.gl_get_named_programiv_ext(p0, p1, p2, p3, reply)
+        }
         ops::GL_GET_NAMED_RENDERBUFFER_PARAMETERIV => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -6116,6 +6148,64 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p4 = body.i32()?;
             body.end()?;
             to.gl_named_framebuffer_texture_layer_ext(p0, p1, p2, p3, p4)
+        }
+        ops::GL_NAMED_PROGRAM_LOCAL_PARAMETER4D_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.f64()?;
+            let p4 = body.f64()?;
+            let p5 = body.f64()?;
+            let p6 = body.f64()?;
+            body.end()?;
+            to.gl_named_program_local_parameter4d_ext(p0, p1, p2, p3, p4, p5, p6)
+        }
+        ops::GL_NAMED_PROGRAM_LOCAL_PARAMETER4DV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.array::<f64>()?;
+            body.end()?;
+            p3.holds(4)?;
+            to.gl_named_program_local_parameter4dv_ext(p0, p1, p2, p3)
+        }
+        ops::GL_NAMED_PROGRAM_LOCAL_PARAMETER4F_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.f32()?;
+            let p4 = body.f32()?;
+            let p5 = body.f32()?;
+            let p6 = body.f32()?;
+            body.end()?;
+            to.gl_named_program_local_parameter4f_ext(p0, p1, p2, p3, p4, p5, p6)
+        }
+        ops::GL_NAMED_PROGRAM_LOCAL_PARAMETER4FV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.array::<f32>()?;
+            body.end()?;
+            p3.holds(4)?;
+            to.gl_named_program_local_parameter4fv_ext(p0, p1, p2, p3)
+        }
+        ops::GL_NAMED_PROGRAM_LOCAL_PARAMETERS4FV_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.i32()?;
+            let p4 = body.array::<f32>()?;
+            body.end()?;
+            p4.holds(crate::lens::times(i64::from(p3), 4))?;
+            to.gl_named_program_local_parameters4fv_ext(p0, p1, p2, p3, p4)
+        }
+        ops::GL_NAMED_PROGRAM_STRING_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.array::<u8>()?;
+            body.end()?;
+            to.gl_named_program_string_ext(p0, p1, p2, p3)
         }
         ops::GL_NAMED_RENDERBUFFER_STORAGE => {
             let p0 = body.u32()?;

@@ -6329,6 +6329,54 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn gl_get_named_program_local_parameterdv_ext(&mut self, program: u32, target: u32, index: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_NAMED_PROGRAM_LOCAL_PARAMETERDV_EXT) | 5 << 16);
+            put(p, 4, program);
+            put(p, 8, target);
+            put(p, 12, index);
+            put(p, 16, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_named_program_local_parameterfv_ext(&mut self, program: u32, target: u32, index: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_NAMED_PROGRAM_LOCAL_PARAMETERFV_EXT) | 5 << 16);
+            put(p, 4, program);
+            put(p, 8, target);
+            put(p, 12, index);
+            put(p, 16, params);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_named_program_string_ext(&mut self, program: u32, target: u32, pname: u32, string: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_NAMED_PROGRAM_STRING_EXT) | 5 << 16);
+            put(p, 4, program);
+            put(p, 8, target);
+            put(p, 12, pname);
+            put(p, 16, string);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_get_named_programiv_ext(&mut self, program: u32, target: u32, pname: u32, params: u32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::GL_GET_NAMED_PROGRAMIV_EXT) | 5 << 16);
+            put(p, 4, program);
+            put(p, 8, target);
+            put(p, 12, pname);
+            put(p, 16, params);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn gl_get_named_renderbuffer_parameteriv(&mut self, renderbuffer: u32, pname: u32, params: u32) {
         self.doubt = ops::GL_GET_NAMED_RENDERBUFFER_PARAMETERIV;
         unsafe {
@@ -10369,6 +10417,95 @@ impl Encoder {
             put(p, 12, texture);
             put(p, 16, level);
             put(p, 20, layer);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_named_program_local_parameter4d_ext(&mut self, program: u32, target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(48);
+            put(p, 0, u32::from(ops::GL_NAMED_PROGRAM_LOCAL_PARAMETER4D_EXT) | 12 << 16);
+            put(p, 4, program);
+            put(p, 8, target);
+            put(p, 12, index);
+            put(p, 16, x);
+            put(p, 24, y);
+            put(p, 32, z);
+            put(p, 40, w);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_named_program_local_parameter4dv_ext(&mut self, program: u32, target: u32, index: u32, params: (*const f64, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r =
+                self.record(ops::GL_NAMED_PROGRAM_LOCAL_PARAMETER4DV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 8));
+            r.put(program);
+            r.put(target);
+            r.put(index);
+            r.array(params.0.cast(), params.1 * 8);
+            r.finish(self);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn gl_named_program_local_parameter4f_ext(&mut self, program: u32, target: u32, index: u32, x: f32, y: f32, z: f32, w: f32) {
+        self.fallible = true;
+        unsafe {
+            let p = self.room(32);
+            put(p, 0, u32::from(ops::GL_NAMED_PROGRAM_LOCAL_PARAMETER4F_EXT) | 8 << 16);
+            put(p, 4, program);
+            put(p, 8, target);
+            put(p, 12, index);
+            put(p, 16, x);
+            put(p, 20, y);
+            put(p, 24, z);
+            put(p, 28, w);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_named_program_local_parameter4fv_ext(&mut self, program: u32, target: u32, index: u32, params: (*const f32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r =
+                self.record(ops::GL_NAMED_PROGRAM_LOCAL_PARAMETER4FV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
+            r.put(program);
+            r.put(target);
+            r.put(index);
+            r.array(params.0.cast(), params.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_named_program_local_parameters4fv_ext(
+        &mut self,
+        program: u32,
+        target: u32,
+        index: u32,
+        count: i32,
+        params: (*const f32, usize),
+    ) {
+        self.fallible = true;
+        unsafe {
+            let mut r =
+                self.record(ops::GL_NAMED_PROGRAM_LOCAL_PARAMETERS4FV_EXT, 24 + crate::encoder::padded(params.0 as usize, params.1 * 4));
+            r.put(program);
+            r.put(target);
+            r.put(index);
+            r.put(count);
+            r.array(params.0.cast(), params.1 * 4);
+            r.finish(self);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_named_program_string_ext(&mut self, program: u32, target: u32, format: u32, string: (*const u8, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self.record(ops::GL_NAMED_PROGRAM_STRING_EXT, 20 + crate::encoder::padded(string.0 as usize, string.1 * 1));
+            r.put(program);
+            r.put(target);
+            r.put(format);
+            r.array(string.0.cast(), string.1 * 1);
+            r.finish(self);
         }
     }
     #[inline(always)]

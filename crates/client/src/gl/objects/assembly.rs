@@ -1,6 +1,6 @@
 //! Programs before GLSL: in assembly language (ARB_vertex_program, ARB_fragment_program), and ATI_fragment_shader.
 
-use super::{adopt, tell_group, with_names, Class};
+use super::{adopt, tell_group, use_name, with_names, Class};
 use crate::context::Context;
 use crate::gl::context;
 use core::ffi::c_void;
@@ -23,35 +23,42 @@ pub unsafe extern "C" fn glBindProgramARB(target: u32, program: u32) {
     }
 }
 
-pub unsafe extern "C" fn glProgramStringARB(
-    target: u32,
-    format: u32,
-    length: i32,
-    string: *const c_void,
-) {
-    // SAFETY: the program gives `length` bytes; the only reference in use.
-    unsafe {
-        let cx = context();
-        if cx.gl.in_begin() {
-            return cx.illegal_in_begin();
+/// Commands that take or give a program's string: of the one that is bound, or of the one that is named.
+macro_rules! strings {
+    ($($set:ident = $set_wire:ident, $get:ident = $get_wire:ident, $get_op:ident ($($program:ident)?);)*) => {$(
+        pub unsafe extern "C" fn $set($($program: u32,)? target: u32, format: u32, length: i32, string: *const c_void) {
+            // SAFETY: the program gives `length` bytes; the only reference in use.
+            unsafe {
+                let cx = context();
+                if cx.gl.in_begin() {
+                    return cx.illegal_in_begin();
+                }
+                $(use_name(cx, Class::Assembly, $program, target);)?
+                let bytes = lens::times(length.into(), 1);
+                cx.enc.$set_wire($($program,)? target, format, (string.cast(), bytes));
+            }
         }
-        let bytes = lens::times(length.into(), 1);
-        cx.enc
-            .gl_program_string_arb(target, format, (string.cast(), bytes));
-    }
+
+        pub unsafe extern "C" fn $get($($program: u32,)? target: u32, pname: u32, string: *mut c_void) {
+            // SAFETY: the program has room for the string, whose length it has asked for; the only reference in use.
+            unsafe {
+                let cx = context();
+                if cx.gl.in_begin() {
+                    return cx.illegal_in_begin();
+                }
+                $(use_name(cx, Class::Assembly, $program, target);)?
+                cx.enc.$get_wire($($program,)? target, pname, ALL);
+                cx.answer(ops::$get_op)
+                    .array(string.cast::<u8>(), ALL as usize);
+            }
+        }
+    )*};
 }
 
-pub unsafe extern "C" fn glGetProgramStringARB(target: u32, pname: u32, string: *mut c_void) {
-    // SAFETY: the program has room for the string, whose length it has asked for; the only reference in use.
-    unsafe {
-        let cx = context();
-        if cx.gl.in_begin() {
-            return cx.illegal_in_begin();
-        }
-        cx.enc.gl_get_program_string_arb(target, pname, ALL);
-        cx.answer(ops::GL_GET_PROGRAM_STRING_ARB)
-            .array(string.cast::<u8>(), ALL as usize);
-    }
+strings! {
+    glProgramStringARB = gl_program_string_arb, glGetProgramStringARB = gl_get_program_string_arb, GL_GET_PROGRAM_STRING_ARB();
+    glNamedProgramStringEXT = gl_named_program_string_ext,
+        glGetNamedProgramStringEXT = gl_get_named_program_string_ext, GL_GET_NAMED_PROGRAM_STRING_EXT(program);
 }
 
 /// What `GL_PROGRAM_ERROR_STRING_ARB` says now.
