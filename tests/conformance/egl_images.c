@@ -4,6 +4,10 @@
 
 typedef void (*PFNGLEGLIMAGETARGETTEXTURE2DOESPROC)(GLenum target, void *image);
 typedef void (*PFNGLEGLIMAGETARGETRENDERBUFFERSTORAGEOESPROC)(GLenum target, void *image);
+#define GL_TEXTURE_EXTERNAL_OES 0x8D65
+#define GL_TEXTURE_BINDING_EXTERNAL_OES 0x8D67
+#define GL_REQUIRED_TEXTURE_IMAGE_UNITS_OES 0x8D68
+#define GL_SAMPLER_EXTERNAL_OES 0x8D66
 
 static EGLDisplay egl;
 static EGLConfig config;
@@ -14,9 +18,14 @@ static PFNEGLDESTROYIMAGEKHRPROC destroy_khr;
 static PFNGLEGLIMAGETARGETTEXTURE2DOESPROC texture_of;
 static PFNGLEGLIMAGETARGETRENDERBUFFERSTORAGEOESPROC renderbuffer_of;
 
-static bool start(void)
+static const EGLint es1[] = {EGL_CONTEXT_CLIENT_VERSION, 1, EGL_NONE};
+static const EGLint es2[] = {EGL_CONTEXT_CLIENT_VERSION, 2, EGL_NONE};
+static const EGLint es3[] = {EGL_CONTEXT_CLIENT_VERSION, 3, EGL_NONE};
+static const EGLint core[] = {EGL_CONTEXT_MAJOR_VERSION, 4, EGL_CONTEXT_MINOR_VERSION, 5, EGL_NONE};
+static const EGLint compat[] = {EGL_NONE};
+
+static bool start_as(EGLenum api, EGLint renderable, const EGLint *attributes)
 {
-    static const EGLint es2[] = {EGL_CONTEXT_CLIENT_VERSION, 2, EGL_NONE};
     egl = open_surfaceless();
     if (egl == EGL_NO_DISPLAY)
         return false;
@@ -29,14 +38,19 @@ static bool start(void)
     destroy_khr = (PFNEGLDESTROYIMAGEKHRPROC)eglGetProcAddress("eglDestroyImageKHR");
     texture_of = (PFNGLEGLIMAGETARGETTEXTURE2DOESPROC)eglGetProcAddress("glEGLImageTargetTexture2DOES");
     renderbuffer_of = (PFNGLEGLIMAGETARGETRENDERBUFFERSTORAGEOESPROC)eglGetProcAddress("glEGLImageTargetRenderbufferStorageOES");
-    config = egl_config(egl, EGL_PBUFFER_BIT, EGL_OPENGL_ES2_BIT);
-    eglBindAPI(EGL_OPENGL_ES_API);
+    config = egl_config(egl, EGL_PBUFFER_BIT, renderable);
+    eglBindAPI(api);
     surface = eglCreatePbufferSurface(egl, config, (const EGLint[]){EGL_WIDTH, 64, EGL_HEIGHT, 64, EGL_NONE});
-    first = eglCreateContext(egl, config, EGL_NO_CONTEXT, es2);
-    second = eglCreateContext(egl, config, EGL_NO_CONTEXT, es2);
+    first = eglCreateContext(egl, config, EGL_NO_CONTEXT, attributes);
+    second = eglCreateContext(egl, config, EGL_NO_CONTEXT, attributes);
     note("current: %d", eglMakeCurrent(egl, surface, surface, first));
-    note("extension: %d", strstr((const char *)glGetString(GL_EXTENSIONS), "GL_OES_EGL_image ") != NULL);
+    note("extension: %d", has_extension("GL_OES_EGL_image"));
     return true;
+}
+
+static bool start(void)
+{
+    return start_as(EGL_OPENGL_ES_API, EGL_OPENGL_ES2_BIT, es2);
 }
 
 static void end(void)
@@ -62,13 +76,14 @@ static GLuint texture_with(int width, int height, int seed)
     return texture;
 }
 
-/* The bound texture, as drawn and read. */
-static void show(const char *what)
+static const char plain_vertex[] = "attribute vec2 p; varying vec2 t; void main() { gl_Position = vec4(p, 0.0, 1.0); t = p * 0.5 + 0.5; }";
+
+/* A square drawn with a program, as read. */
+static void show_with(const char *what, const char *vertex, const char *fragment)
 {
     static const GLfloat corners[] = {-1, -1, 1, -1, -1, 1, 1, 1};
     static unsigned char pixels[64 * 64 * 4];
-    GLuint program = build_program("attribute vec2 p; varying vec2 t; void main() { gl_Position = vec4(p, 0.0, 1.0); t = p * 0.5 + 0.5; }",
-        "precision mediump float; uniform sampler2D s; varying vec2 t; void main() { gl_FragColor = texture2D(s, t); }");
+    GLuint program = build_program(vertex, fragment);
     GLuint place = (GLuint)glGetAttribLocation(program, "p");
     glUseProgram(program);
     glVertexAttribPointer(place, 2, GL_FLOAT, GL_FALSE, 0, corners);
@@ -80,6 +95,12 @@ static void show(const char *what)
     note_bytes(what, pixels, sizeof pixels);
     glDeleteProgram(program);
     errors(what);
+}
+
+/* The bound texture, as drawn. */
+static void show(const char *what)
+{
+    show_with(what, plain_vertex, "precision mediump float; uniform sampler2D s; varying vec2 t; void main() { gl_FragColor = texture2D(s, t); }");
 }
 
 static void textures(void)
@@ -230,4 +251,287 @@ static void wrong(void)
     end();
 }
 
-CONFORM("egl_images", NONE, {"textures", textures}, {"renderbuffers", renderbuffers}, {"wrong", wrong})
+static PFNGLEGLIMAGETARGETTEXSTORAGEEXTPROC storage_of;
+static PFNGLEGLIMAGETARGETTEXTURESTORAGEEXTPROC storage_by_name;
+
+static void integer_of(const char *what, GLenum target, GLenum pname)
+{
+    GLint value = -7;
+    glGetTexParameteriv(target, pname, &value);
+    note("%s: %d", what, value);
+    errors(what);
+}
+
+/* A texture that is the image for good: what it is, what it forbids, and that both see what either writes. */
+static void storage_in(bool reads_textures)
+{
+    static const GLint no_attributes[] = {GL_NONE}, odd_attributes[] = {0x7777, 1, GL_NONE};
+    static unsigned char pixels[16 * 16 * 4], red[4] = {255, 0, 0, 255};
+    if (!need_extension("GL_EXT_EGL_image_storage"))
+        return end();
+    storage_of = (PFNGLEGLIMAGETARGETTEXSTORAGEEXTPROC)eglGetProcAddress("glEGLImageTargetTexStorageEXT");
+    storage_by_name = (PFNGLEGLIMAGETARGETTEXTURESTORAGEEXTPROC)eglGetProcAddress("glEGLImageTargetTextureStorageEXT");
+    GLuint source = texture_with(16, 16, 4), textures[4];
+    EGLImage image = eglCreateImage(egl, first, EGL_GL_TEXTURE_2D, (EGLClientBuffer)(uintptr_t)source, NULL);
+    note("image: %d", image != EGL_NO_IMAGE);
+    eglMakeCurrent(egl, surface, surface, second);
+    glGenTextures(4, textures);
+    glBindTexture(GL_TEXTURE_2D, textures[0]);
+    integer_of("immutable", GL_TEXTURE_2D, GL_TEXTURE_IMMUTABLE_FORMAT);
+    storage_of(GL_TEXTURE_2D, image, NULL);
+    errors("storage");
+    integer_of("immutable", GL_TEXTURE_2D, GL_TEXTURE_IMMUTABLE_FORMAT);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_BASE_LEVEL, 3);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 5);
+    integer_of("base level", GL_TEXTURE_2D, GL_TEXTURE_BASE_LEVEL);
+    integer_of("last level", GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, 16, 16, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+    errors("another image");
+    storage_of(GL_TEXTURE_2D, image, NULL);
+    errors("storage again");
+    texture_of(GL_TEXTURE_2D, image);
+    errors("an image of EGL");
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 3, 4, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, red);
+    errors("a texel");
+    if (reads_textures) {
+        glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+        note_bytes("its texels", pixels, sizeof pixels);
+    } else {
+        glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+        show("drawn");
+    }
+    glFinish();
+    eglMakeCurrent(egl, surface, surface, first);
+    if (reads_textures) {
+        glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+        note_bytes("the source's texels", pixels, sizeof pixels);
+    } else
+        show("the source");
+    eglMakeCurrent(egl, surface, surface, second);
+    glBindTexture(GL_TEXTURE_2D, textures[1]);
+    storage_of(GL_TEXTURE_2D, image, odd_attributes);
+    errors("odd attributes");
+    storage_of(GL_TEXTURE_2D, NULL, NULL);
+    errors("of nothing");
+    storage_of(0x7777, image, NULL);
+    errors("an unknown target");
+    storage_of(GL_TEXTURE_3D, image, NULL);
+    errors("3D");
+    storage_of(GL_TEXTURE_CUBE_MAP, image, NULL);
+    errors("a cube");
+    integer_of("immutable", GL_TEXTURE_2D, GL_TEXTURE_IMMUTABLE_FORMAT);
+    storage_of(GL_TEXTURE_2D, image, no_attributes);
+    errors("no attributes");
+    integer_of("immutable", GL_TEXTURE_2D, GL_TEXTURE_IMMUTABLE_FORMAT);
+    /* By name. */
+    storage_by_name(textures[2], image, NULL);
+    errors("no texture yet");
+    storage_by_name(77777, image, NULL);
+    errors("no name");
+    storage_by_name(0, image, NULL);
+    errors("the default one");
+    glBindTexture(GL_TEXTURE_2D, textures[3]);
+    glBindTexture(GL_TEXTURE_2D, 0);
+    storage_by_name(textures[3], image, odd_attributes);
+    errors("odd attributes");
+    storage_by_name(textures[3], image, NULL);
+    errors("by name");
+    storage_by_name(textures[3], image, NULL);
+    errors("again");
+    glBindTexture(GL_TEXTURE_2D, textures[3]);
+    integer_of("immutable", GL_TEXTURE_2D, GL_TEXTURE_IMMUTABLE_FORMAT);
+    integer_of("last level", GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL);
+    eglDestroyImage(egl, image);
+    glDeleteTextures(1, &source);
+    if (reads_textures) {
+        memset(pixels, 0x77, sizeof pixels);
+        glGetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+        note_bytes("what is left", pixels, sizeof pixels);
+    }
+    end();
+}
+
+static void storage_es2(void)
+{
+    if (start_as(EGL_OPENGL_ES_API, EGL_OPENGL_ES2_BIT, es2))
+        storage_in(false);
+}
+
+static void storage_es3(void)
+{
+    if (start_as(EGL_OPENGL_ES_API, EGL_OPENGL_ES3_BIT, es3))
+        storage_in(false);
+}
+
+static void storage_core(void)
+{
+    if (start_as(EGL_OPENGL_API, EGL_OPENGL_BIT, core))
+        storage_in(true);
+}
+
+static void storage_compat(void)
+{
+    if (start_as(EGL_OPENGL_API, EGL_OPENGL_BIT, compat))
+        storage_in(true);
+}
+
+/* External textures: everything that the extension says of them, up to drawing. Leaves one of `image` bound. */
+static EGLImage external(void)
+{
+    GLint value = -7;
+    GLuint source = texture_with(32, 16, 5), texture, second_texture;
+    EGLImage image = eglCreateImage(egl, first, EGL_GL_TEXTURE_2D, (EGLClientBuffer)(uintptr_t)source, NULL);
+    note("image: %d", image != EGL_NO_IMAGE);
+    glBindTexture(GL_TEXTURE_2D, 0);
+    glGetIntegerv(GL_TEXTURE_BINDING_EXTERNAL_OES, &value);
+    note("bound: %d", value);
+    glGenTextures(1, &texture);
+    glGenTextures(1, &second_texture);
+    glBindTexture(GL_TEXTURE_EXTERNAL_OES, texture);
+    BOUND(GL_TEXTURE_BINDING_EXTERNAL_OES, texture);
+    integer_of("smaller", GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_MIN_FILTER);
+    integer_of("larger", GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_MAG_FILTER);
+    integer_of("wrap", GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_WRAP_S);
+    integer_of("units", GL_TEXTURE_EXTERNAL_OES, GL_REQUIRED_TEXTURE_IMAGE_UNITS_OES);
+    texture_of(GL_TEXTURE_EXTERNAL_OES, image);
+    errors("the image");
+    glTexParameteri(GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_WRAP_S, GL_REPEAT);
+    errors("repeating");
+    glTexParameteri(GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_MIN_FILTER, GL_LINEAR_MIPMAP_LINEAR);
+    errors("mipmaps");
+    glTexParameteri(GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+    glTexParameteri(GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glTexParameteri(GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    errors("clamping");
+    integer_of("smaller", GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_MIN_FILTER);
+    integer_of("wrap", GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_WRAP_S);
+    glTexImage2D(GL_TEXTURE_EXTERNAL_OES, 0, GL_RGBA, 4, 4, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+    errors("an image of the program's");
+    glTexSubImage2D(GL_TEXTURE_EXTERNAL_OES, 0, 0, 0, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, "abcd");
+    errors("a texel of the program's");
+    glCopyTexImage2D(GL_TEXTURE_EXTERNAL_OES, 0, GL_RGBA, 0, 0, 4, 4, 0);
+    errors("a copy");
+    glBindTexture(GL_TEXTURE_2D, texture);
+    errors("bound as another");
+    glBindTexture(GL_TEXTURE_EXTERNAL_OES, source);
+    errors("another bound as it");
+    BOUND(GL_TEXTURE_BINDING_EXTERNAL_OES, texture);
+    BOUND(GL_TEXTURE_BINDING_2D, 0);
+    glBindTexture(GL_TEXTURE_EXTERNAL_OES, second_texture);
+    glDeleteTextures(1, &second_texture);
+    BOUND(GL_TEXTURE_BINDING_EXTERNAL_OES, 0);
+    glBindTexture(GL_TEXTURE_EXTERNAL_OES, texture);
+    return image;
+}
+
+static void sampler_type(const char *vertex, const char *fragment)
+{
+    GLuint program = build_program(vertex, fragment);
+    GLenum type = 0;
+    GLint size = 0;
+    char name[16] = "";
+    glGetActiveUniform(program, 0, sizeof name, NULL, &size, &type, name);
+    note("%s is %s", name, type == GL_SAMPLER_EXTERNAL_OES ? "external" : "something else");
+    glDeleteProgram(program);
+    errors("sampler");
+}
+
+static void external_es2(void)
+{
+    static const char fragment[] = "#extension GL_OES_EGL_image_external : require\n"
+                                   "precision mediump float; uniform samplerExternalOES s; varying vec2 t; void main() { gl_FragColor = texture2D(s, t); }";
+    static const char swapping[] = "#extension GL_OES_EGL_image_external : require\n"
+                                   "precision mediump float; uniform samplerExternalOES s; varying vec2 t; void main() { gl_FragColor = texture2D(s, t.yx).bgra; }";
+    if (!start())
+        return;
+    if (!need_extension("GL_OES_EGL_image_external"))
+        return end();
+    EGLImage image = external();
+    sampler_type(plain_vertex, fragment);
+    show_with("drawn", plain_vertex, fragment);
+    show_with("otherwise", plain_vertex, swapping);
+    glGenerateMipmap(GL_TEXTURE_EXTERNAL_OES);
+    errors("generated mipmaps");
+    GLuint framebuffer;
+    GLint texture;
+    glGetIntegerv(GL_TEXTURE_BINDING_EXTERNAL_OES, &texture);
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_EXTERNAL_OES, (GLuint)texture, 0);
+    errors("attached");
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    note("destroyed: %d", eglDestroyImage(egl, image));
+    show_with("without the image", plain_vertex, fragment);
+    build_program(plain_vertex, "precision mediump float; uniform samplerExternalOES s; varying vec2 t; void main() { gl_FragColor = texture2D(s, t); }");
+    errors("a shader that does not ask for it");
+    end();
+}
+
+static void external_es3(void)
+{
+    static const char vertex[] = "#version 300 es\nin vec2 p; out vec2 t; void main() { gl_Position = vec4(p, 0.0, 1.0); t = p * 0.5 + 0.5; }";
+    static const char fragment[] = "#version 300 es\n#extension GL_OES_EGL_image_external_essl3 : require\n"
+                                   "precision mediump float; uniform samplerExternalOES s; in vec2 t; out vec4 c; void main() {"
+                                   " c = texture(s, t) * 0.5 + texelFetch(s, ivec2(3, 4), 0) * 0.25 + vec4(vec2(textureSize(s, 0)) / 64.0, 0.0, 0.0); }";
+    if (!start_as(EGL_OPENGL_ES_API, EGL_OPENGL_ES3_BIT, es3))
+        return;
+    if (!need_extension("GL_OES_EGL_image_external_essl3"))
+        return end();
+    EGLImage image = external();
+    sampler_type(vertex, fragment);
+    show_with("drawn", vertex, fragment);
+    glTexStorage2D(GL_TEXTURE_EXTERNAL_OES, 1, GL_RGBA8, 4, 4);
+    errors("storage of the program's");
+    GLuint texture, sampler;
+    glGenTextures(1, &texture);
+    glBindTexture(GL_TEXTURE_EXTERNAL_OES, texture);
+    ((PFNGLEGLIMAGETARGETTEXSTORAGEEXTPROC)eglGetProcAddress("glEGLImageTargetTexStorageEXT"))(GL_TEXTURE_EXTERNAL_OES, image, NULL);
+    errors("storage of the image");
+    integer_of("immutable", GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_IMMUTABLE_FORMAT);
+    show_with("stored", vertex, fragment);
+    glGenSamplers(1, &sampler);
+    glSamplerParameteri(sampler, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+    glSamplerParameteri(sampler, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    glSamplerParameteri(sampler, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+    glSamplerParameteri(sampler, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+    glBindSampler(0, sampler);
+    show_with("with a sampler", vertex, fragment);
+    eglDestroyImage(egl, image);
+    end();
+}
+
+/* Without shaders it is a target like others. */
+static void external_es1(void)
+{
+    static const GLfloat corners[] = {-1, -1, 1, -1, -1, 1, 1, 1}, places[] = {0, 0, 1, 0, 0, 1, 1, 1};
+    static unsigned char pixels[64 * 64 * 4];
+    if (!start_as(EGL_OPENGL_ES_API, EGL_OPENGL_ES_BIT, es1))
+        return;
+    if (!need_extension("GL_OES_EGL_image_external"))
+        return end();
+    EGLImage image = external();
+    glViewport(0, 0, 64, 64);
+    glEnableClientState(GL_VERTEX_ARRAY);
+    glEnableClientState(GL_TEXTURE_COORD_ARRAY);
+    glVertexPointer(2, GL_FLOAT, 0, corners);
+    glTexCoordPointer(2, GL_FLOAT, 0, places);
+    for (int on = 0; on < 2; on++) {
+        ENABLED(GL_TEXTURE_EXTERNAL_OES);
+        glClear(GL_COLOR_BUFFER_BIT);
+        glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+        glReadPixels(0, 0, 64, 64, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+        note_bytes("drawn", pixels, sizeof pixels);
+        errors("drawn");
+        glEnable(GL_TEXTURE_EXTERNAL_OES);
+    }
+    glTexEnvi(GL_TEXTURE_ENV, GL_TEXTURE_ENV_MODE, GL_DECAL);
+    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+    glReadPixels(0, 0, 64, 64, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+    note_bytes("as a decal", pixels, sizeof pixels);
+    eglDestroyImage(egl, image);
+    end();
+}
+
+CONFORM("egl_images", NONE, {"textures", textures}, {"renderbuffers", renderbuffers}, {"wrong", wrong}, {"storage_es2", storage_es2}, {"storage_es3", storage_es3},
+        {"storage_core", storage_core}, {"storage_compat", storage_compat}, {"external_es2", external_es2}, {"external_es3", external_es3},
+        {"external_es1", external_es1})

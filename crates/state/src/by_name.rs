@@ -63,6 +63,7 @@ forgetting! {
     gl_texture_parameteriv_ext(texture, _target: u32, _pname: u32, _params: &[i32]);
     gl_texture_parameter_iiv_ext(texture, _target: u32, _pname: u32, _params: &[i32]);
     gl_texture_parameter_iuiv_ext(texture, _target: u32, _pname: u32, _params: &[u32]);
+    gl_egl_image_target_texture_storage_ext(texture);
     gl_texture_storage1d(texture, _levels: i32, _format: u32, _width: i32);
     gl_texture_storage2d(texture, _levels: i32, _format: u32, _width: i32, _height: i32);
     gl_texture_storage3d(

@@ -382,6 +382,10 @@ impl State {
         self.gl_tex_storage1d(target, levels, format, width);
     }
 
+    pub fn gl_egl_image_target_tex_storage_ext(&mut self, target: u32) {
+        self.tex_storage(target);
+    }
+
     /// The texture's storage was made for good, which limits its levels.
     fn tex_storage(&mut self, target: u32) {
         self.shared.texture_is_special();

@@ -3,7 +3,7 @@
 //! What may be advertised, if the server has it too.
 
 /// Sorted.
-pub static EXTENSIONS: [&str; 419] = [
+pub static EXTENSIONS: [&str; 423] = [
     "GL_3DFX_texture_compression_FXT1",
     "GL_AMD_conservative_depth",
     "GL_AMD_draw_buffers_blend",
@@ -16,6 +16,7 @@ pub static EXTENSIONS: [&str; 419] = [
     "GL_AMD_texture_texture4",
     "GL_AMD_vertex_shader_layer",
     "GL_AMD_vertex_shader_viewport_index",
+    "GL_ANDROID_extension_pack_es31a",
     "GL_ANGLE_pack_reverse_row_order",
     "GL_ANGLE_texture_compression_dxt3",
     "GL_ANGLE_texture_compression_dxt5",
@@ -186,6 +187,7 @@ pub static EXTENSIONS: [&str; 419] = [
     "GL_ATI_texture_env_combine3",
     "GL_ATI_texture_float",
     "GL_ATI_texture_mirror_once",
+    "GL_EXT_EGL_image_storage",
     "GL_EXT_EGL_sync",
     "GL_EXT_abgr",
     "GL_EXT_base_instance",
@@ -356,6 +358,8 @@ pub static EXTENSIONS: [&str; 419] = [
     "GL_NV_texture_env_combine4",
     "GL_NV_texture_rectangle",
     "GL_OES_EGL_image",
+    "GL_OES_EGL_image_external",
+    "GL_OES_EGL_image_external_essl3",
     "GL_OES_EGL_sync",
     "GL_OES_blend_equation_separate",
     "GL_OES_blend_func_separate",

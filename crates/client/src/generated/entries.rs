@@ -2375,12 +2375,6 @@ pub unsafe extern "C" fn glDrawTransformFeedbackStreamInstanced(mode: u32, id: u
         cx.done();
     }
 }
-pub unsafe extern "C" fn glEGLImageTargetTexStorageEXT(target: u32, image: *mut c_void, attrib_list: *const i32) {
-    refused("glEGLImageTargetTexStorageEXT");
-}
-pub unsafe extern "C" fn glEGLImageTargetTextureStorageEXT(texture: u32, image: *mut c_void, attrib_list: *const i32) {
-    refused("glEGLImageTargetTextureStorageEXT");
-}
 pub unsafe extern "C" fn glEnablei(target: u32, index: u32) {
     unsafe {
         let cx = context();

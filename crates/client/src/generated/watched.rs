@@ -857,9 +857,23 @@ pub unsafe extern "C" fn glEGLImageTargetRenderbufferStorageOES(target: u32, ima
         value
     }
 }
+pub unsafe extern "C" fn glEGLImageTargetTexStorageEXT(target: u32, image: *mut c_void, attrib_list: *const i32) {
+    unsafe {
+        let value = hand::glEGLImageTargetTexStorageEXT(target, image, attrib_list);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glEGLImageTargetTexture2DOES(target: u32, image: *mut c_void) {
     unsafe {
         let value = hand::glEGLImageTargetTexture2DOES(target, image);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glEGLImageTargetTextureStorageEXT(texture: u32, image: *mut c_void, attrib_list: *const i32) {
+    unsafe {
+        let value = hand::glEGLImageTargetTextureStorageEXT(texture, image, attrib_list);
         context().done();
         value
     }

@@ -312,7 +312,9 @@ pub struct Gl {
     pub glDrawTransformFeedbackStream: unsafe extern "C" fn(u32, u32, u32),
     pub glDrawTransformFeedbackStreamInstanced: unsafe extern "C" fn(u32, u32, u32, i32),
     pub glEGLImageTargetRenderbufferStorageOES: unsafe extern "C" fn(u32, *mut c_void),
+    pub glEGLImageTargetTexStorageEXT: unsafe extern "C" fn(u32, *mut c_void, *const i32),
     pub glEGLImageTargetTexture2DOES: unsafe extern "C" fn(u32, *mut c_void),
+    pub glEGLImageTargetTextureStorageEXT: unsafe extern "C" fn(u32, *mut c_void, *const i32),
     pub glEdgeFlag: unsafe extern "C" fn(u8),
     pub glEdgeFlagPointer: unsafe extern "C" fn(i32, *const c_void),
     pub glEdgeFlagPointerEXT: unsafe extern "C" fn(i32, i32, *const u8),
@@ -2406,8 +2408,16 @@ impl Gl {
             glEGLImageTargetRenderbufferStorageOES: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *mut c_void)>(load("glEGLImageTargetRenderbufferStorageOES"))
             },
+            glEGLImageTargetTexStorageEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *mut c_void, *const i32)>(load("glEGLImageTargetTexStorageEXT"))
+            },
             glEGLImageTargetTexture2DOES: unsafe {
                 core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *mut c_void)>(load("glEGLImageTargetTexture2DOES"))
+            },
+            glEGLImageTargetTextureStorageEXT: unsafe {
+                core::mem::transmute::<*const (), unsafe extern "C" fn(u32, *mut c_void, *const i32)>(load(
+                    "glEGLImageTargetTextureStorageEXT",
+                ))
             },
             glEdgeFlag: unsafe { core::mem::transmute::<*const (), unsafe extern "C" fn(u8)>(load("glEdgeFlag")) },
             glEdgeFlagPointer: unsafe {

@@ -2583,8 +2583,14 @@ impl Commands for Renderer {
     fn gl_egl_image_target_renderbuffer_storage_oes(&mut self, target: u32, image: u32) -> Result<(), Fault> {
         self.hand_gl_egl_image_target_renderbuffer_storage_oes(target, image)
     }
+    fn gl_egl_image_target_tex_storage_ext(&mut self, target: u32, image: u32, attributes: Slice<'_, i32>) -> Result<(), Fault> {
+        self.hand_gl_egl_image_target_tex_storage_ext(target, image, attributes)
+    }
     fn gl_egl_image_target_texture2does(&mut self, target: u32, image: u32) -> Result<(), Fault> {
         self.hand_gl_egl_image_target_texture2does(target, image)
+    }
+    fn gl_egl_image_target_texture_storage_ext(&mut self, texture: u32, image: u32, attributes: Slice<'_, i32>) -> Result<(), Fault> {
+        self.hand_gl_egl_image_target_texture_storage_ext(texture, image, attributes)
     }
     fn gl_edge_flag(&mut self, flag: u8) -> Result<(), Fault> {
         self.needs_context()?;

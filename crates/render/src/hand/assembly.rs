@@ -158,8 +158,8 @@ parameters! {
 macro_rules! local_parameter_values {
     ($($hand:ident = $gl:ident($($program:ident)?) $type:ty;)*) => {
         impl Renderer {
-            #[allow(clippy::too_many_arguments)]
-            $(pub(crate) fn $hand(&mut self, $($program: u32,)? target: u32, index: u32, x: $type, y: $type, z: $type, w: $type) -> Result<(), Fault> {
+            $(#[allow(clippy::too_many_arguments)]
+            pub(crate) fn $hand(&mut self, $($program: u32,)? target: u32, index: u32, x: $type, y: $type, z: $type, w: $type) -> Result<(), Fault> {
                 self.needs_context()?;
                 $(let $program = self.name(Class::Assembly, $program);)?
                 // SAFETY: the command takes no pointer.

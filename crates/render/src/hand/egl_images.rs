@@ -2,7 +2,7 @@
 
 use crate::names::Class;
 use crate::renderer::Renderer;
-use mgn_wire::{Fault, Reply};
+use mgn_wire::{Fault, Reply, Slice};
 use std::ffi::c_void;
 
 /// The most images of a session; each holds memory that nothing else counts.
@@ -105,4 +105,40 @@ impl Renderer {
         unsafe { (self.gl.glEGLImageTargetRenderbufferStorageOES)(target, self.egl_image(image)) };
         Ok(())
     }
+
+    pub(crate) fn hand_gl_egl_image_target_tex_storage_ext(
+        &mut self,
+        target: u32,
+        image: u32,
+        attributes: Slice<'_, i32>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let list = ended(attributes);
+        // SAFETY: as above; the list has an end.
+        unsafe {
+            (self.gl.glEGLImageTargetTexStorageEXT)(target, self.egl_image(image), list.as_ptr())
+        };
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_egl_image_target_texture_storage_ext(
+        &mut self,
+        texture: u32,
+        image: u32,
+        attributes: Slice<'_, i32>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let texture = self.object(Class::Texture, texture);
+        let (image, list) = (self.egl_image(image), ended(attributes));
+        // SAFETY: as above.
+        unsafe { (self.gl.glEGLImageTargetTextureStorageEXT)(texture, image, list.as_ptr()) };
+        Ok(())
+    }
+}
+
+/// A list of attributes with its end, wherever a driver looks for it.
+fn ended(attributes: Slice<'_, i32>) -> Vec<i32> {
+    let mut list = attributes.to_vec();
+    list.extend([0; 2]);
+    list
 }

@@ -2063,7 +2063,15 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn gl_egl_image_target_tex_storage_ext(&mut self, target: u32, image: u32, attributes: Slice<'_, i32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn gl_egl_image_target_texture2does(&mut self, target: u32, image: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn gl_egl_image_target_texture_storage_ext(&mut self, texture: u32, image: u32, attributes: Slice<'_, i32>) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }

@@ -3106,9 +3106,20 @@ impl<W: Write> Commands for Print<W> {
         self.line("glEGLImageTargetRenderbufferStorageOES", &[Show::Enum(target), Show::from(image as i64)]);
         self.next.gl_egl_image_target_renderbuffer_storage_oes(target, image)
     }
+    fn gl_egl_image_target_tex_storage_ext(&mut self, target: u32, image: u32, attributes: Slice<'_, i32>) -> Result<(), Fault> {
+        self.line("glEGLImageTargetTexStorageEXT", &[Show::Enum(target), Show::from(image as i64), Show::Array(attributes.len())]);
+        self.next.gl_egl_image_target_tex_storage_ext(target, image, attributes)
+    }
     fn gl_egl_image_target_texture2does(&mut self, target: u32, image: u32) -> Result<(), Fault> {
         self.line("glEGLImageTargetTexture2DOES", &[Show::Enum(target), Show::from(image as i64)]);
         self.next.gl_egl_image_target_texture2does(target, image)
+    }
+    fn gl_egl_image_target_texture_storage_ext(&mut self, texture: u32, image: u32, attributes: Slice<'_, i32>) -> Result<(), Fault> {
+        self.line(
+            "glEGLImageTargetTextureStorageEXT",
+            &[Show::from(i64::from(texture)), Show::from(image as i64), Show::Array(attributes.len())],
+        );
+        self.next.gl_egl_image_target_texture_storage_ext(texture, image, attributes)
     }
     fn gl_edge_flag(&mut self, flag: u8) -> Result<(), Fault> {
         self.line("glEdgeFlag", &[Show::from(flag as i64)]);

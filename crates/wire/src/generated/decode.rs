@@ -2547,11 +2547,25 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.gl_egl_image_target_renderbuffer_storage_oes(p0, p1)
         }
+        ops::GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.array::<i32>()?;
+            body.end()?;
+            to.gl_egl_image_target_tex_storage_ext(p0, p1, p2)
+        }
         ops::GL_EGL_IMAGE_TARGET_TEXTURE2DOES => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
             body.end()?;
             to.gl_egl_image_target_texture2does(p0, p1)
+        }
+        ops::GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.array::<i32>()?;
+            body.end()?;
+            to.gl_egl_image_target_texture_storage_ext(p0, p1, p2)
         }
         ops::GL_EDGE_FLAG => {
             let p0 = body.u32()? as u8;

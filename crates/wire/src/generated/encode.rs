@@ -4500,6 +4500,18 @@ impl Encoder {
             put(p, 8, image);
         }
     }
+    #[inline]
+    pub unsafe fn gl_egl_image_target_tex_storage_ext(&mut self, target: u32, image: u32, attributes: (*const i32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r =
+                self.record(ops::GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT, 16 + crate::encoder::padded(attributes.0 as usize, attributes.1 * 4));
+            r.put(target);
+            r.put(image);
+            r.array(attributes.0.cast(), attributes.1 * 4);
+            r.finish(self);
+        }
+    }
     #[inline(always)]
     pub unsafe fn gl_egl_image_target_texture2does(&mut self, target: u32, image: u32) {
         self.doubt = ops::GL_EGL_IMAGE_TARGET_TEXTURE2DOES;
@@ -4509,6 +4521,18 @@ impl Encoder {
             put(p, 0, u32::from(ops::GL_EGL_IMAGE_TARGET_TEXTURE2DOES) | 3 << 16);
             put(p, 4, target);
             put(p, 8, image);
+        }
+    }
+    #[inline]
+    pub unsafe fn gl_egl_image_target_texture_storage_ext(&mut self, texture: u32, image: u32, attributes: (*const i32, usize)) {
+        self.fallible = true;
+        unsafe {
+            let mut r = self
+                .record(ops::GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT, 16 + crate::encoder::padded(attributes.0 as usize, attributes.1 * 4));
+            r.put(texture);
+            r.put(image);
+            r.array(attributes.0.cast(), attributes.1 * 4);
+            r.finish(self);
         }
     }
     #[inline(always)]

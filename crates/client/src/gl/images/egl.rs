@@ -1,6 +1,8 @@
 //! Images of EGL as textures and renderbuffers.
 
-use super::super::context;
+use crate::gl::context;
+use crate::gl::objects::follow;
+use mgn_wire::gl::GL_NONE;
 use std::ffi::c_void;
 
 /// What EGL has given out as an image is a number of ours.
@@ -29,5 +31,54 @@ pub unsafe extern "C" fn glEGLImageTargetRenderbufferStorageOES(target: u32, ima
         }
         cx.enc
             .gl_egl_image_target_renderbuffer_storage_oes(target, number(image));
+    }
+}
+
+/// A list of names and values, up to its end.
+///
+/// # Safety
+/// The list has an end, or is null.
+unsafe fn pairs(list: *const i32) -> (*const i32, usize) {
+    let mut count = 0;
+    // SAFETY: the caller's promise.
+    while !list.is_null() && unsafe { *list.add(count) } as u32 != GL_NONE {
+        count += 2;
+    }
+    (list, count)
+}
+
+pub unsafe extern "C" fn glEGLImageTargetTexStorageEXT(
+    target: u32,
+    image: *mut c_void,
+    attributes: *const i32,
+) {
+    // SAFETY: as above, and the program's list.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        cx.gl.state.gl_egl_image_target_tex_storage_ext(target);
+        let (image, attributes) = (number(image), pairs(attributes));
+        cx.enc
+            .gl_egl_image_target_tex_storage_ext(target, image, attributes);
+    }
+}
+
+pub unsafe extern "C" fn glEGLImageTargetTextureStorageEXT(
+    texture: u32,
+    image: *mut c_void,
+    attributes: *const i32,
+) {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        follow!(cx, gl_egl_image_target_texture_storage_ext(texture));
+        let (image, attributes) = (number(image), pairs(attributes));
+        cx.enc
+            .gl_egl_image_target_texture_storage_ext(texture, image, attributes);
     }
 }
