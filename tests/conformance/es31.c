@@ -259,4 +259,89 @@ static void stages(void)
     end(true);
 }
 
-CONFORM("es31", NONE, {"compute", compute}, {"draws", draws}, {"stages", stages})
+/* What GL_ANDROID_extension_pack_es31a promises: its extensions, in shaders by that one name, and more in fragment shaders than ES 3.1 asks for. */
+static void extension_pack(void)
+{
+    static const char *const promised[] = {
+        "GL_KHR_debug", "GL_KHR_texture_compression_astc_ldr", "GL_KHR_blend_equation_advanced", "GL_OES_sample_shading", "GL_OES_sample_variables",
+        "GL_OES_shader_image_atomic", "GL_OES_shader_multisample_interpolation", "GL_OES_texture_stencil8", "GL_OES_texture_storage_multisample_2d_array",
+        "GL_EXT_copy_image", "GL_EXT_draw_buffers_indexed", "GL_EXT_geometry_shader", "GL_EXT_gpu_shader5", "GL_EXT_primitive_bounding_box",
+        "GL_EXT_shader_io_blocks", "GL_EXT_tessellation_shader", "GL_EXT_texture_border_clamp", "GL_EXT_texture_buffer", "GL_EXT_texture_cube_map_array",
+        "GL_EXT_texture_sRGB_decode",
+    };
+#define PACK "#version 310 es\n#extension GL_ANDROID_extension_pack_es31a : require\n"
+    static const char vertex[] = PACK "layout(location = 0) in vec2 p; out Corner { vec2 place; } corner;\n"
+                                      "void main() { gl_Position = vec4(p, 0.0, 1.0); corner.place = p; }";
+    static const char geometry[] = PACK "layout(triangles) in; layout(triangle_strip, max_vertices = 6) out;\n"
+                                        "in Corner { vec2 place; } corners[]; layout(location = 0) out vec2 place; layout(location = 1) out vec4 tint;\n"
+                                        "void main() { for (int n = 0; n < 2; n++) { for (int i = 0; i < 3; i++) {\n"
+                                        "gl_Position = vec4(gl_in[i].gl_Position.xy * 0.45 + vec2(float(n) - 0.5, 0.0), 0.0, 1.0);\n"
+                                        "place = corners[i].place; tint = vec4(float(n), 0.5, 1.0 - float(n), 0.75); EmitVertex(); } EndPrimitive(); } }";
+    static const char fragment[] = PACK "precision highp float; precision highp int; precision highp uimage2D; precision highp samplerCubeArray; precision highp samplerBuffer;\n"
+                                        "layout(blend_support_multiply) out; layout(location = 0) in vec2 place; layout(location = 1) in vec4 tint;\n"
+                                        "layout(binding = 0, r32ui) uniform uimage2D counts; layout(binding = 0, offset = 0) uniform atomic_uint all;\n"
+                                        "layout(std430, binding = 0) buffer Sums { uint sums[4]; };\n"
+                                        "layout(binding = 0) uniform samplerCubeArray cubes; layout(binding = 1) uniform samplerBuffer texels;\n"
+                                        "layout(location = 0) out vec4 color;\n"
+                                        "void main() { atomicCounterIncrement(all); imageAtomicAdd(counts, ivec2(gl_FragCoord.xy) / 64, 1u);\n"
+                                        "atomicAdd(sums[gl_SampleID], 1u);\n"
+                                        "vec4 c = texture(cubes, vec4(1.0, place, 1.0)) + texelFetch(texels, int(gl_FragCoord.x) & 3);\n"
+                                        "color = fma(c, vec4(0.5), tint * 0.5) * interpolateAtOffset(tint, vec2(0.25)); }";
+    if (!start(1))
+        return;
+    if (!need_extension("GL_ANDROID_extension_pack_es31a"))
+        return end(false);
+    for (size_t i = 0; i < sizeof promised / sizeof *promised; i++)
+        note("%s: %d", promised[i], has_extension(promised[i]));
+    INTS(GL_MAX_FRAGMENT_ATOMIC_COUNTER_BUFFERS, 1);
+    INTS(GL_MAX_FRAGMENT_ATOMIC_COUNTERS, 1);
+    INTS(GL_MAX_FRAGMENT_IMAGE_UNIFORMS, 1);
+    INTS(GL_MAX_FRAGMENT_SHADER_STORAGE_BLOCKS, 1);
+    static const GLfloat corners[] = {-1, -1, 1, -1, 0, 1};
+    static unsigned char faces[12 * 4 * 4 * 4];
+    GLuint program = STAGES(.vertex = vertex, .geometry = geometry, .fragment = fragment), textures[3], zeros[16] = {0};
+    for (size_t i = 0; i < sizeof faces; i++)
+        faces[i] = (unsigned char)(i * 37 + i / 64);
+    make_buffer(GL_ARRAY_BUFFER, sizeof corners, corners);
+    GLuint texels = make_buffer(GL_TEXTURE_BUFFER, 16, faces), counters = make_buffer(GL_ATOMIC_COUNTER_BUFFER, 4, zeros);
+    GLuint sums = make_buffer(GL_SHADER_STORAGE_BUFFER, 16, zeros);
+    glBindBufferBase(GL_ATOMIC_COUNTER_BUFFER, 0, counters);
+    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 0, sums);
+    glGenTextures(3, textures);
+    glBindTexture(GL_TEXTURE_CUBE_MAP_ARRAY, textures[0]);
+    glTexStorage3D(GL_TEXTURE_CUBE_MAP_ARRAY, 1, GL_RGBA8, 4, 4, 12);
+    glTexSubImage3D(GL_TEXTURE_CUBE_MAP_ARRAY, 0, 0, 0, 0, 4, 4, 12, GL_RGBA, GL_UNSIGNED_BYTE, faces);
+    glTexParameteri(GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glTexParameteri(GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_BORDER);
+    glActiveTexture(GL_TEXTURE1);
+    glBindTexture(GL_TEXTURE_BUFFER, textures[1]);
+    glTexBufferEXT(GL_TEXTURE_BUFFER, GL_RGBA8, texels);
+    glBindTexture(GL_TEXTURE_2D, textures[2]);
+    glTexStorage2D(GL_TEXTURE_2D, 1, GL_R32UI, 4, 4);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 4, 4, GL_RED_INTEGER, GL_UNSIGNED_INT, zeros);
+    glBindImageTexture(0, textures[2], 0, GL_FALSE, 0, GL_READ_WRITE, GL_R32UI);
+    errors("prepared");
+    glClearColor(0.75f, 0.5f, 1, 1);
+    glClear(GL_COLOR_BUFFER_BIT);
+    glUseProgram(program);
+    glEnable(GL_BLEND);
+    glBlendEquation(GL_MULTIPLY_KHR);
+    glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, NULL);
+    glEnableVertexAttribArray(0);
+    glViewport(0, 0, SIZE, SIZE);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+    errors("drawn");
+    glMemoryBarrier(GL_ALL_BARRIER_BITS);
+    note_buffer_ints("counter", GL_ATOMIC_COUNTER_BUFFER, 1);
+    note_buffer_ints("sums", GL_SHADER_STORAGE_BUFFER, 4);
+    GLuint framebuffer, counts[16 * 4] = {0};
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer);
+    glFramebufferTexture2D(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, textures[2], 0);
+    glReadPixels(0, 0, 4, 4, GL_RGBA_INTEGER, GL_UNSIGNED_INT, counts);
+    note_ints("counts", (const int *)counts, 16 * 4);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
+    end(true);
+}
+
+CONFORM("es31", NONE, {"compute", compute}, {"draws", draws}, {"stages", stages}, {"extension_pack", extension_pack})
