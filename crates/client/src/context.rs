@@ -7,7 +7,7 @@ use crate::idle;
 use crate::session::{Session, ROOM_BYTES};
 use crate::surface::{Kind, Surface};
 use crate::swap::hand_over;
-use crate::x11::xlib::Display;
+use crate::x11::xlib::{xlib, Display};
 use mgn_fabric::Reservation;
 use mgn_wire::{ops, Answer, Encoder, MESSAGE_HEADER, RECORD_MAX};
 use std::ptr::null_mut;
@@ -33,7 +33,7 @@ pub struct Context {
     pub draw: Option<Arc<Surface>>,
     pub read: Option<Arc<Surface>>,
     pub request: Request,
-    /// The program's Xlib display that it was made current with, as an address; 0 for EGL.
+    /// The program's Xlib display that it was made current with, as an address; 0 where it has none.
     display: usize,
     /// In which frame the X server was last asked for the window's size.
     asked_in_frame: Option<u32>,
@@ -229,10 +229,16 @@ impl Context {
         let Some(surface) = self.draw.clone() else {
             return;
         };
-        if surface.requests() != self.requests {
-            surface.sync();
-            surface.ask_window();
-            self.requests = surface.requests();
+        if let Some(xlib) = xlib().filter(|_| self.display != 0 && surface.is_window()) {
+            let display = self.display();
+            // SAFETY: the context is current, so the display with which it was made that is open.
+            unsafe {
+                if (xlib.next_request)(display) != self.requests {
+                    (xlib.sync)(display, 0);
+                    surface.ask_window();
+                    self.requests = (xlib.next_request)(display);
+                }
+            }
         }
         resize(&mut self.enc, &surface);
     }
@@ -250,7 +256,7 @@ impl Context {
         }
     }
 
-    /// The Xlib display that the program made the context current with; null for EGL.
+    /// The Xlib display that the program made the context current with; null where it has none.
     pub fn display(&self) -> *mut Display {
         self.display as *mut Display
     }

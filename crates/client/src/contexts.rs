@@ -5,10 +5,12 @@ use crate::gl::{hand::highest, kinds, GlState};
 use crate::idle::idle_context;
 use crate::session::Session;
 use crate::surface::Surface;
+use crate::x11::xlib::Display;
 use crate::{blank, tls};
 use mgn_wire::hello::{self, ContextInfo, Created};
 use mgn_wire::{ops, Answer};
 use std::collections::HashMap;
+use std::ptr::null_mut;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// All contexts of the process.
@@ -126,6 +128,7 @@ impl Contexts {
     pub fn make_current(
         &self,
         handle: *mut Context,
+        display: *mut Display,
         draw: Option<Arc<Surface>>,
         read: Option<Arc<Surface>>,
     ) -> Result<(), Refused> {
@@ -152,7 +155,11 @@ impl Contexts {
         drop(known);
         if leaving {
             // SAFETY: the calling thread's own context until the table says otherwise, below.
-            unsafe { (*old).leave() };
+            unsafe {
+                (*old).leave();
+                // The program may close it now.
+                (*old).set_display(null_mut());
+            }
         }
         tls::set_current(handle);
         if doomed {
@@ -165,7 +172,10 @@ impl Contexts {
         }
         if !handle.is_null() {
             // SAFETY: the table gives it to this thread.
-            unsafe { (*handle).bind(draw, read) };
+            let context = unsafe { &mut *handle };
+            // First: the one before may be closed.
+            context.set_display(display);
+            context.bind(draw, read);
         }
         Ok(())
     }

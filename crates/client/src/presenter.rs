@@ -141,7 +141,7 @@ impl Presenter {
             let frames = &self.session.frames;
             self.targets.retain(|id, _| frames.surface(*id).is_some());
             let target: Box<dyn Target> = match &surface.kind {
-                Kind::Window { watch, window, .. } => {
+                Kind::Window { watch, window } => {
                     Box::new(Window::new(&self.display(watch.display())?, window.xid))
                 }
                 Kind::Pixmap { watch, pixmap, .. } => Box::new(PixmapTarget::new(watch, *pixmap)),

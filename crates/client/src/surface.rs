@@ -3,7 +3,6 @@
 use crate::config::Format;
 use crate::session::Session;
 use crate::x11::watch::{Followed, Watch};
-use crate::x11::xlib::{xlib, Display};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -13,8 +12,6 @@ pub enum Kind {
     Window {
         watch: Arc<Watch>,
         window: Arc<Followed>,
-        /// The program's Xlib display, as an address; 0 where it has none.
-        display: usize,
     },
     Pixmap {
         watch: Arc<Watch>,
@@ -60,7 +57,7 @@ impl Surface {
     pub fn window(
         session: &'static Session,
         watch: &Arc<Watch>,
-        (window, display): (Arc<Followed>, usize),
+        window: Arc<Followed>,
         xid: u32,
         format: Format,
         config_id: u32,
@@ -69,11 +66,7 @@ impl Surface {
         let watch = watch.clone();
         Surface::create(
             session,
-            Kind::Window {
-                watch,
-                window,
-                display,
-            },
+            Kind::Window { watch, window },
             xid,
             format,
             config_id,
@@ -162,7 +155,7 @@ impl Surface {
 
     /// The window's size, if it is another than the framebuffer's; from then on the framebuffer counts as having it. Never waits for the X server.
     pub fn resized(&self) -> Option<(u32, u32)> {
-        let Kind::Window { watch, window, .. } = &self.kind else {
+        let Kind::Window { watch, window } = &self.kind else {
             return None;
         };
         watch.poll();
@@ -172,25 +165,8 @@ impl Surface {
         changed.then(|| self.size())
     }
 
-    /// How many requests the program has made of the X server on the display that the window is of; 0 where that is not known.
-    pub fn requests(&self) -> u64 {
-        match (&self.kind, xlib()) {
-            // SAFETY: the program draws to a window of the display, so it is open.
-            (Kind::Window { display, .. }, Some(xlib)) if *display != 0 => unsafe {
-                (xlib.next_request)(*display as *mut Display)
-            },
-            _ => 0,
-        }
-    }
-
-    /// Waits until the X server has taken all that the program has asked of it.
-    pub fn sync(&self) {
-        if let (Kind::Window { display, .. }, Some(xlib)) = (&self.kind, xlib()) {
-            if *display != 0 {
-                // SAFETY: as above.
-                unsafe { (xlib.sync)(*display as *mut Display, 0) };
-            }
-        }
+    pub fn is_window(&self) -> bool {
+        matches!(self.kind, Kind::Window { .. })
     }
 
     /// Waits for what the X server has to say about the window.

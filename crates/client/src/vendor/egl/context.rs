@@ -191,10 +191,10 @@ pub unsafe extern "C" fn make_current(
             if !draw.is_null() || !read.is_null() {
                 return Err(EglError::BadMatch);
             }
-            let released = contexts.make_current(null_mut(), None, None);
+            let released = contexts.make_current(null_mut(), null_mut(), None, None);
             return released.map(|()| 1).map_err(|_| EglError::BadAccess);
         }
-        let (handle, draw, read) = with_display(display, |open| {
+        let (handle, xlib, draw, read) = with_display(display, |open| {
             let handle = open.context(context)?;
             if draw.is_null() != read.is_null() {
                 return Err(EglError::BadMatch);
@@ -211,15 +211,11 @@ pub unsafe extern "C" fn make_current(
                     false => Err(EglError::BadMatch),
                 }
             };
-            Ok((handle, fitting(draw)?, fitting(read)?))
+            let (draw, read) = (fitting(draw)?, fitting(read)?);
+            Ok((handle, open.platform.xlib(), draw, read))
         })?;
-        match contexts.make_current(handle, draw, read) {
-            Ok(()) => {
-                if let Some(cx) = current() {
-                    cx.set_display(null_mut());
-                }
-                Ok(1)
-            }
+        match contexts.make_current(handle, xlib, draw, read) {
+            Ok(()) => Ok(1),
             Err(Refused::Access) => Err(EglError::BadAccess),
             Err(_) => Err(EglError::BadContext),
         }
@@ -228,7 +224,9 @@ pub unsafe extern "C" fn make_current(
 
 pub unsafe extern "C" fn release_thread() -> EglBoolean {
     call(0, || {
-        let released = process().contexts.make_current(null_mut(), None, None);
+        let released = process()
+            .contexts
+            .make_current(null_mut(), null_mut(), None, None);
         released.map(|()| 1).map_err(|_| EglError::BadAccess)
     })
 }

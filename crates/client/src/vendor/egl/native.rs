@@ -3,6 +3,7 @@
 use crate::x11::xlib::{xlib, Display};
 use std::ffi::{c_int, c_uint, c_void};
 use std::os::fd::RawFd;
+use std::ptr::null_mut;
 use std::sync::OnceLock;
 
 /// Where an EGL display's windows come from. The program's pointers are kept as numbers.
@@ -39,11 +40,11 @@ impl Platform {
         }
     }
 
-    /// The program's Xlib display, 0 where it has none.
-    pub fn xlib(&self) -> usize {
+    /// The program's Xlib display, null where it has none.
+    pub fn xlib(&self) -> *mut Display {
         match self {
-            Platform::Xlib(display) => *display,
-            _ => 0,
+            Platform::Xlib(display) => *display as *mut Display,
+            _ => null_mut(),
         }
     }
 

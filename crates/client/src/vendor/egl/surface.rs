@@ -85,8 +85,7 @@ fn window_surface(
                 return Err(EglError::BadAlloc);
             }
             let (id, format) = (drawable.config.id as u32, told.format(drawable.config));
-            let of = (followed, open.platform.xlib());
-            let surface = Surface::window(open.session, watch, of, 0, format, id);
+            let surface = Surface::window(open.session, watch, followed, 0, format, id);
             Ok(add(open, surface, *xid, told))
         })
     })
@@ -267,7 +266,7 @@ pub unsafe extern "C" fn query_surface(
         with_display(display, |open| {
             let EglSurface { surface, told, .. } = open.surface(surface)?;
             let size = match &surface.kind {
-                Kind::Window { watch, window, .. } => {
+                Kind::Window { watch, window } => {
                     watch.poll();
                     let (width, height) = window.size();
                     [width as c_int, height as c_int]

@@ -6,7 +6,6 @@ use super::drawable;
 use crate::config::glx::DONT_CARE;
 use crate::config::listed::FbConfig;
 use crate::context::{flag, Context, Refused, Request};
-use crate::idle::current;
 use crate::process::process;
 use crate::session::session;
 use crate::x11::error::{raise, request, GlxError};
@@ -262,7 +261,7 @@ unsafe fn bind(
     // SAFETY: the program's display, which may be null only when the context is.
     unsafe {
         if handle.is_null() {
-            let released = contexts.make_current(null_mut(), None, None);
+            let released = contexts.make_current(null_mut(), null_mut(), None, None);
             return released.is_ok().into();
         }
         let Some(request) = contexts.request(handle) else {
@@ -290,13 +289,8 @@ unsafe fn bind(
                 return 0;
             }
         }
-        match contexts.make_current(handle, to, from) {
-            Ok(()) => {
-                if let Some(context) = current() {
-                    context.set_display(display);
-                }
-                1
-            }
+        match contexts.make_current(handle, display, to, from) {
+            Ok(()) => 1,
             Err(refused) => {
                 let error = match refused {
                     Refused::Access => GlxError::Access,

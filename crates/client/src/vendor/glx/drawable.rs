@@ -67,14 +67,7 @@ pub unsafe fn for_context(
             (config.format, config.id)
         }
     };
-    let surface = Surface::window(
-        session,
-        &watch,
-        (window, display as usize),
-        xid,
-        format,
-        config_id,
-    );
+    let surface = Surface::window(session, &watch, window, xid, format, config_id);
     drawables.add(&name, &surface);
     Some(surface)
 }
@@ -102,14 +95,7 @@ pub unsafe extern "C" fn create_window(
             return 0;
         };
         let xid = xlib.allocate_id(display);
-        let surface = Surface::window(
-            session,
-            &watch,
-            (window, display as usize),
-            xid,
-            config.format,
-            config.id,
-        );
+        let surface = Surface::window(session, &watch, window, xid, config.format, config.id);
         process().drawables.add(&name, &surface);
         xid.into()
     }
