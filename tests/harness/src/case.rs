@@ -30,7 +30,7 @@ pub struct Case {
     /// The exit statuses with which it may end, directly and with us alike.
     pub statuses: Vec<i32>,
     /// Whether each run needs an X server of its own: for what programs leave there for the next,
-    /// and for input.
+    /// for input, and for windows that none may cover.
     pub alone: bool,
 }
 
