@@ -4502,7 +4502,8 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_egl_image_target_tex_storage_ext(&mut self, target: u32, image: u32, attributes: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r =
                 self.record(ops::GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT, 16 + crate::encoder::padded(attributes.0 as usize, attributes.1 * 4));
@@ -4525,7 +4526,8 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_egl_image_target_texture_storage_ext(&mut self, texture: u32, image: u32, attributes: (*const i32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self
                 .record(ops::GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT, 16 + crate::encoder::padded(attributes.0 as usize, attributes.1 * 4));
@@ -6354,7 +6356,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_named_program_local_parameterdv_ext(&mut self, program: u32, target: u32, index: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_NAMED_PROGRAM_LOCAL_PARAMETERDV_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_NAMED_PROGRAM_LOCAL_PARAMETERDV_EXT) | 5 << 16);
@@ -6366,7 +6368,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_named_program_local_parameterfv_ext(&mut self, program: u32, target: u32, index: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_NAMED_PROGRAM_LOCAL_PARAMETERFV_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_NAMED_PROGRAM_LOCAL_PARAMETERFV_EXT) | 5 << 16);
@@ -6378,7 +6380,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_named_program_string_ext(&mut self, program: u32, target: u32, pname: u32, string: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_NAMED_PROGRAM_STRING_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_NAMED_PROGRAM_STRING_EXT) | 5 << 16);
@@ -6390,7 +6392,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_get_named_programiv_ext(&mut self, program: u32, target: u32, pname: u32, params: u32) {
-        self.fallible = true;
+        self.doubt = ops::GL_GET_NAMED_PROGRAMIV_EXT;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_NAMED_PROGRAMIV_EXT) | 5 << 16);
@@ -10445,7 +10447,8 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_named_program_local_parameter4d_ext(&mut self, program: u32, target: u32, index: u32, x: f64, y: f64, z: f64, w: f64) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_PROGRAM_LOCAL_PARAMETER4D_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(48);
             put(p, 0, u32::from(ops::GL_NAMED_PROGRAM_LOCAL_PARAMETER4D_EXT) | 12 << 16);
@@ -10460,7 +10463,8 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_named_program_local_parameter4dv_ext(&mut self, program: u32, target: u32, index: u32, params: (*const f64, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_PROGRAM_LOCAL_PARAMETER4DV_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r =
                 self.record(ops::GL_NAMED_PROGRAM_LOCAL_PARAMETER4DV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 8));
@@ -10473,7 +10477,8 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn gl_named_program_local_parameter4f_ext(&mut self, program: u32, target: u32, index: u32, x: f32, y: f32, z: f32, w: f32) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_PROGRAM_LOCAL_PARAMETER4F_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let p = self.room(32);
             put(p, 0, u32::from(ops::GL_NAMED_PROGRAM_LOCAL_PARAMETER4F_EXT) | 8 << 16);
@@ -10488,7 +10493,8 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_named_program_local_parameter4fv_ext(&mut self, program: u32, target: u32, index: u32, params: (*const f32, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_PROGRAM_LOCAL_PARAMETER4FV_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r =
                 self.record(ops::GL_NAMED_PROGRAM_LOCAL_PARAMETER4FV_EXT, 20 + crate::encoder::padded(params.0 as usize, params.1 * 4));
@@ -10508,7 +10514,8 @@ impl Encoder {
         count: i32,
         params: (*const f32, usize),
     ) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_PROGRAM_LOCAL_PARAMETERS4FV_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r =
                 self.record(ops::GL_NAMED_PROGRAM_LOCAL_PARAMETERS4FV_EXT, 24 + crate::encoder::padded(params.0 as usize, params.1 * 4));
@@ -10522,7 +10529,8 @@ impl Encoder {
     }
     #[inline]
     pub unsafe fn gl_named_program_string_ext(&mut self, program: u32, target: u32, format: u32, string: (*const u8, usize)) {
-        self.fallible = true;
+        self.doubt = ops::GL_NAMED_PROGRAM_STRING_EXT;
+        self.changes = self.changes.wrapping_add(1);
         unsafe {
             let mut r = self.record(ops::GL_NAMED_PROGRAM_STRING_EXT, 20 + crate::encoder::padded(string.0 as usize, string.1 * 1));
             r.put(program);
