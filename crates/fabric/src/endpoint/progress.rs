@@ -377,7 +377,9 @@ impl Shared {
                 // Room that was made before it was asked for is not told.
                 Some(AnyLink::Shm(link)) => look_again |= link.watch(sending) || sending,
                 Some(AnyLink::Stream(link)) => {
-                    full.extend(link.full_sockets().map(|peer| (id, peer.clone())))
+                    // What has been read is not told of again.
+                    look_again |= link.is_ready();
+                    full.extend(link.full_sockets().map(|peer| (id, peer.clone())));
                 }
                 _ => {}
             }
@@ -637,17 +639,27 @@ impl State {
         if self.hot.contains(&id) || !self.peers.contains_key(&id) {
             return;
         }
-        if self.hot.len() >= HOT_MAX {
-            let idle = self
-                .hot
-                .iter()
-                .position(|hot| !self.engine.is_sending(*hot));
-            let cold = self.hot.remove(idle.unwrap_or(0));
-            if let Some(AnyLink::Shm(link)) = self.engine.carrier(cold) {
-                if link.watch(false) {
-                    // It has something: its bell would not ring for that.
-                    self.engine.progress(cold);
+        let idle = |hot: &LinkId| !self.engine.is_sending(*hot);
+        if let Some(at) = self
+            .hot
+            .iter()
+            .position(idle)
+            .filter(|_| self.hot.len() >= HOT_MAX)
+        {
+            let cold = self.hot.remove(at);
+            loop {
+                // What it has already, nothing would tell us of.
+                let has_something = match self.engine.carrier(cold) {
+                    Some(AnyLink::Shm(link)) => link.watch(false),
+                    Some(AnyLink::Stream(link)) => link.is_ready(),
+                    _ => false,
+                };
+                if !has_something || !self.engine.progress(cold) {
+                    break;
                 }
+            }
+            if self.engine.is_sending(cold) {
+                self.hot.push(cold);
             }
         }
         self.hot.push(id);

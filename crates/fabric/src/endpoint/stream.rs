@@ -130,6 +130,11 @@ impl StreamLink {
         }
     }
 
+    /// Whether something has been read and not handled.
+    pub(crate) fn is_ready(&self) -> bool {
+        !self.heard.is_empty() || self.end > self.start
+    }
+
     /// The sockets that have to take something before anything goes on.
     pub(crate) fn full_sockets(&self) -> impl Iterator<Item = &Arc<Peer>> {
         let data = self.outgoing.is_some().then_some(&self.data);
