@@ -131,7 +131,7 @@ impl Endpoint {
         // SAFETY: the slice is borrowed until the request has ended: `wait` without a timeout returns no earlier.
         let request = unsafe { self.isend(to, tag, &[piece], how) }?;
         match request {
-            Some(request) => self.wait(request, None).map(drop),
+            Some(request) => self.finish(request).map(drop),
             None => Ok(()),
         }
     }
@@ -141,10 +141,22 @@ impl Endpoint {
     /// # Errors
     /// [`Error::Closed`], [`Error::Truncated`], [`Error::Starved`], and what the transport says.
     pub fn recv(&self, wanted: Wanted, into: &mut [u8]) -> Result<Status, Error> {
-        // SAFETY: as in `send`.
-        let request = unsafe { self.irecv(wanted, &[(into.as_mut_ptr(), into.len())]) };
-        let status = self.wait(request, None)?;
-        Ok(status.expect("without a timeout it ends"))
+        let memory = Memory::one(into.as_mut_ptr(), into.len());
+        // The slice is borrowed until the operation has ended.
+        match self.shared.receive_now(wanted, memory) {
+            Ok(result) => result,
+            Err(request) => self.finish(request),
+        }
+    }
+
+    /// Waits for an operation that has not ended yet.
+    fn finish(&self, request: Request) -> Result<Status, Error> {
+        let ended = |state: &mut progress::State| {
+            let ended = state.engine.ops.take(request).transpose()?;
+            Some(ended.and_then(|result| result))
+        };
+        let ended = self.shared.wait_long(&Deadline::after(None), ended)?;
+        ended.expect("without a timeout it ends")
     }
 
     /// Waits until an operation has ended, and forgets it. None when `timeout` passes first.

@@ -23,7 +23,7 @@ use super::link::AnyLink;
 use super::memory::Memory;
 use super::own::OwnLink;
 use super::queue::Wanted;
-use super::{Active, LinkId, Request};
+use super::{Active, LinkId, Request, Status};
 use crate::peer::Peer;
 use crate::wait::{poll, Deadline, Spinner};
 use crate::Error;
@@ -32,7 +32,7 @@ use crate::Error;
 const HOT_MAX: usize = 8;
 
 /// Looks at the hot links between two at the sockets.
-const SELDOM: u32 = 64;
+const SELDOM: u32 = 256;
 
 /// How long a sleeping thread sleeps at most: then it asks for machines that have stopped answering.
 const NAP: Duration = Duration::from_millis(500);
@@ -217,6 +217,24 @@ impl Shared {
         request
     }
 
+    /// Receives what is here or comes at once; else posts the receive, for which to wait.
+    #[inline]
+    pub(crate) fn receive_now(
+        &self,
+        wanted: Wanted,
+        memory: Memory,
+    ) -> Result<Result<Status, Error>, Request> {
+        let mut state = self.state();
+        let request = state.engine.receive(wanted, memory);
+        if !matches!(state.engine.ops.is_done(request), Ok(true)) {
+            self.look(&mut state);
+        }
+        match state.engine.ops.take(request) {
+            Ok(Some(result)) => Ok(result),
+            _ => Err(request),
+        }
+    }
+
     pub(crate) fn cancel(&self, request: Request) -> Result<bool, Error> {
         let mut state = self.state();
         let result = state.engine.cancel(request);
@@ -258,7 +276,8 @@ impl Shared {
         self.wait_long(deadline, done)
     }
 
-    fn wait_long<T>(
+    /// Likewise, for what is known not to be there yet.
+    pub(crate) fn wait_long<T>(
         &self,
         deadline: &Deadline,
         mut done: impl FnMut(&mut State) -> Option<T>,
