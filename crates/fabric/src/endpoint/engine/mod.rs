@@ -1,0 +1,253 @@
+//! The protocol of an endpoint and all its links, without any waiting and any clock.
+//!
+//! A message of up to [`Carrier::eager_max`] bytes is sent at once, while the receiver grants room and envelopes. A longer one, or one for which there
+//! is no room, is *offered* (rendezvous): an envelope, and as many bytes as may be sent early; the rest when the receiver has accepted. So what a
+//! receiver holds of messages that its program does not take is bounded per link, and the envelopes, too. Parts of accepted messages always find
+//! room, because the receiver gives it back at once: they wait for nothing but its processor.
+
+mod receiving;
+mod sending;
+
+use std::collections::VecDeque;
+
+use super::carrier::{Body, Carrier};
+use super::head::{Head, Kind};
+use super::ops::{Ops, Request, State};
+use super::queue::Queues;
+use super::LinkId;
+use crate::Error;
+
+use receiving::{place, Inbound, Target};
+pub(crate) use receiving::{Active, Bytes};
+pub use sending::How;
+use sending::Outgoing;
+
+/// Frames taken from one link before the next one has its turn.
+const TURN: usize = 32;
+
+pub(crate) struct Engine<C> {
+    links: Vec<Slot<C>>,
+    pub(crate) ops: Ops,
+    queues: Queues,
+    /// Messages for handlers, in the order of their arrival.
+    pub(crate) active: VecDeque<Active>,
+}
+
+struct Slot<C> {
+    generation: u32,
+    link: Option<Link<C>>,
+    /// Why the last link here ended.
+    end: Option<Error>,
+}
+
+pub(crate) struct Link<C> {
+    pub(crate) carrier: C,
+    id: LinkId,
+    /// Messages to be announced, in order.
+    outbox: VecDeque<u32>,
+    /// Messages announced of which the rest may be sent.
+    pushing: VecDeque<u32>,
+    outgoing: Vec<Option<Outgoing>>,
+    /// Places in `outgoing` that are free.
+    spare: Vec<u32>,
+    answers: VecDeque<Head>,
+    inbound: Vec<Inbound>,
+    /// The receive that the carrier is writing into.
+    placing: Option<u32>,
+    /// Bytes sent of offers that have not been accepted.
+    early: usize,
+    /// Messages of this link that wait here for a receive or a handler.
+    queued: u32,
+}
+
+impl<C: Carrier> Engine<C> {
+    pub(crate) fn new() -> Engine<C> {
+        Engine {
+            links: Vec::new(),
+            ops: Ops::default(),
+            queues: Queues::default(),
+            active: VecDeque::new(),
+        }
+    }
+
+    pub(crate) fn add_link(&mut self, carrier: C) -> LinkId {
+        let free = self.links.iter().position(|slot| slot.link.is_none());
+        let index = free.unwrap_or_else(|| {
+            self.links.push(Slot {
+                generation: 0,
+                link: None,
+                end: None,
+            });
+            self.links.len() - 1
+        });
+        let slot = &mut self.links[index];
+        slot.generation += 1;
+        slot.end = None;
+        let id = LinkId {
+            index: index as u32,
+            generation: slot.generation,
+        };
+        slot.link = Some(Link {
+            carrier,
+            id,
+            outbox: VecDeque::new(),
+            pushing: VecDeque::new(),
+            outgoing: Vec::new(),
+            spare: Vec::new(),
+            answers: VecDeque::new(),
+            inbound: Vec::new(),
+            placing: None,
+            early: 0,
+            queued: 0,
+        });
+        id
+    }
+
+    /// Why there is no such link.
+    fn why_gone(&self, id: LinkId) -> Error {
+        let slot = self.links.get(id.index as usize);
+        let end = slot
+            .filter(|slot| slot.generation == id.generation)
+            .and_then(|slot| slot.end.as_ref());
+        end.map_or(Error::Misuse("the link has been closed"), Error::again)
+    }
+
+    pub(crate) fn links(&mut self) -> impl Iterator<Item = (LinkId, &mut C)> {
+        self.links
+            .iter_mut()
+            .filter_map(|slot| slot.link.as_mut())
+            .map(|link| (link.id, &mut link.carrier))
+    }
+
+    pub(crate) fn carrier(&mut self, id: LinkId) -> Option<&mut C> {
+        self.link(id).map(|link| &mut link.carrier)
+    }
+
+    fn link(&mut self, id: LinkId) -> Option<&mut Link<C>> {
+        let slot = self.links.get_mut(id.index as usize)?;
+        slot.link.as_mut().filter(|link| link.id == id)
+    }
+
+    /// Whether the link has work of its own that the peer's reading lets go on.
+    pub(crate) fn is_sending(&self, id: LinkId) -> bool {
+        let link = self
+            .links
+            .get(id.index as usize)
+            .and_then(|slot| slot.link.as_ref());
+        link.is_some_and(|link| {
+            !link.outbox.is_empty()
+                || !link.pushing.is_empty()
+                || !link.answers.is_empty()
+                || link.carrier.is_blocked()
+        })
+    }
+
+    /// Gives up an operation that has not been matched. False when it is too late, or not known yet: then it ends as it ends.
+    pub(crate) fn cancel(&mut self, request: Request) -> Result<bool, Error> {
+        match self.ops.running(request)? {
+            Some(State::Receive(_)) => {
+                let taken = self.queues.unpost(request.index);
+                if taken {
+                    self.ops.end(request.index, Err(Error::Cancelled));
+                }
+                Ok(taken)
+            }
+            Some(State::Send {
+                link,
+                number: Some(number),
+            }) => {
+                let (link, number) = (*link as usize, *number);
+                Ok(self.cancel_send(request, link, number))
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Takes what has come and sends what can go, on one link. True when anything happened.
+    pub(crate) fn progress(&mut self, id: LinkId) -> bool {
+        match self.try_progress(id) {
+            Ok(happened) => happened,
+            Err(error) => {
+                self.fail(id, error);
+                true
+            }
+        }
+    }
+
+    fn try_progress(&mut self, id: LinkId) -> Result<bool, Error> {
+        let index = id.index as usize;
+        let mut happened = false;
+        for _ in 0..TURN {
+            let Some(slot) = self.links.get_mut(index) else {
+                break;
+            };
+            let Some(link) = slot.link.as_mut().filter(|link| link.id == id) else {
+                break;
+            };
+            let (queues, ops) = (&mut self.queues, &mut self.ops);
+            let (inbound, placing) = (&mut link.inbound, &mut link.placing);
+            let mut placer =
+                |head: &Head, len: usize| place(head, len, id, queues, ops, inbound, placing);
+            let Some((head, body)) = link.carrier.recv(&mut placer)? else {
+                break;
+            };
+            happened = true;
+            self.handle(index, head, body)?;
+        }
+        if self.is_sending(id) {
+            happened |= self.send_on(index)?;
+        }
+        if let Some(link) = self.link(id) {
+            link.carrier.flush()?;
+        }
+        Ok(happened)
+    }
+
+    fn handle(&mut self, index: usize, head: Head, body: Body) -> Result<(), Error> {
+        match head.kind {
+            Kind::Eager => self.arrived(index, head, body),
+            Kind::Offer => self.offered(index, head, body),
+            Kind::Part => self.part(index, head, body),
+            Kind::Withdraw => self.withdraw(index, head),
+            Kind::Accept => self.accepted(index, head),
+            Kind::Taken => self.taken(index, head),
+            Kind::Withdrawn => self.withdrawn(index, head),
+            Kind::Credit => Err(Error::PeerMisbehaved(
+                "credit comes where it is not counted",
+            )),
+        }
+    }
+
+    /// The link is of no use any more: everything that waits for it ends with the error.
+    pub(crate) fn fail(&mut self, id: LinkId, error: Error) {
+        if self.link(id).is_none() {
+            return;
+        }
+        let Some(link) = self.links[id.index as usize].link.take() else {
+            return;
+        };
+        self.links[id.index as usize].end = Some(error.again());
+        let is_last = self.links.iter().all(|slot| slot.link.is_none());
+        let mut ended: Vec<u32> = link
+            .outgoing
+            .into_iter()
+            .flatten()
+            .filter_map(|outgoing| outgoing.op)
+            .collect();
+        ended.extend(link.placing);
+        ended.extend(
+            link.inbound
+                .iter()
+                .filter_map(|inbound| match inbound.target {
+                    Target::Receive(op) => Some(op),
+                    _ => None,
+                }),
+        );
+        ended.extend(self.queues.cut(id, is_last));
+        ended.sort_unstable();
+        ended.dedup();
+        for op in ended {
+            self.ops.end(op, Err(error.again()));
+        }
+    }
+}

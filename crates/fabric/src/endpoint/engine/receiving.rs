@@ -1,0 +1,487 @@
+//! What comes in: matching messages with receives, holding those that wait, and putting parts together.
+
+use std::ptr::NonNull;
+
+use super::super::carrier::{Body, Carrier, ENVELOPES};
+use super::super::head::{Head, Kind, ACTIVE, OFFER, SYNC};
+use super::super::memory::Memory;
+use super::super::ops::{Ops, Receive, Request, State, Status};
+use super::super::queue::{Queues, Unexpected, Wanted, What};
+use super::super::LinkId;
+use super::{Engine, Link};
+use crate::Error;
+
+/// An offered message on its way in.
+pub(super) struct Inbound {
+    id: u32,
+    len: usize,
+    got: usize,
+    pub(super) target: Target,
+    is_sync: bool,
+}
+
+pub(super) enum Target {
+    /// Not matched yet: what came early.
+    Held(Vec<Body>),
+    Receive(u32),
+    Handler {
+        handler: u16,
+        tag: u64,
+        bytes: Vec<u8>,
+    },
+}
+
+/// A message for a handler.
+pub(crate) struct Active {
+    pub(crate) from: LinkId,
+    pub(crate) handler: u16,
+    pub(crate) tag: u64,
+    pub(crate) bytes: Bytes,
+}
+
+pub(crate) enum Bytes {
+    Body(Body),
+    Whole(Vec<u8>),
+}
+
+impl<C: Carrier> Engine<C> {
+    /// Begins to receive.
+    pub(crate) fn receive(&mut self, wanted: Wanted, memory: Memory) -> Request {
+        if let Some(found) = self.queues.message_for(&wanted) {
+            let request = self.ops.begin(State::Receive(Receive {
+                memory,
+                status: None,
+            }));
+            self.take_queued(found, request.index);
+            return request;
+        }
+        if let Some(error) = self.hopeless(&wanted) {
+            return self.ops.ended(Err(error));
+        }
+        let request = self.ops.begin(State::Receive(Receive {
+            memory,
+            status: None,
+        }));
+        self.queues.post(wanted, request.index);
+        request
+    }
+
+    /// Why no message can ever come for this receive, or none.
+    pub(crate) fn hopeless(&self, wanted: &Wanted) -> Option<Error> {
+        let full = |link: &Link<C>| link.queued >= ENVELOPES;
+        match wanted.from {
+            Some(from) => {
+                let slot = self.links.get(from.index as usize);
+                match slot
+                    .and_then(|slot| slot.link.as_ref())
+                    .filter(|link| link.id == from)
+                {
+                    None => Some(self.why_gone(from)),
+                    Some(link) if full(link) => Some(Error::Starved(link.queued)),
+                    Some(_) => None,
+                }
+            }
+            None => {
+                let mut links = self
+                    .links
+                    .iter()
+                    .filter_map(|slot| slot.link.as_ref())
+                    .peekable();
+                links.peek()?;
+                links.all(full).then_some(Error::Starved(ENVELOPES))
+            }
+        }
+    }
+
+    /// The message that a receive would take: where from, which tag, how long.
+    pub(crate) fn peek(&self, wanted: &Wanted) -> Option<Status> {
+        let found = self.queues.peek_message(wanted)?;
+        Some(Status {
+            link: found.from,
+            tag: found.tag,
+            len: found.len(),
+        })
+    }
+
+    /// Takes a whole message out of the queue, where it lies. None where there is none, or where it is still with its sender.
+    pub(crate) fn take_in_place(&mut self, wanted: &Wanted) -> Option<(Status, Body)> {
+        let found = self.queues.peek_message(wanted)?;
+        if let What::Offer { .. } = found.what {
+            return None;
+        }
+        let found = self.queues.message_for(wanted)?;
+        let status = Status {
+            link: found.from,
+            tag: found.tag,
+            len: found.len(),
+        };
+        let What::Whole { body, sync } = found.what else {
+            unreachable!("looked at above");
+        };
+        if let Some(link) = self.link(found.from) {
+            link.leaves_queue(body.len());
+            link.answers
+                .extend(sync.map(|id| Head::new(Kind::Taken, id, 0)));
+            let id = link.id;
+            if let Err(error) = self.send_on(id.index as usize) {
+                self.fail(id, error);
+            }
+        }
+        Some((status, body))
+    }
+
+    /// A whole message has come.
+    #[inline]
+    pub(super) fn arrived(&mut self, index: usize, head: Head, body: Body) -> Result<(), Error> {
+        let link = self.links[index].link.as_mut().expect("the caller has it");
+        let sync = head.has(SYNC).then_some(head.id);
+        let from = link.id;
+        if head.has(ACTIVE) {
+            link.joins_queue()?;
+            self.active.push_back(Active {
+                from,
+                handler: head.handler,
+                tag: head.value,
+                bytes: Bytes::Body(body),
+            });
+            link.answers
+                .extend(sync.map(|id| Head::new(Kind::Taken, id, 0)));
+            return Ok(());
+        }
+        let placed = link.placing.take();
+        let Some(op) = placed.or_else(|| self.queues.receive_for(from, head.value)) else {
+            link.joins_queue()?;
+            let is_full = link.queued >= ENVELOPES;
+            self.queues.hold(Unexpected {
+                from,
+                tag: head.value,
+                what: What::Whole { body, sync },
+            });
+            if is_full {
+                self.starve();
+            }
+            return Ok(());
+        };
+        link.answers
+            .extend(sync.map(|id| Head::new(Kind::Taken, id, 0)));
+        let len = finish_whole(&mut self.ops, op, from, head.value, body);
+        link.carrier.matched(len);
+        Ok(())
+    }
+
+    pub(super) fn offered(&mut self, index: usize, head: Head, body: Body) -> Result<(), Error> {
+        let link = self.links[index].link.as_mut().expect("the caller has it");
+        let wrong = Error::PeerMisbehaved("an offer makes no sense");
+        let Body::Short(bytes, len) = body else {
+            return Err(wrong);
+        };
+        if len as usize != OFFER || link.inbound.iter().any(|inbound| inbound.id == head.id) {
+            return Err(wrong);
+        }
+        let long = u64::from_le_bytes(std::array::from_fn(|i| bytes[i]));
+        let len = usize::try_from(long)
+            .ok()
+            .filter(|len| *len <= isize::MAX as usize);
+        let len = len.ok_or(wrong)?;
+        let from = link.id;
+        let mut inbound = Inbound {
+            id: head.id,
+            len,
+            got: 0,
+            target: Target::Held(Vec::new()),
+            is_sync: head.has(SYNC),
+        };
+        if head.has(ACTIVE) {
+            link.joins_queue()?;
+            let mut bytes = Vec::new();
+            // Memory that cannot be had is the peer's error here: nobody but it asked for so much.
+            if bytes.try_reserve_exact(len).is_err() {
+                return Err(Error::PeerMisbehaved(
+                    "a message for a handler is longer than memory",
+                ));
+            }
+            inbound.target = Target::Handler {
+                handler: head.handler,
+                tag: head.value,
+                bytes,
+            };
+            link.answers.push_back(Head::new(Kind::Accept, head.id, 0));
+            link.inbound.push(inbound);
+            return self.came_in(index, head.id);
+        }
+        match self.queues.receive_for(from, head.value) {
+            Some(op) => {
+                matched(&mut self.ops, op, from, head.value, len);
+                inbound.target = Target::Receive(op);
+                link.carrier.matched(0);
+                link.answers.push_back(Head::new(Kind::Accept, head.id, 0));
+                link.inbound.push(inbound);
+                self.came_in(index, head.id)
+            }
+            None => {
+                link.joins_queue()?;
+                let is_full = link.queued >= ENVELOPES;
+                link.inbound.push(inbound);
+                self.queues.hold(Unexpected {
+                    from,
+                    tag: head.value,
+                    what: What::Offer { id: head.id, len },
+                });
+                if is_full {
+                    self.starve();
+                }
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn part(&mut self, index: usize, head: Head, body: Body) -> Result<(), Error> {
+        let link = self.links[index].link.as_mut().expect("the caller has it");
+        link.placing = None;
+        let inbound = link
+            .inbound
+            .iter_mut()
+            .find(|inbound| inbound.id == head.id);
+        let Some(inbound) = inbound else {
+            return Err(Error::PeerMisbehaved("a part belongs to no message"));
+        };
+        let len = body.len();
+        if head.value != inbound.got as u64 || len > inbound.len - inbound.got || len == 0 {
+            return Err(Error::PeerMisbehaved("a part does not fit its message"));
+        }
+        match &mut inbound.target {
+            Target::Held(held) => held.push(body),
+            Target::Receive(op) => {
+                if let (Some(bytes), State::Receive(receive)) = (body.as_ptr(), self.ops.state(*op))
+                {
+                    // SAFETY: the body has that many bytes.
+                    unsafe { receive.memory.scatter(inbound.got, bytes, len) };
+                }
+            }
+            Target::Handler { bytes, .. } => match &body {
+                Body::Held(message) => message.copy_range(0, len, bytes),
+                Body::Short(short, _) => bytes.extend_from_slice(&short[..len]),
+                Body::Placed(_) => unreachable!("no place is given for handlers"),
+            },
+        }
+        inbound.got += len;
+        self.came_in(index, head.id)
+    }
+
+    /// Ends an offered message when all of it has come.
+    fn came_in(&mut self, index: usize, id: u32) -> Result<(), Error> {
+        let link = self.links[index].link.as_mut().expect("the caller has it");
+        let at = link.inbound.iter().position(|inbound| inbound.id == id);
+        let Some(at) = at else {
+            return Ok(());
+        };
+        let inbound = &link.inbound[at];
+        if inbound.got < inbound.len || matches!(inbound.target, Target::Held(_)) {
+            return Ok(());
+        }
+        let inbound = link.inbound.swap_remove(at);
+        if inbound.is_sync {
+            link.answers.push_back(Head::new(Kind::Taken, id, 0));
+        }
+        match inbound.target {
+            Target::Held(_) => {}
+            Target::Receive(op) => finish_received(&mut self.ops, op),
+            Target::Handler {
+                handler,
+                tag,
+                bytes,
+            } => self.active.push_back(Active {
+                from: link.id,
+                handler,
+                tag,
+                bytes: Bytes::Whole(bytes),
+            }),
+        }
+        Ok(())
+    }
+
+    /// The peer gives up an offer.
+    pub(super) fn withdraw(&mut self, index: usize, head: Head) -> Result<(), Error> {
+        let link = self.links[index].link.as_mut().expect("the caller has it");
+        let at = link
+            .inbound
+            .iter()
+            .position(|inbound| inbound.id == head.id);
+        let Some(at) = at else {
+            return Err(Error::PeerMisbehaved("it withdraws what it did not offer"));
+        };
+        // A message that has been matched is accepted already, and stays so.
+        if matches!(link.inbound[at].target, Target::Held(_)) {
+            let id = link.id;
+            link.inbound.swap_remove(at);
+            if !self.queues.forget_offer(id, head.id) {
+                return Err(Error::PeerMisbehaved("it withdraws what it did not offer"));
+            }
+            link.leaves_queue(0);
+            link.answers
+                .push_back(Head::new(Kind::Withdrawn, head.id, 0));
+        }
+        Ok(())
+    }
+
+    /// Gives a message from the queue to a receive.
+    fn take_queued(&mut self, found: Unexpected, op: u32) {
+        let from = found.from;
+        match found.what {
+            What::Whole { body, sync } => {
+                let len = finish_whole(&mut self.ops, op, from, found.tag, body);
+                if let Some(link) = self.link(from) {
+                    link.leaves_queue(len);
+                    link.answers
+                        .extend(sync.map(|id| Head::new(Kind::Taken, id, 0)));
+                }
+            }
+            What::Offer { id, len } => {
+                matched(&mut self.ops, op, from, found.tag, len);
+                let link = self.links[from.index as usize].link.as_mut();
+                let link = link.expect("offers go with their link");
+                link.leaves_queue(0);
+                link.answers.push_back(Head::new(Kind::Accept, id, 0));
+                let inbound = link.inbound.iter_mut().find(|inbound| inbound.id == id);
+                let inbound = inbound.expect("offers in the queue are on their way in");
+                let held = std::mem::replace(&mut inbound.target, Target::Receive(op));
+                if let (Target::Held(parts), State::Receive(receive)) = (held, self.ops.state(op)) {
+                    let mut offset = 0;
+                    for part in parts {
+                        if let Some(bytes) = part.as_ptr() {
+                            // SAFETY: the part has that many bytes.
+                            unsafe { receive.memory.scatter(offset, bytes, part.len()) };
+                        }
+                        offset += part.len();
+                    }
+                }
+                // Nothing in there fails for a message that was good so far.
+                let _ = self.came_in(from.index as usize, id);
+            }
+        }
+        if self.link(from).is_some() {
+            if let Err(error) = self.send_on(from.index as usize) {
+                self.fail(from, error);
+            }
+        }
+    }
+
+    /// A handler has run: its message's envelope may be used again.
+    pub(crate) fn handled(&mut self, from: LinkId, eager_bytes: usize) {
+        if let Some(link) = self.link(from) {
+            link.leaves_queue(eager_bytes);
+        }
+    }
+
+    /// Ends the receives for which no message can come any more.
+    fn starve(&mut self) {
+        let links: Vec<(LinkId, bool)> = self
+            .links
+            .iter()
+            .filter_map(|slot| slot.link.as_ref())
+            .map(|link| (link.id, link.queued >= ENVELOPES))
+            .collect();
+        let all_full = links.iter().all(|(_, full)| *full);
+        let starved = self.queues.unpost_where(|wanted| match wanted.from {
+            Some(from) => links.iter().any(|(id, full)| *id == from && *full),
+            None => all_full,
+        });
+        for op in starved {
+            self.ops.end(op, Err(Error::Starved(ENVELOPES)));
+        }
+    }
+}
+
+impl<C: Carrier> Link<C> {
+    pub(super) fn joins_queue(&mut self) -> Result<(), Error> {
+        if self.queued >= ENVELOPES {
+            return Err(Error::PeerMisbehaved("it sends without credit"));
+        }
+        self.queued += 1;
+        Ok(())
+    }
+
+    pub(super) fn leaves_queue(&mut self, eager_bytes: usize) {
+        self.queued -= 1;
+        self.carrier.matched(eager_bytes);
+        // A peer that is gone is found out by the next look at what it sent.
+        let _ = self.carrier.flush();
+    }
+}
+
+/// Where the carrier may write a payload straight to.
+pub(super) fn place(
+    head: &Head,
+    len: usize,
+    from: LinkId,
+    queues: &mut Queues,
+    ops: &mut Ops,
+    inbound: &mut [Inbound],
+    placing: &mut Option<u32>,
+) -> Option<NonNull<u8>> {
+    let (op, offset) = match head.kind {
+        Kind::Eager if !head.has(ACTIVE) => (queues.peek_receive(from, head.value)?, 0),
+        Kind::Part => {
+            let found = inbound.iter().find(|inbound| inbound.id == head.id)?;
+            let fits = head.value == found.got as u64 && len <= found.len - found.got;
+            match found.target {
+                Target::Receive(op) if fits => (op, found.got),
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    let State::Receive(receive) = ops.state(op) else {
+        return None;
+    };
+    let start = receive.memory.contiguous()?;
+    if offset.checked_add(len)? > receive.memory.len() {
+        return None;
+    }
+    if head.kind == Kind::Eager {
+        queues.receive_for(from, head.value);
+        *placing = Some(op);
+    }
+    // SAFETY: inside the receive's memory, as was just looked at.
+    NonNull::new(unsafe { start.add(offset) })
+}
+
+/// A receive has found a message that is still coming.
+fn matched(ops: &mut Ops, op: u32, link: LinkId, tag: u64, len: usize) {
+    if let State::Receive(receive) = ops.state(op) {
+        receive.status = Some(Status { link, tag, len });
+    }
+}
+
+/// A receive has all of its message.
+fn finish_received(ops: &mut Ops, op: u32) {
+    let State::Receive(receive) = ops.state(op) else {
+        return;
+    };
+    let room = receive.memory.len();
+    let status = receive.status.expect("matched before anything came");
+    let result = match status.len > room {
+        true => Err(Error::Truncated {
+            len: status.len,
+            room,
+        }),
+        false => Ok(status),
+    };
+    ops.end(op, result);
+}
+
+/// A receive has found a message that is here. Gives its length.
+#[inline]
+fn finish_whole(ops: &mut Ops, op: u32, link: LinkId, tag: u64, body: Body) -> usize {
+    let len = body.len();
+    let State::Receive(receive) = ops.state(op) else {
+        return len;
+    };
+    receive.status = Some(Status { link, tag, len });
+    if let Some(bytes) = body.as_ptr() {
+        // SAFETY: the body has that many bytes.
+        unsafe { receive.memory.scatter(0, bytes, len) };
+    }
+    finish_received(ops, op);
+    len
+}

@@ -1,0 +1,410 @@
+//! What goes out: announcing messages, and sending the parts of those that were offered.
+
+use std::ptr::NonNull;
+
+use super::super::carrier::{Carrier, Payload, Sent};
+use super::super::head::{Head, Kind, OFFER, SYNC};
+use super::super::memory::Memory;
+use super::super::ops::{Request, State, Status};
+use super::super::LinkId;
+use super::{Engine, Link};
+use crate::Error;
+
+/// How a message is to be sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct How {
+    /// The send ends when the receiver has matched the message, not when its memory may be used again.
+    pub sync: bool,
+    /// It may overtake others of the same link.
+    pub unordered: bool,
+}
+
+/// A message on its way out.
+pub(super) struct Outgoing {
+    head: Head,
+    memory: Memory,
+    /// Who is told of its end.
+    pub(super) op: Option<u32>,
+    sent: usize,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Queued,
+    Offered,
+    Withdrawing,
+    Accepted,
+    /// All is sent, and the receiver is to say that it took it.
+    Sync,
+}
+
+impl<C: Carrier> Engine<C> {
+    /// Begins to send. Where all goes at once, the operation has ended when this returns.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for a link that is not there any more.
+    #[inline]
+    pub(crate) fn send(
+        &mut self,
+        to: LinkId,
+        head: Head,
+        memory: Memory,
+        how: How,
+    ) -> Result<Option<Request>, Error> {
+        let Some(link) = self
+            .links
+            .get_mut(to.index as usize)
+            .and_then(|slot| slot.link.as_mut())
+            .filter(|link| link.id == to)
+        else {
+            return Err(self.why_gone(to));
+        };
+        let may_go = link.outbox.is_empty() || how.unordered;
+        if may_go && !how.sync && memory.len() <= link.carrier.eager_max() {
+            let payload = Payload {
+                memory: &memory,
+                offset: 0,
+                len: memory.len(),
+            };
+            match link.carrier.send(&head, payload) {
+                Ok(Sent::Done) => return Ok(None),
+                Ok(Sent::Busy | Sent::NoCredit) => {}
+                Err(error) => {
+                    self.fail(to, error.again());
+                    return Err(error);
+                }
+            }
+        }
+        let mut head = head;
+        if how.sync {
+            head.flags |= SYNC;
+        }
+        let request = self.ops.begin(State::Send {
+            link: to.index,
+            number: None,
+        });
+        let outgoing = Outgoing {
+            head,
+            memory,
+            op: Some(request.index),
+            sent: 0,
+            phase: Phase::Queued,
+        };
+        let link = self.links[to.index as usize]
+            .link
+            .as_mut()
+            .expect("found above");
+        let number = link.number(outgoing);
+        *self.ops.state(request.index) = State::Send {
+            link: to.index,
+            number: Some(number),
+        };
+        link.outbox.push_back(number);
+        if let Err(error) = self.send_on(to.index as usize) {
+            self.fail(to, error);
+        }
+        Ok(Some(request))
+    }
+
+    /// Gives up a send that has not been matched. False when it is too late, or not known yet.
+    pub(super) fn cancel_send(&mut self, request: Request, link: usize, number: u32) -> bool {
+        let Some(found) = self.links[link].link.as_mut() else {
+            return false;
+        };
+        let Some(outgoing) = found.outgoing[number as usize].as_mut() else {
+            return false;
+        };
+        match outgoing.phase {
+            Phase::Queued => {
+                found.outbox.retain(|queued| *queued != number);
+                found.forget(number);
+                self.ops.end(request.index, Err(Error::Cancelled));
+                true
+            }
+            Phase::Offered if outgoing.sent < outgoing.memory.len() => {
+                outgoing.phase = Phase::Withdrawing;
+                found.pushing.retain(|pushed| *pushed != number);
+                found.outbox.push_back(number);
+                let id = found.id;
+                if let Err(error) = self.send_on(link) {
+                    self.fail(id, error);
+                }
+                false
+            }
+            _ => false,
+        }
+    }
+
+    /// The peer has a place for a message that was offered.
+    pub(super) fn accepted(&mut self, index: usize, head: Head) -> Result<(), Error> {
+        let link = self.links[index].link.as_mut().expect("the caller has it");
+        let outgoing = link.outgoing(head.id)?;
+        match outgoing.phase {
+            Phase::Offered | Phase::Withdrawing => {}
+            _ => return Err(Error::PeerMisbehaved("it accepts what was not offered")),
+        }
+        let was_withdrawn = outgoing.phase == Phase::Withdrawing;
+        outgoing.phase = Phase::Accepted;
+        let (sent, whole) = (outgoing.sent, outgoing.sent == outgoing.memory.len());
+        link.early = link.early.saturating_sub(sent);
+        if was_withdrawn {
+            link.outbox.retain(|queued| *queued != head.id);
+        }
+        match whole {
+            true => self.all_sent(index, head.id),
+            false if !link.pushing.contains(&head.id) => link.pushing.push_back(head.id),
+            false => {}
+        }
+        Ok(())
+    }
+
+    /// The peer has a message of which it was to say so.
+    pub(super) fn taken(&mut self, index: usize, head: Head) -> Result<(), Error> {
+        let link = self.links[index].link.as_mut().expect("the caller has it");
+        let id = link.id;
+        let outgoing = link.outgoing(head.id)?;
+        if outgoing.phase != Phase::Sync {
+            return Err(Error::PeerMisbehaved("it takes what was not sent"));
+        }
+        let (op, status) = (outgoing.op, outgoing.status(id));
+        link.forget(head.id);
+        if let Some(op) = op {
+            self.ops.end(op, Ok(status));
+        }
+        Ok(())
+    }
+
+    /// The peer has forgotten an offer.
+    pub(super) fn withdrawn(&mut self, index: usize, head: Head) -> Result<(), Error> {
+        let link = self.links[index].link.as_mut().expect("the caller has it");
+        let outgoing = link.outgoing(head.id)?;
+        if outgoing.phase != Phase::Withdrawing {
+            return Err(Error::PeerMisbehaved("it forgets what was not withdrawn"));
+        }
+        let (op, sent) = (outgoing.op, outgoing.sent);
+        link.forget(head.id);
+        link.early = link.early.saturating_sub(sent);
+        if let Some(op) = op {
+            self.ops.end(op, Err(Error::Cancelled));
+        }
+        Ok(())
+    }
+
+    /// Sends what can go. True when anything went.
+    pub(super) fn send_on(&mut self, index: usize) -> Result<bool, Error> {
+        let mut happened = false;
+        let link = self.links[index].link.as_mut().expect("the caller has it");
+        while let Some(answer) = link.answers.front() {
+            if link.carrier.answer(answer)? != Sent::Done {
+                break;
+            }
+            link.answers.pop_front();
+            happened = true;
+        }
+        loop {
+            let link = self.links[index].link.as_mut().expect("the caller has it");
+            let Some(number) = link.outbox.front().copied() else {
+                break;
+            };
+            if !self.announce(index, number)? {
+                break;
+            }
+            happened = true;
+        }
+        loop {
+            let link = self.links[index].link.as_mut().expect("the caller has it");
+            let Some(number) = link.pushing.front().copied() else {
+                break;
+            };
+            match self.push(index, number)? {
+                Pushed::No => break,
+                Pushed::Some => {}
+            }
+            happened = true;
+        }
+        Ok(happened)
+    }
+
+    /// Sends the first message of the outbox, or offers it. False where neither is possible now.
+    fn announce(&mut self, index: usize, number: u32) -> Result<bool, Error> {
+        let link = self.links[index].link.as_mut().expect("the caller has it");
+        let carrier = &mut link.carrier;
+        let outgoing = link.outgoing[number as usize]
+            .as_mut()
+            .expect("it is in the outbox");
+        let len = outgoing.memory.len();
+        let mut head = Head {
+            id: number,
+            ..outgoing.head
+        };
+        if outgoing.phase == Phase::Withdrawing {
+            let withdraw = Head::new(Kind::Withdraw, number, 0);
+            let sent = carrier.send(&withdraw, NOTHING.payload())?;
+            if sent == Sent::Done {
+                link.outbox.pop_front();
+            }
+            return Ok(sent == Sent::Done);
+        }
+        if len <= carrier.eager_max() {
+            let payload = Payload {
+                memory: &outgoing.memory,
+                offset: 0,
+                len,
+            };
+            match carrier.send(&head, payload)? {
+                Sent::Done => {
+                    outgoing.sent = len;
+                    link.outbox.pop_front();
+                    self.all_sent(index, number);
+                    return Ok(true);
+                }
+                Sent::Busy => return Ok(false),
+                // Nothing is offered that is as short as an offer.
+                Sent::NoCredit if len <= OFFER => return Ok(false),
+                Sent::NoCredit => {}
+            }
+        }
+        head.kind = Kind::Offer;
+        let mut offer = [0; OFFER];
+        offer[..8].copy_from_slice(&(len as u64).to_le_bytes());
+        let address = outgoing.memory.contiguous().map_or(0, |start| start as u64);
+        offer[8..].copy_from_slice(&address.to_le_bytes());
+        let memory = Memory::one(offer.as_mut_ptr(), OFFER);
+        let payload = Payload {
+            memory: &memory,
+            offset: 0,
+            len: OFFER,
+        };
+        if carrier.send(&head, payload)? != Sent::Done {
+            return Ok(false);
+        }
+        outgoing.phase = Phase::Offered;
+        link.outbox.pop_front();
+        link.pushing.push_back(number);
+        Ok(true)
+    }
+
+    /// Sends one more part of a message that was offered.
+    fn push(&mut self, index: usize, number: u32) -> Result<Pushed, Error> {
+        let link = self.links[index].link.as_mut().expect("the caller has it");
+        let outgoing = link.outgoing[number as usize]
+            .as_mut()
+            .expect("it is being pushed");
+        let rest = outgoing.memory.len() - outgoing.sent;
+        let mut len = rest.min(link.carrier.part_max());
+        let is_early = outgoing.phase == Phase::Offered;
+        if is_early {
+            len = len.min(link.carrier.early_max().saturating_sub(link.early));
+            if len == 0 && rest > 0 {
+                // The rest goes when it is accepted.
+                link.pushing.pop_front();
+                return Ok(Pushed::Some);
+            }
+        }
+        if rest > 0 {
+            let head = Head::new(Kind::Part, number, outgoing.sent as u64);
+            let payload = Payload {
+                memory: &outgoing.memory,
+                offset: outgoing.sent,
+                len,
+            };
+            if link.carrier.send(&head, payload)? != Sent::Done {
+                return Ok(Pushed::No);
+            }
+            outgoing.sent += len;
+            link.early += if is_early { len } else { 0 };
+        }
+        link.pushing.pop_front();
+        if outgoing.sent == outgoing.memory.len() {
+            self.all_sent(index, number);
+        } else {
+            // One part of each in turn.
+            link.pushing.push_back(number);
+        }
+        Ok(Pushed::Some)
+    }
+
+    /// All bytes of a message have been handed over.
+    fn all_sent(&mut self, index: usize, number: u32) {
+        let link = self.links[index].link.as_mut().expect("the caller has it");
+        let outgoing = link.outgoing[number as usize]
+            .as_mut()
+            .expect("it was sent");
+        let status = outgoing.status(link.id);
+        if outgoing.head.has(SYNC) {
+            if outgoing.phase != Phase::Offered {
+                outgoing.phase = Phase::Sync;
+            }
+            return;
+        }
+        if let Some(op) = outgoing.op.take() {
+            self.ops.end(op, Ok(status));
+        }
+        // An offer is answered even when all of it has been sent.
+        if outgoing.phase != Phase::Offered {
+            link.forget(number);
+        }
+    }
+}
+
+enum Pushed {
+    No,
+    Some,
+}
+
+/// A payload of no bytes.
+struct Nothing(Memory);
+
+impl Nothing {
+    fn payload(&self) -> Payload<'_> {
+        Payload {
+            memory: &self.0,
+            offset: 0,
+            len: 0,
+        }
+    }
+}
+
+// SAFETY: it has no bytes.
+unsafe impl Sync for Nothing {}
+
+static NOTHING: Nothing = Nothing(Memory::One(NonNull::<u8>::dangling().as_ptr(), 0));
+
+impl<C: Carrier> Link<C> {
+    fn number(&mut self, outgoing: Outgoing) -> u32 {
+        match self.spare.pop() {
+            Some(free) => {
+                self.outgoing[free as usize] = Some(outgoing);
+                free
+            }
+            None => {
+                self.outgoing.push(Some(outgoing));
+                self.outgoing.len() as u32 - 1
+            }
+        }
+    }
+
+    /// A message on its way out has ended.
+    fn forget(&mut self, number: u32) {
+        self.outgoing[number as usize] = None;
+        self.spare.push(number);
+    }
+
+    fn outgoing(&mut self, number: u32) -> Result<&mut Outgoing, Error> {
+        self.outgoing
+            .get_mut(number as usize)
+            .and_then(Option::as_mut)
+            .ok_or(Error::PeerMisbehaved("it answers what was not sent"))
+    }
+}
+
+impl Outgoing {
+    fn status(&self, link: LinkId) -> Status {
+        Status {
+            link,
+            tag: self.head.value,
+            len: self.memory.len(),
+        }
+    }
+}
