@@ -62,7 +62,7 @@ impl Carrier for OwnLink {
                         .memory
                         .gather(payload.offset, short.as_mut_ptr(), len)
                 };
-                Body::Short(short, len as u8)
+                Body::short(&short[..len])
             }
             _ => {
                 let block = Block::new(len);
@@ -86,7 +86,7 @@ impl Carrier for OwnLink {
 
     fn recv(&mut self, _placer: Placer<'_>) -> Result<Option<(Head, Body)>, Error> {
         if let Some(head) = self.answers.pop_front() {
-            return Ok(Some((head, Body::Short([0; SHORT], 0))));
+            return Ok(Some((head, Body::short(&[]))));
         }
         Ok(self.frames.pop_front())
     }

@@ -227,7 +227,12 @@ impl Shared {
         let mut state = self.state();
         let request = state.engine.receive(wanted, memory);
         if !matches!(state.engine.ops.is_done(request), Ok(true)) {
-            self.look(&mut state);
+            match wanted.from {
+                Some(from) if state.hot.contains(&from) => {
+                    state.engine.progress_until(from, Some(request));
+                }
+                _ => drop(self.look(&mut state)),
+            }
         }
         match state.engine.ops.take(request) {
             Ok(Some(result)) => Ok(result),

@@ -230,11 +230,7 @@ impl Carrier for ShmLink {
             if found.len as usize > SHORT {
                 return Err(Error::PeerMisbehaved("a short frame is too long"));
             }
-            let mut bytes = [0; SHORT];
-            for (place, word) in bytes.chunks_exact_mut(8).zip(short) {
-                place.copy_from_slice(&word.to_ne_bytes());
-            }
-            return Ok(Some((head, Body::Short(bytes, found.len as u8))));
+            return Ok(Some((head, Body::Short(short, found.len as u8))));
         }
         let message = self.back.message(found, self.chunk as usize)?;
         Ok(Some((head, Body::Held(message))))

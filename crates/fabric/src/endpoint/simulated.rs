@@ -122,7 +122,7 @@ impl Carrier for Simulated {
         let mut back = self.back.borrow_mut();
         if back.answers.front().is_some_and(|(due, _)| *due <= now) {
             let (_, head) = back.answers.pop_front().unwrap();
-            return Ok(Some((head, Body::Short([0; SHORT], 0))));
+            return Ok(Some((head, Body::short(&[]))));
         }
         if back.frames.front().is_none_or(|(due, ..)| *due > now) {
             return match back.is_cut && back.frames.is_empty() && back.answers.is_empty() {
@@ -133,9 +133,7 @@ impl Carrier for Simulated {
         let (_, head, bytes) = back.frames.pop_front().unwrap();
         drop(back);
         if bytes.len() <= SHORT {
-            let mut short = [0; SHORT];
-            short[..bytes.len()].copy_from_slice(&bytes);
-            return Ok(Some((head, Body::Short(short, bytes.len() as u8))));
+            return Ok(Some((head, Body::short(&bytes))));
         }
         if self.world.borrow_mut().chance.below(2) == 0 {
             if let Some(place) = placer(&head, bytes.len()) {

@@ -265,7 +265,7 @@ impl StreamLink {
             let mut short = [0; SHORT];
             self.buffer.read(self.start, &mut short[..len]);
             self.start += len;
-            return Ok(Some((head, Body::Short(short, len as u8))));
+            return Ok(Some((head, Body::short(&short[..len]))));
         }
         let into = match placer(&head, len) {
             Some(place) => Place::Direct(place),
@@ -318,7 +318,7 @@ impl StreamLink {
             Place::Block(block) if len <= SHORT => {
                 let mut short = [0; SHORT];
                 block.read(0, &mut short[..len]);
-                Body::Short(short, len as u8)
+                Body::short(&short[..len])
             }
             Place::Block(block) => {
                 let start = block.range(0, len);
@@ -468,7 +468,7 @@ impl Carrier for StreamLink {
             self.listen()?;
         }
         if let Some(head) = self.heard.pop_front() {
-            return Ok(Some((head, Body::Short([0; SHORT], 0))));
+            return Ok(Some((head, Body::short(&[]))));
         }
         if self.incoming.is_some() {
             return self.go_on();

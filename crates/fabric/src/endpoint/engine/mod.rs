@@ -165,7 +165,13 @@ impl<C: Carrier> Engine<C> {
 
     /// Takes what has come and sends what can go, on one link. True when anything happened.
     pub(crate) fn progress(&mut self, id: LinkId) -> bool {
-        match self.try_progress(id) {
+        self.progress_until(id, None)
+    }
+
+    /// Likewise, but leaves what comes after the end of an operation: its own turn may find it a place at once.
+    #[inline]
+    pub(crate) fn progress_until(&mut self, id: LinkId, end: Option<Request>) -> bool {
+        match self.try_progress(id, end) {
             Ok(happened) => happened,
             Err(error) => {
                 self.fail(id, error);
@@ -174,7 +180,7 @@ impl<C: Carrier> Engine<C> {
         }
     }
 
-    fn try_progress(&mut self, id: LinkId) -> Result<bool, Error> {
+    fn try_progress(&mut self, id: LinkId, end: Option<Request>) -> Result<bool, Error> {
         let index = id.index as usize;
         let mut happened = false;
         for _ in 0..TURN {
@@ -193,6 +199,9 @@ impl<C: Carrier> Engine<C> {
             };
             happened = true;
             self.handle(index, head, body)?;
+            if end.is_some_and(|end| matches!(self.ops.is_done(end), Ok(true))) {
+                break;
+            }
         }
         if self.is_sending(id) {
             happened |= self.send_on(index)?;

@@ -172,14 +172,13 @@ impl<C: Carrier> Engine<C> {
     pub(super) fn offered(&mut self, index: usize, head: Head, body: Body) -> Result<(), Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         let wrong = Error::PeerMisbehaved("an offer makes no sense");
-        let Body::Short(bytes, len) = body else {
+        let Body::Short([len_sent, _, _], size) = body else {
             return Err(wrong);
         };
-        if len as usize != OFFER || link.inbound.iter().any(|inbound| inbound.id == head.id) {
+        if size as usize != OFFER || link.inbound.iter().any(|inbound| inbound.id == head.id) {
             return Err(wrong);
         }
-        let long = u64::from_le_bytes(std::array::from_fn(|i| bytes[i]));
-        let len = usize::try_from(long)
+        let len = usize::try_from(u64::from_le(len_sent))
             .ok()
             .filter(|len| *len <= isize::MAX as usize);
         let len = len.ok_or(wrong)?;
@@ -260,7 +259,9 @@ impl<C: Carrier> Engine<C> {
             }
             Target::Handler { bytes, .. } => match &body {
                 Body::Held(message) => message.copy_range(0, len, bytes),
-                Body::Short(short, _) => bytes.extend_from_slice(&short[..len]),
+                Body::Short(words, _) => {
+                    bytes.extend_from_slice(&words.map(u64::to_ne_bytes).as_flattened()[..len])
+                }
                 Body::Placed(_) => unreachable!("no place is given for handlers"),
             },
         }
