@@ -95,6 +95,11 @@ pub(crate) trait Carrier {
     /// Bytes of offered messages that may be sent before the receiver asks for them.
     fn early_max(&self) -> usize;
 
+    /// Whether it is certain, without a system call, that nothing has come and nothing has to be told.
+    fn is_quiet(&self) -> bool {
+        false
+    }
+
     /// Whether something was taken for sent and has not gone yet.
     fn is_blocked(&self) -> bool {
         false

@@ -58,6 +58,11 @@ impl Carrier for AnyLink {
     }
 
     #[inline]
+    fn is_quiet(&self) -> bool {
+        each!(self, link => link.is_quiet())
+    }
+
+    #[inline]
     fn is_blocked(&self) -> bool {
         each!(self, link => link.is_blocked())
     }

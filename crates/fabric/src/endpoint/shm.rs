@@ -256,6 +256,11 @@ impl Carrier for ShmLink {
         self.parts.len() * self.chunk as usize / 4 * 3
     }
 
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.told == self.next && !self.is_untold && !self.is_ready()
+    }
+
     fn flush(&mut self) -> Result<(), Error> {
         if std::mem::take(&mut self.is_untold) {
             self.back.wake_writer();

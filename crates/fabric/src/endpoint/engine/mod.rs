@@ -171,6 +171,13 @@ impl<C: Carrier> Engine<C> {
     /// Likewise, but leaves what comes after the end of an operation: its own turn may find it a place at once.
     #[inline]
     pub(crate) fn progress_until(&mut self, id: LinkId, end: Option<Request>) -> bool {
+        let slot = self.links.get(id.index as usize);
+        if slot
+            .and_then(|slot| slot.link.as_ref())
+            .is_none_or(Link::is_quiet)
+        {
+            return false;
+        }
         match self.try_progress(id, end) {
             Ok(happened) => happened,
             Err(error) => {
@@ -258,5 +265,16 @@ impl<C: Carrier> Engine<C> {
         for op in ended {
             self.ops.end(op, Err(error.again()));
         }
+    }
+}
+
+impl<C: Carrier> Link<C> {
+    /// Nothing has come and nothing is to go.
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.carrier.is_quiet()
+            && self.outbox.is_empty()
+            && self.pushing.is_empty()
+            && self.answers.is_empty()
     }
 }
