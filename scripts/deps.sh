@@ -98,6 +98,11 @@ if [ "$goal" = apps ] || [ "$goal" = bench ]; then
     $program xdotool "plays it" have xdotool
     $program python3-vtk9 "meshes and volumes" module vtk
 fi
+if [ "$goal" = bench ]; then
+    like libopenmpi-dev "messages of Open MPI, to compare with" have mpicc
+    like openmpi-bin "starts them" have mpirun.openmpi
+    like ucx-utils "messages of UCX" have ucx_perftest
+fi
 if [ "$goal" = apps ]; then
     want glmark2-es2-x11 "another one, with OpenGL ES" have glmark2-es2
     want love "a game engine" have love

@@ -9,6 +9,7 @@
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -56,6 +57,8 @@ pub(crate) struct Shared {
     helper_at: OwnedFd,
     kick: OwnedFd,
     helper: Mutex<Option<JoinHandle<()>>>,
+    /// The helper looks now and then, so that nothing has to ring.
+    is_watching: AtomicBool,
     pub(crate) own: LinkId,
     pub(crate) halves: Halves,
     /// A forked child has none of the threads.
@@ -76,7 +79,6 @@ pub(crate) struct State {
     /// Looks that the program has had.
     looks: u64,
     polls: u32,
-    is_watching: bool,
     /// A thread of the program sleeps at the sockets.
     is_asleep: bool,
     /// Whether the sockets wake the helper.
@@ -109,7 +111,6 @@ impl Shared {
             is_sending: false,
             looks: 0,
             polls: 0,
-            is_watching: false,
             is_asleep: false,
             is_helper_on: true,
             waiting: 0,
@@ -123,6 +124,7 @@ impl Shared {
             helper_at,
             kick,
             helper: Mutex::new(None),
+            is_watching: AtomicBool::new(false),
             own,
             halves: Halves::default(),
             owner: std::process::id(),
@@ -388,7 +390,7 @@ impl Shared {
     #[inline]
     fn leave(&self, state: &mut State) {
         state.looks += 1;
-        if !state.is_watching
+        if !self.is_watching.load(Ordering::Relaxed)
             && (state.engine.ops.pending > 0 || state.is_sending || !state.handlers.is_empty())
         {
             self.arm_all(state);
@@ -580,7 +582,7 @@ impl Shared {
 
     /// Whether the sockets wake the helper: not while it watches, or a thread of the program sleeps there.
     fn set_helper(&self, state: &mut State) {
-        let on = !state.is_watching && !state.is_asleep;
+        let on = !self.is_watching.load(Ordering::Relaxed) && !state.is_asleep;
         if on != state.is_helper_on {
             state.is_helper_on = on;
             let flags = if on {
@@ -611,6 +613,7 @@ impl Shared {
                         WATCH
                     };
                     is_watching = true;
+                    self.is_watching.store(true, Ordering::Relaxed);
                     continue;
                 }
             };
@@ -632,7 +635,7 @@ impl Shared {
                 interval = WATCH;
             }
             seen = state.looks;
-            state.is_watching = is_watching;
+            self.is_watching.store(is_watching, Ordering::Relaxed);
             self.set_helper(&mut state);
             if !is_watching {
                 state.go_on(self.own);
