@@ -187,6 +187,11 @@ fn main() -> Result<()> {
         return end.run();
     }
     println!("row                          way                 median unit     ratio to the best other (range)   wanted       CPU s  line ns");
+    for (name, way) in [SHM_UCX, TCP].concat() {
+        if !is_there(&way, &options) {
+            println!("{name} is skipped: what it needs is not installed");
+        }
+    }
     for row in rows() {
         if options
             .only
@@ -200,6 +205,19 @@ fn main() -> Result<()> {
     Ok(())
 }
 
+/// Whether a way can be measured on this machine.
+fn is_there(way: &Way, options: &Options) -> bool {
+    let has = |name: &str| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).any(|folder| folder.join(name).exists())
+    };
+    match way {
+        Way::Ours(_) => true,
+        Way::OpenMpi(_) => has("mpirun.openmpi") && options.target.join("bench/messages").exists(),
+        Way::Ucx(_) => has("ucx_perftest"),
+    }
+}
+
 /// A sample and the time in which a cache line changed hands then.
 struct Probed {
     sample: Sample,
@@ -210,12 +228,17 @@ struct Probed {
 const NEAR: f64 = 150.0;
 
 fn run(row: &Row, options: &Options) -> Result<()> {
+    let ways: Vec<_> = row
+        .ways
+        .iter()
+        .filter(|(_, way)| is_there(way, options))
+        .collect();
     let mut rounds: Vec<Vec<Probed>> = Vec::new();
     let mut tries = 0;
     while rounds.len() < options.rounds && tries < 3 * options.rounds {
         tries += 1;
         let mut round = Vec::new();
-        for (_, way) in row.ways {
+        for (_, way) in &ways {
             let before = probe::line();
             let sample = match way {
                 Way::Ours(transport) => {
@@ -255,7 +278,7 @@ fn run(row: &Row, options: &Options) -> Result<()> {
         if rounds.is_empty() {
             continue;
         }
-        for (at, (name, way)) in row.ways.iter().enumerate() {
+        for (at, (name, way)) in ways.iter().enumerate() {
             let values: Vec<f64> = rounds
                 .iter()
                 .map(|round| row.test.value(row.size, &round[at].sample, row.compute))
@@ -266,8 +289,8 @@ fn run(row: &Row, options: &Options) -> Result<()> {
                 .map(|round| {
                     let value =
                         |at: usize| row.test.value(row.size, &round[at].sample, row.compute);
-                    let others = (0..row.ways.len())
-                        .filter(|other| is_peer(&row.ways[*other].1))
+                    let others = (0..ways.len())
+                        .filter(|other| is_peer(&ways[*other].1))
                         .map(value);
                     let best = others.fold(None, |best: Option<f64>, v| {
                         Some(best.map_or(v, |b| row.test.better(b, v)))
@@ -300,7 +323,7 @@ fn run(row: &Row, options: &Options) -> Result<()> {
             println!(
                 "{title:<28} {name:<17} {:>9.3} {:<8} {ratio:<33} {verdict:<12} {:>5.2} {:>8.0}",
                 middle(&values),
-                row.test.unit(),
+                row.test.unit(row.size),
                 middle(&cpu),
                 middle(&line)
             );

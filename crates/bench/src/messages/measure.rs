@@ -38,11 +38,12 @@ impl Test {
         }
     }
 
-    pub fn unit(self) -> &'static str {
+    pub fn unit(self, size: usize) -> &'static str {
         match self {
             Test::Latency => "us",
             Test::Overlap => "",
-            _ => "M/s GB/s",
+            _ if size < 1024 => "M/s",
+            _ => "GB/s",
         }
     }
 
