@@ -89,6 +89,10 @@ impl Machine {
         {
             bail!("mgn token new failed");
         }
+        let clock = mgn.with_file_name(mgn_launch::FIXED_CLOCK_FILE);
+        if !clock.exists() {
+            bail!("{} is not there: make build first", clock.display());
+        }
         let mut machine = Machine {
             target: target.to_path_buf(),
             mgn,
