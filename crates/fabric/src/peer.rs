@@ -46,11 +46,14 @@ impl Peer {
     /// Over TCP, where a machine that has not answered for `silence` counts as dead. Buffer sizes
     /// are left to the kernel, which adapts them to the path.
     pub(crate) fn tcp(socket: OwnedFd, name: String, silence: Duration) -> Peer {
-        let second = Duration::from_secs(1);
+        // The kernel counts whole seconds. An idle machine is asked after half the time, and as often in the other half as it can be.
+        let seconds = (silence.as_secs() as u32).max(2);
+        let (quiet, rest) = (seconds / 2, seconds - seconds / 2);
+        let interval = (rest / 4).max(1);
         let keepalive = TcpKeepalive::new()
-            .with_time((silence / 2).max(second))
-            .with_interval((silence / 8).max(second))
-            .with_retries(4);
+            .with_time(Duration::from_secs(quiet.into()))
+            .with_interval(Duration::from_secs(interval.into()))
+            .with_retries((rest / interval).min(100));
         let options = SockRef::from(&socket);
         if let Err(error) = options
             .set_tcp_keepalive(&keepalive)
@@ -135,6 +138,13 @@ impl Peer {
                 _ if !fds[0].revents().is_empty() => return Ok(true),
                 _ => return Ok(false),
             }
+        }
+    }
+
+    /// Tells the other end that it is over, whoever here still holds the socket.
+    pub(crate) fn hang_up(&self) {
+        if self.ours() {
+            let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
         }
     }
 

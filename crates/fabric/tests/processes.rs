@@ -3,33 +3,26 @@
 
 mod support;
 
-use std::io::{BufRead, BufReader, ErrorKind};
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use mgn_fabric::{connect, Address, Config, Connection, Error, Incoming, Listener, Transport};
 use mgn_sys::passing;
+use support::other::{ready, Apart, Other, Part};
 use support::*;
-
-const ROLE: &str = "MGN_TEST_ROLE";
-const ADDRESS: &str = "MGN_TEST_ADDRESS";
-const TRANSPORT: &str = "MGN_TEST_TRANSPORT";
 
 /// Not a test: what the other process does. It prints a line when it is ready.
 #[test]
 fn child() {
-    let Ok(role) = std::env::var(ROLE) else {
+    let Some(Part {
+        role,
+        address,
+        kind,
+    }) = Part::mine()
+    else {
         return;
-    };
-    let address: Address = std::env::var(ADDRESS).unwrap().parse().unwrap();
-    let transport: Transport = std::env::var(TRANSPORT).unwrap().parse().unwrap();
-    let kind = Kind {
-        transport,
-        address: "",
     };
     let client = || {
         let token = kind.token();
@@ -90,10 +83,6 @@ fn child() {
     }
 }
 
-fn ready(news: &str) {
-    println!("READY {news}");
-}
-
 fn echo(connection: Connection) {
     let (sender, mut receiver) = connection.split();
     while let Ok(Some(message)) = receiver.recv(None) {
@@ -111,77 +100,13 @@ fn quick() -> Config {
     }
 }
 
-/// The other process, killed when dropped.
-struct Other(Child);
-
-impl Other {
-    /// Starts it and waits until it is ready. Gives what it said.
-    fn start(role: &str, kind: &Kind, address: &Address, user: Option<u32>) -> (Other, String) {
-        let mut program = std::env::current_exe().unwrap();
-        // A checkout may lie where other users cannot go.
-        let copy =
-            user.map(|_| std::env::temp_dir().join(format!("mgn-{}-other", std::process::id())));
-        if let Some(copy) = &copy {
-            std::fs::copy(&program, copy).unwrap();
-            program.clone_from(copy);
-        }
-        let mut command = Command::new(program);
-        command.args(["--exact", "child", "--nocapture", "--test-threads=1"]);
-        command.env(ROLE, role).env(ADDRESS, address.to_string());
-        command.env(TRANSPORT, kind.transport.to_string());
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null());
-        if let Some(user) = user {
-            command.uid(user);
-        }
-        // While the copy was open for writing, another test may have forked.
-        let mut child = command.spawn();
-        while matches!(&child, Err(error) if error.kind() == ErrorKind::ExecutableFileBusy) {
-            thread::sleep(Duration::from_millis(10));
-            child = command.spawn();
-        }
-        let mut other = Other(child.unwrap());
-        if let Some(copy) = copy {
-            std::fs::remove_file(copy).unwrap();
-        }
-        if role == "worker" {
-            return (other, String::new());
-        }
-        let mut lines = BufReader::new(other.0.stdout.take().unwrap()).lines();
-        loop {
-            let line = lines
-                .next()
-                .expect("the other process ended early")
-                .unwrap();
-            if let Some((_, news)) = line.split_once("READY ") {
-                thread::spawn(move || lines.count());
-                return (other, news.into());
-            }
-        }
-    }
-
-    fn signal(&self, signal: i32) {
-        // SAFETY: a signal to a child that has not been waited for.
-        assert_eq!(unsafe { libc::kill(self.0.id() as i32, signal) }, 0);
-    }
-}
-
-impl Drop for Other {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 fn server(role: &str, kind: &Kind) -> (Other, Connection, Folder) {
     let folder = Folder::new();
     let address = match kind.transport {
         Transport::Tcp => kind.address.parse().unwrap(),
         _ => Address::Unix(folder.path().join("socket")),
     };
-    let (other, address) = Other::start(role, kind, &address, None);
+    let (other, address) = Other::start(role, kind, &address, Apart::default());
     let address = address.parse().unwrap();
     let transport = kind.transport.clone();
     let connection = connect(&address, transport, kind.token().as_ref(), b"", PATIENCE)
@@ -194,7 +119,7 @@ fn client(role: &str, kind: &Kind) -> (Other, Connection) {
     let (listener, _folder) = kind.listen();
     thread::scope(|scope| {
         let address = listener.address();
-        let other = scope.spawn(move || Other::start(role, kind, address, None).0);
+        let other = scope.spawn(move || Other::start(role, kind, address, Apart::default()).0);
         let connection = listener.accept().unwrap().accept(b"", &quick()).unwrap();
         (other.join().unwrap(), connection)
     })
@@ -315,7 +240,7 @@ fn a_worker_process_takes_a_client_over() {
         let (listener, folder) = kind.listen();
         let path = folder.path().join("control");
         let control = UnixListener::bind(&path).unwrap();
-        let (worker, _) = Other::start("worker", &kind, &Address::Unix(path), None);
+        let worker = Other::spawn("worker", &kind, &Address::Unix(path), Apart::default());
         thread::scope(|scope| {
             scope.spawn(|| {
                 let (control, _) = control.accept().unwrap();
@@ -347,7 +272,7 @@ fn a_killed_server_leaves_nothing_in_the_way() {
         Err(Error::InUse(_))
     ));
     other.signal(libc::SIGKILL);
-    other.0.wait().unwrap();
+    other.child.wait().unwrap();
     drop(connection);
     Listener::bind(&address, None).unwrap();
 }
@@ -358,15 +283,18 @@ fn another_user_is_turned_away() {
     if mgn_sys::peer::own_uid() != 0 {
         return;
     }
-    const NOBODY: u32 = 65534;
+    let nobody = Apart {
+        user: Some(65534),
+        ..Apart::default()
+    };
     let address: Address = format!("unix:@mgn-{}-user", std::process::id())
         .parse()
         .unwrap();
     let listener = Listener::bind(&address, None).unwrap();
     thread::scope(|scope| {
-        let client = scope.spawn(|| Other::start("stranger", &SHM, &address, Some(NOBODY)));
-        let nobody = listener.accept_timeout(Duration::from_millis(700)).unwrap();
-        assert!(nobody.is_none());
+        let client = scope.spawn(|| Other::start("stranger", &SHM, &address, nobody));
+        let found = listener.accept_timeout(Duration::from_millis(700)).unwrap();
+        assert!(found.is_none());
         let (_, said) = client.join().unwrap();
         assert!(
             said.contains("refused") && said.contains("belongs to uid 0"),
@@ -378,7 +306,7 @@ fn another_user_is_turned_away() {
     let address: Address = format!("unix:@mgn-{}-trap", std::process::id())
         .parse()
         .unwrap();
-    let (_other, _) = Other::start("silent server", &SHM, &address, Some(NOBODY));
+    let (_other, _) = Other::start("silent server", &SHM, &address, nobody);
     let error = connect(&address, Transport::Shm, None, b"", PATIENCE).unwrap_err();
     assert!(
         matches!(&error, Error::Auth(why) if why.contains("another user")),

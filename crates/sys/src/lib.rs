@@ -5,6 +5,7 @@
 //! gives [`std::io::Error`]; callers say what they were doing.
 
 pub mod cpu;
+pub mod fork;
 pub mod futex;
 pub mod memory;
 pub mod passing;

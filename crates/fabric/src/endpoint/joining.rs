@@ -9,6 +9,7 @@
 //! Over sockets a second connection follows, with the key that the welcome of the first one said, and carries answers and credit.
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -33,17 +34,21 @@ const CONTROL: u8 = 2;
 /// How long the second connection may take.
 const SECOND_TIME: Duration = Duration::from_secs(10);
 
+/// Machines are asked no more often than every second.
+const SILENCE_MIN: Duration = Duration::from_secs(2);
+const SILENCE_MAX: Duration = Duration::from_secs(3600);
+
 /// First connections that wait for their second one, at most.
 const HALF_MAX: usize = 256;
 
 /// Sizes of a link's memory.
-fn config() -> Config {
+fn config(silence: Duration) -> Config {
     Config {
+        silence,
         message_max: 32 << 10,
         send_pool_bytes: 72 * (32 << 10),
         recv_pool_bytes: 72 * (32 << 10),
         large_max: 32 << 10,
-        ..Config::default()
     }
 }
 
@@ -95,6 +100,19 @@ impl Endpoint {
         ))))
     }
 
+    /// Sets for how long a TCP peer's machine may answer nothing before it is taken for dead; for links that are accepted from now on, at both ends.
+    /// Between 2 s and an hour; 10 s if it is never set. A peer that is only stopped or busy has a machine that answers.
+    pub fn set_silence(&self, silence: Duration) {
+        let silence = silence.clamp(SILENCE_MIN, SILENCE_MAX);
+        let millis = silence.as_millis() as u32;
+        self.shared.silence_ms.store(millis, Ordering::Relaxed);
+    }
+
+    fn config(&self) -> Config {
+        let millis = self.shared.silence_ms.load(Ordering::Relaxed);
+        config(Duration::from_millis(millis.into()))
+    }
+
     /// Lets a peer in that connected to a listener of this process.
     ///
     /// # Errors
@@ -106,7 +124,7 @@ impl Endpoint {
             return Err(Error::PeerMisbehaved("it wants no link"));
         };
         if channel == DATA && *incoming.transport() == Transport::Shm {
-            let mut way = incoming.open(b"", &config(), LINK_SLOTS)?;
+            let mut way = incoming.open(b"", &self.config(), LINK_SLOTS)?;
             let memory = way.memory.take().expect("shared memory was made for shm");
             let lanes = server_lanes(&way.sizes, memory, LINK_SLOTS, Some(way.peer.clone()))?;
             let link = ShmLink::new(way.peer, &way.sizes, lanes);
@@ -129,7 +147,7 @@ impl Endpoint {
             }
             let mut key = [0; KEY];
             random(&mut key);
-            let way = incoming.open(&key, &config(), LINK_SLOTS)?;
+            let way = incoming.open(&key, &self.config(), LINK_SLOTS)?;
             waiting.insert(key, (Instant::now(), way, name.to_vec()));
             return Ok(Joined::Half);
         }
@@ -138,7 +156,7 @@ impl Endpoint {
             return Err(Error::PeerMisbehaved("a second connection has no first"));
         };
         drop(waiting);
-        let control = incoming.open(b"", &config(), LINK_SLOTS)?;
+        let control = incoming.open(b"", &self.config(), LINK_SLOTS)?;
         let link = StreamLink::new(first.peer, control.peer);
         Ok(Joined::Link(
             self.shared.add(AnyLink::Stream(Box::new(link)))?,

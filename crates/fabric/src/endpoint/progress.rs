@@ -9,10 +9,10 @@
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
@@ -25,7 +25,7 @@ use super::memory::Memory;
 use super::own::OwnLink;
 use super::queue::Wanted;
 use super::{Active, LinkId, Request, Status};
-use crate::peer::Peer;
+use crate::peer::{Peer, SILENCE_TIME};
 use crate::wait::{poll, Deadline, Spinner};
 use crate::Error;
 
@@ -40,6 +40,9 @@ const BRIEFLY: u32 = 64;
 
 /// How long a sleeping thread sleeps at most: then it asks for machines that have stopped answering.
 const NAP: Duration = Duration::from_millis(500);
+
+/// How often machines that have stopped answering are asked for at most.
+const ASK: Duration = Duration::from_millis(500);
 
 /// How often the watching helper looks at first, and at last.
 const WATCH: Duration = Duration::from_micros(50);
@@ -61,6 +64,8 @@ pub(crate) struct Shared {
     is_watching: AtomicBool,
     pub(crate) own: LinkId,
     pub(crate) halves: Halves,
+    /// Milliseconds, see [`super::Endpoint::set_silence`].
+    pub(crate) silence_ms: AtomicU32,
     /// A forked child has none of the threads.
     owner: u32,
 }
@@ -79,6 +84,8 @@ pub(crate) struct State {
     /// Looks that the program has had.
     looks: u64,
     polls: u32,
+    /// When machines that have stopped answering were last asked for.
+    asked: Instant,
     /// A thread of the program sleeps at the sockets.
     is_asleep: bool,
     /// Whether the sockets wake the helper.
@@ -111,6 +118,7 @@ impl Shared {
             is_sending: false,
             looks: 0,
             polls: 0,
+            asked: Instant::now(),
             is_asleep: false,
             is_helper_on: true,
             waiting: 0,
@@ -127,6 +135,7 @@ impl Shared {
             is_watching: AtomicBool::new(false),
             own,
             halves: Halves::default(),
+            silence_ms: AtomicU32::new(SILENCE_TIME.as_millis() as u32),
             owner: std::process::id(),
         });
         let helping = shared.clone();
@@ -205,7 +214,10 @@ impl Shared {
         how: How,
     ) -> Result<Option<Request>, Error> {
         let mut state = self.state();
-        let request = state.engine.send(to, head, memory, how)?;
+        let request = state
+            .engine
+            .send(to, head, memory, how)
+            .inspect_err(|_| self.sweep(&mut state))?;
         if request.is_some() || state.engine.is_sending(to) {
             state.heat(to);
             state.is_sending = true;
@@ -261,7 +273,8 @@ impl Shared {
     }
 
     pub(crate) fn close(&self, link: LinkId) {
-        if link != self.own {
+        // A forked child has the same sockets, and would take its parent's from its watch.
+        if link != self.own && self.owner == std::process::id() {
             self.end(&mut self.state(), link);
         }
     }
@@ -378,6 +391,7 @@ impl Shared {
         state.looks += 1;
         state.polls = state.polls.wrapping_add(1);
         let mut happened = state.go_on(self.own);
+        self.sweep(state);
         if state.polls % SELDOM == 0 || state.hot.is_empty() {
             let events = self.events(Duration::ZERO);
             happened |= !events.is_empty();
@@ -390,6 +404,7 @@ impl Shared {
     #[inline]
     fn leave(&self, state: &mut State) {
         state.looks += 1;
+        self.sweep(state);
         if !self.is_watching.load(Ordering::Relaxed)
             && (state.engine.ops.pending > 0 || state.is_sending || !state.handlers.is_empty())
         {
@@ -459,22 +474,26 @@ impl Shared {
         events
     }
 
-    /// Links at whose sockets something happened.
-    fn handle(&self, state: &mut State, events: &[Event]) {
-        if events.is_empty() {
-            let silent: Vec<LinkId> = state
-                .peers
-                .iter()
-                .filter(|(_, peers)| {
-                    state.polls % SELDOM == 0 && peers.iter().any(|peer| peer.silent())
-                })
-                .map(|(id, _)| *id)
-                .collect();
-            for id in silent {
-                self.has_gone(state, id);
-            }
+    /// Ends the links to machines that have stopped answering, of which no event tells.
+    fn ask(&self, state: &mut State) {
+        if state.asked.elapsed() < ASK {
             return;
         }
+        state.asked = Instant::now();
+        let silent: Vec<LinkId> = state
+            .peers
+            .iter()
+            .filter(|(_, peers)| peers.iter().any(|peer| peer.silent()))
+            .map(|(id, _)| *id)
+            .collect();
+        for id in silent {
+            self.has_gone(state, id);
+        }
+    }
+
+    /// Links at whose sockets something happened.
+    fn handle(&self, state: &mut State, events: &[Event]) {
+        self.ask(state);
         for event in events {
             let data = { event.data };
             let flags = { event.flags };
@@ -497,9 +516,15 @@ impl Shared {
             {
                 self.has_gone(state, id);
             }
-            if state.engine.carrier(id).is_none() {
-                self.forget(state, id);
-            }
+            self.sweep(state);
+        }
+    }
+
+    /// Lets go of the sockets of links that have failed, so that their peers know, too.
+    #[inline]
+    fn sweep(&self, state: &mut State) {
+        while let Some(id) = state.engine.ended.pop() {
+            self.forget(state, id);
         }
     }
 
@@ -515,18 +540,16 @@ impl Shared {
             id,
             error.unwrap_or(Error::Misuse("the link has been closed")),
         );
-        self.forget(state, id);
+        self.sweep(state);
     }
 
     /// We close a link.
     fn end(&self, state: &mut State, id: LinkId) {
-        match state.engine.carrier(id) {
-            Some(AnyLink::Shm(link)) => link.close(),
-            Some(AnyLink::Stream(link)) => link.close(),
-            _ => {}
+        if let Some(AnyLink::Shm(link)) = state.engine.carrier(id) {
+            link.close();
         }
         state.engine.fail(id, Error::Closed("this end".into()));
-        self.forget(state, id);
+        self.sweep(state);
     }
 
     fn forget(&self, state: &mut State, id: LinkId) {
@@ -534,6 +557,7 @@ impl Shared {
             for fd in peer.fds() {
                 let _ = epoll::delete(&self.sockets, fd);
             }
+            peer.hang_up();
         }
         state.hot.retain(|hot| *hot != id);
         state.full.retain(|(full, _)| *full != id);
@@ -600,7 +624,7 @@ impl Shared {
         loop {
             let woken = match is_watching {
                 true => self.nap(&self.kick, interval),
-                false => self.nap(&self.helper_at, 2 * NAP),
+                false => self.nap(&self.helper_at, NAP),
             };
             // Whoever is in here sees to everything, and must not be made to wait.
             let mut state = match self.state.try_lock() {
@@ -620,6 +644,7 @@ impl Shared {
             if state.is_stopping {
                 return;
             }
+            self.ask(&mut state);
             if is_watching {
                 is_watching = state.looks != seen;
                 interval = (interval * 2).min(WATCH_MAX);
@@ -642,6 +667,7 @@ impl Shared {
                 if !state.is_asleep {
                     self.arm_all(&mut state);
                 }
+                self.sweep(&mut state);
                 self.tell(&state);
                 drop(state);
                 self.run_handlers();

@@ -123,13 +123,6 @@ impl StreamLink {
         }
     }
 
-    pub(crate) fn close(&self) {
-        if self.data.ours() {
-            let _ = rustix::net::shutdown(self.data.socket(), rustix::net::Shutdown::Both);
-            let _ = rustix::net::shutdown(self.control.socket(), rustix::net::Shutdown::Both);
-        }
-    }
-
     /// Whether something has been read and not handled.
     pub(crate) fn is_ready(&self) -> bool {
         !self.heard.is_empty() || self.end > self.start
@@ -456,6 +449,12 @@ impl Carrier for StreamLink {
     }
 
     fn answer(&mut self, head: &Head) -> Result<Sent, Error> {
+        if self.answers.len() >= BUFFER {
+            self.write_answers()?;
+            if self.answers.len() >= BUFFER {
+                return Ok(Sent::Busy);
+            }
+        }
         self.answers.extend(bytes(head));
         self.write_answers()?;
         Ok(Sent::Done)

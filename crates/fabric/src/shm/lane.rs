@@ -21,7 +21,7 @@ use std::sync::atomic::{fence, AtomicU32, AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mgn_sys::{futex, Mapping};
+use mgn_sys::{fork, futex, Mapping};
 
 use crate::block::ALIGN;
 use crate::message::Owner;
@@ -92,6 +92,8 @@ pub(crate) struct Lane {
     pool: Arc<Memory>,
     /// Whose socket rings to wake the other end; without one it sleeps on the shared word.
     bell: Option<Arc<Peer>>,
+    /// The generation of processes that made it: a forked child speaks for nobody.
+    owner: u32,
 }
 
 impl Lane {
@@ -122,6 +124,7 @@ impl Lane {
             slots,
             pool: Arc::new(pool),
             bell,
+            owner: fork::generation(),
         }
     }
 
@@ -287,8 +290,11 @@ impl Lane {
         }
     }
 
-    /// Says that one more message of a chunk or region has been dropped.
+    /// Says that one more message of a chunk or region has been dropped; what a forked child drops is still its parent's.
     pub(crate) fn release(&self, counter: u32) {
+        if self.owner != fork::generation() {
+            return;
+        }
         self.counter(counter).fetch_add(1, Ordering::Release);
         self.wake(WRITER_SLEEPS);
     }

@@ -22,6 +22,9 @@ pub(crate) use receiving::{Active, Bytes};
 pub use sending::How;
 use sending::Outgoing;
 
+/// Answers that wait to be sent, at most: a peer that goes on asking and takes no answers would fill our memory with them.
+const ANSWERS_MAX: usize = 1 << 18;
+
 /// Frames taken from one link before the next one has its turn.
 const TURN: usize = 32;
 
@@ -31,6 +34,8 @@ pub(crate) struct Engine<C> {
     queues: Queues,
     /// Messages for handlers, in the order of their arrival.
     pub(crate) active: VecDeque<Active>,
+    /// Links that have failed, for whoever watches their sockets.
+    pub(crate) ended: Vec<LinkId>,
 }
 
 struct Slot<C> {
@@ -56,6 +61,8 @@ pub(crate) struct Link<C> {
     placing: Option<u32>,
     /// Bytes sent of offers that have not been accepted.
     early: usize,
+    /// Bytes that came of offers that have not been accepted.
+    held: usize,
     /// Messages of this link that wait here for a receive or a handler.
     queued: u32,
 }
@@ -67,6 +74,7 @@ impl<C: Carrier> Engine<C> {
             ops: Ops::default(),
             queues: Queues::default(),
             active: VecDeque::new(),
+            ended: Vec::new(),
         }
     }
 
@@ -98,6 +106,7 @@ impl<C: Carrier> Engine<C> {
             inbound: Vec::new(),
             placing: None,
             early: 0,
+            held: 0,
             queued: 0,
         });
         id
@@ -214,6 +223,9 @@ impl<C: Carrier> Engine<C> {
             happened |= self.send_on(index)?;
         }
         if let Some(link) = self.link(id) {
+            if link.answers.len() > ANSWERS_MAX {
+                return Err(Error::PeerMisbehaved("it takes no answers"));
+            }
             link.carrier.flush()?;
         }
         Ok(happened)
@@ -243,6 +255,7 @@ impl<C: Carrier> Engine<C> {
             return;
         };
         self.links[id.index as usize].end = Some(error.again());
+        self.ended.push(id);
         let is_last = self.links.iter().all(|slot| slot.link.is_none());
         let mut ended: Vec<u32> = link
             .outgoing

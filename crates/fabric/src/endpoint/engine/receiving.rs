@@ -192,17 +192,10 @@ impl<C: Carrier> Engine<C> {
         };
         if head.has(ACTIVE) {
             link.joins_queue()?;
-            let mut bytes = Vec::new();
-            // Memory that cannot be had is the peer's error here: nobody but it asked for so much.
-            if bytes.try_reserve_exact(len).is_err() {
-                return Err(Error::PeerMisbehaved(
-                    "a message for a handler is longer than memory",
-                ));
-            }
             inbound.target = Target::Handler {
                 handler: head.handler,
                 tag: head.value,
-                bytes,
+                bytes: Vec::new(),
             };
             link.answers.push_back(Head::new(Kind::Accept, head.id, 0));
             link.inbound.push(inbound);
@@ -249,7 +242,13 @@ impl<C: Carrier> Engine<C> {
             return Err(Error::PeerMisbehaved("a part does not fit its message"));
         }
         match &mut inbound.target {
-            Target::Held(held) => held.push(body),
+            Target::Held(parts) => {
+                link.held += len;
+                if link.held > link.carrier.early_max() {
+                    return Err(Error::PeerMisbehaved("it sends what was not asked for"));
+                }
+                parts.push(body);
+            }
             Target::Receive(op) => {
                 if let (Some(bytes), State::Receive(receive)) = (body.as_ptr(), self.ops.state(*op))
                 {
@@ -257,13 +256,21 @@ impl<C: Carrier> Engine<C> {
                     unsafe { receive.memory.scatter(inbound.got, bytes, len) };
                 }
             }
-            Target::Handler { bytes, .. } => match &body {
-                Body::Held(message) => message.copy_range(0, len, bytes),
-                Body::Short(words, _) => {
-                    bytes.extend_from_slice(&words.map(u64::to_ne_bytes).as_flattened()[..len])
+            Target::Handler { bytes, .. } => {
+                // Room is made for what has come, not for what was announced.
+                if bytes.try_reserve(len).is_err() {
+                    return Err(Error::PeerMisbehaved(
+                        "a message for a handler is longer than memory",
+                    ));
                 }
-                Body::Placed(_) => unreachable!("no place is given for handlers"),
-            },
+                match &body {
+                    Body::Held(message) => message.copy_range(0, len, bytes),
+                    Body::Short(words, _) => {
+                        bytes.extend_from_slice(&words.map(u64::to_ne_bytes).as_flattened()[..len])
+                    }
+                    Body::Placed(_) => unreachable!("no place is given for handlers"),
+                }
+            }
         }
         inbound.got += len;
         self.came_in(index, head.id)
@@ -314,7 +321,7 @@ impl<C: Carrier> Engine<C> {
         // A message that has been matched is accepted already, and stays so.
         if matches!(link.inbound[at].target, Target::Held(_)) {
             let id = link.id;
-            link.inbound.swap_remove(at);
+            link.held -= link.inbound.swap_remove(at).got;
             if !self.queues.forget_offer(id, head.id) {
                 return Err(Error::PeerMisbehaved("it withdraws what it did not offer"));
             }
@@ -345,6 +352,7 @@ impl<C: Carrier> Engine<C> {
                 link.answers.push_back(Head::new(Kind::Accept, id, 0));
                 let inbound = link.inbound.iter_mut().find(|inbound| inbound.id == id);
                 let inbound = inbound.expect("offers in the queue are on their way in");
+                link.held -= inbound.got;
                 let held = std::mem::replace(&mut inbound.target, Target::Receive(op));
                 if let (Target::Held(parts), State::Receive(receive)) = (held, self.ops.state(op)) {
                     let mut offset = 0;

@@ -1,0 +1,529 @@
+//! Endpoints in several real processes, of which one is killed, stopped, unplugged, forked, out of descriptors, or somebody else's. The other process is
+//! this test program again, running [`child`] in a role.
+
+mod support;
+
+use std::os::fd::AsRawFd;
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mgn_fabric::endpoint::{Endpoint, How, Joined, LinkId, Wanted};
+use mgn_fabric::{Address, Error, Listener};
+use support::other::{ready, told, Apart, Other, Part};
+use support::*;
+
+const ALL: [Kind; 3] = [SHM, UNIX, TCP4];
+
+const SYNC: How = How {
+    sync: true,
+    unordered: false,
+};
+
+/// What a TCP peer's machine may be silent for.
+const SILENCE: Duration = Duration::from_secs(2);
+
+/// A message that takes long: so many times so many bytes.
+const TIMES: usize = 4096;
+const PIECE: usize = 8 << 20;
+
+/// Descriptors and mappings are counted, which others would disturb.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn accept(endpoint: &Endpoint, listener: &Listener) -> LinkId {
+    loop {
+        let incoming = listener.accept().unwrap();
+        if let Ok(Joined::Link(link, _)) = endpoint.accept(incoming) {
+            return link;
+        }
+    }
+}
+
+fn join(endpoint: &Endpoint, kind: &Kind, address: &Address) -> Result<LinkId, Error> {
+    let token = kind.token();
+    endpoint.connect(address, &kind.transport, token.as_ref(), b"", PATIENCE)
+}
+
+/// Not a test: what the other process does.
+#[test]
+fn child() {
+    let Some(Part {
+        role,
+        address,
+        kind,
+    }) = Part::mine()
+    else {
+        return;
+    };
+    match role.as_str() {
+        "in the middle" => {
+            let endpoint = Endpoint::new().unwrap();
+            let link = join(&endpoint, &kind, &address).unwrap();
+            let mut memory = vec![0; PIECE];
+            let pieces = vec![(memory.as_mut_ptr(), PIECE); TIMES];
+            // SAFETY: they go on until this process is killed.
+            unsafe {
+                endpoint.irecv(Wanted::new(link, 1), &pieces);
+                endpoint
+                    .isend(link, 2, &pieces, How::default())
+                    .unwrap()
+                    .unwrap();
+            }
+            ready("");
+            thread::sleep(Duration::from_secs(60));
+        }
+        "echo" => {
+            let endpoint = Endpoint::new().unwrap();
+            let link = join(&endpoint, &kind, &address).unwrap();
+            ready("");
+            let any = Wanted {
+                from: Some(link),
+                ..Wanted::any()
+            };
+            while let Ok(Some(message)) = endpoint.take(&any, None) {
+                let tag = message.status.tag;
+                if endpoint
+                    .send(link, tag, &message.to_vec(), How::default())
+                    .is_err()
+                {
+                    break;
+                }
+            }
+        }
+        "server" => {
+            let listener = Listener::bind(&address, kind.token()).unwrap();
+            let endpoint = Endpoint::new().unwrap();
+            ready(&listener.address().to_string());
+            loop {
+                let _ = endpoint.accept(listener.accept().unwrap());
+            }
+        }
+        "plugged server" => {
+            told();
+            let endpoint = Endpoint::new().unwrap();
+            endpoint.set_silence(SILENCE);
+            let listener = Listener::bind(&address, kind.token()).unwrap();
+            ready("");
+            let link = accept(&endpoint, &listener);
+            unplugged(&endpoint, link);
+        }
+        "plugged client" => {
+            told();
+            let endpoint = Endpoint::new().unwrap();
+            let link = join(&endpoint, &kind, &address).unwrap();
+            unplugged(&endpoint, link);
+        }
+        "few descriptors" => few_descriptors(&whole(kind)),
+        "forks" => forks(&whole(kind)),
+        other => panic!("no role {other}"),
+    }
+}
+
+/// With a place to listen at.
+fn whole(kind: Kind) -> Kind {
+    let same = |other: &Kind| other.transport == kind.transport;
+    ALL.into_iter().find(same).unwrap()
+}
+
+fn descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+/// Mappings of shared memory.
+fn mappings() -> usize {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    maps.lines().filter(|line| line.contains("/memfd:")).count()
+}
+
+fn left_over() -> (usize, usize, Vec<std::ffi::OsString>) {
+    let mut files: Vec<_> = std::fs::read_dir("/dev/shm")
+        .unwrap()
+        .map(|file| file.unwrap().file_name())
+        .filter(|name| name.to_string_lossy().contains("mgn"))
+        .collect();
+    files.sort();
+    (descriptors(), mappings(), files)
+}
+
+#[test]
+fn a_peer_killed_in_the_middle_ends_everything_and_leaves_nothing() {
+    let _alone = alone();
+    for kind in ALL {
+        let endpoint = Endpoint::new().unwrap();
+        let before = left_over();
+        let (listener, folder) = kind.listen();
+        let (mut other, link) = thread::scope(|scope| {
+            let start =
+                || Other::start("in the middle", &kind, listener.address(), Apart::default());
+            let other = scope.spawn(start);
+            let link = accept(&endpoint, &listener);
+            (other.join().unwrap().0, link)
+        });
+        let (mut out, mut into) = (vec![1; PIECE], vec![0; PIECE]);
+        let mut short = vec![0; 100];
+        let long_out = vec![(out.as_mut_ptr(), PIECE); TIMES];
+        let long_into = vec![(into.as_mut_ptr(), PIECE); TIMES];
+        // SAFETY: all of them end below, before the memory does.
+        let mut pending = unsafe {
+            let mut pending = vec![
+                endpoint
+                    .isend(link, 1, &long_out, How::default())
+                    .unwrap()
+                    .unwrap(),
+                endpoint.irecv(Wanted::new(link, 2), &long_into),
+                endpoint.irecv(Wanted::new(link, 3), &[(short.as_mut_ptr(), 100)]),
+                endpoint
+                    .isend(link, 4, &[(out.as_mut_ptr(), 100)], SYNC)
+                    .unwrap()
+                    .unwrap(),
+            ];
+            // More than the peer holds.
+            for _ in 0..1000 {
+                let piece = (out.as_mut_ptr(), 9000);
+                pending.extend(endpoint.isend(link, 5, &[piece], How::default()).unwrap());
+            }
+            pending
+        };
+        thread::sleep(Duration::from_millis(150));
+        thread::scope(|scope| {
+            let peek = || endpoint.peek(&Wanted::new(link, 6), Some(PATIENCE));
+            let waits = scope.spawn(peek);
+            thread::sleep(Duration::from_millis(50));
+            let first: Vec<_> = pending[..4].to_vec();
+            pending.retain(|request| endpoint.test(*request).unwrap().is_none());
+            assert!(
+                pending.starts_with(&first) && pending.len() > 500,
+                "{kind:?}"
+            );
+            other.signal(libc::SIGKILL);
+            let start = Instant::now();
+            for request in pending {
+                let end = endpoint.wait(request, Some(PATIENCE));
+                assert!(matches!(end, Err(Error::Closed(_))), "{kind:?}: {end:?}");
+            }
+            let end = waits.join().unwrap();
+            assert!(matches!(end, Err(Error::Closed(_))), "{kind:?}: {end:?}");
+            assert!(
+                start.elapsed() < Duration::from_secs(1),
+                "{:?}",
+                start.elapsed()
+            );
+        });
+        other.child.wait().unwrap();
+        drop((other, listener, folder));
+        assert_eq!(left_over(), before, "{kind:?}");
+    }
+}
+
+#[test]
+fn a_stopped_peer_is_not_a_dead_one() {
+    let _alone = alone();
+    thread::scope(|scope| {
+        for kind in ALL {
+            scope.spawn(move || {
+                let endpoint = Endpoint::new().unwrap();
+                endpoint.set_silence(SILENCE);
+                let (listener, _folder) = kind.listen();
+                let (other, link) = thread::scope(|scope| {
+                    let start =
+                        || Other::start("echo", &kind, listener.address(), Apart::default());
+                    let other = scope.spawn(start);
+                    let link = accept(&endpoint, &listener);
+                    (other.join().unwrap().0, link)
+                });
+                other.signal(libc::SIGSTOP);
+                thread::sleep(Duration::from_millis(50));
+                let lengths = |number: usize| [30, 9000, 300_000][number % 3] + number;
+                let mut sent: Vec<_> = (0..600)
+                    .map(|number| pattern(number, lengths(number)))
+                    .collect();
+                let sends: Vec<_> = sent
+                    .iter_mut()
+                    .enumerate()
+                    .filter_map(|(tag, bytes)| {
+                        let piece = (bytes.as_mut_ptr(), bytes.len());
+                        // SAFETY: all are waited for.
+                        unsafe { endpoint.isend(link, tag as u64, &[piece], How::default()) }
+                            .unwrap()
+                    })
+                    .collect();
+                assert!(!sends.is_empty());
+                thread::sleep(Duration::from_secs(3));
+                for send in &sends[sends.len() - 10..] {
+                    assert!(endpoint.test(*send).unwrap().is_none(), "{kind:?}");
+                }
+                other.signal(libc::SIGCONT);
+                for (tag, bytes) in sent.iter().enumerate() {
+                    let wanted = Wanted::new(link, tag as u64);
+                    let back = endpoint.take(&wanted, Some(PATIENCE)).unwrap().unwrap();
+                    assert!(back.to_vec() == *bytes, "{kind:?} {tag}");
+                }
+                for send in &sends[..sends.len() - 10] {
+                    endpoint.wait(*send, Some(PATIENCE)).unwrap().unwrap();
+                }
+            });
+        }
+    });
+}
+
+/// In both processes: what was begun ends though nobody calls, be something on its way or not.
+fn unplugged(endpoint: &Endpoint, link: LinkId) {
+    let open = descriptors();
+    let mut byte = 0;
+    // SAFETY: it ends below, or the process does.
+    let receive = unsafe { endpoint.irecv(Wanted::new(link, 1), &[(&mut byte, 1)]) };
+    ready("");
+    if told() == "send" {
+        endpoint
+            .send(link, 2, b"into nothing", How::default())
+            .unwrap();
+    }
+    let start = Instant::now();
+    while descriptors() == open && start.elapsed() < 4 * SILENCE {
+        thread::sleep(Duration::from_millis(50));
+    }
+    let (took, end) = (start.elapsed(), endpoint.test(receive));
+    ready(&format!("{} {end:?}", took.as_millis()));
+}
+
+#[test]
+fn an_unplugged_peer_is_noticed_while_nobody_calls() {
+    let _alone = alone();
+    if mgn_sys::peer::own_uid() != 0 {
+        eprintln!("SKIPPED: only root may make networks");
+        return;
+    }
+    let run = |program: &str, arguments: &str| {
+        let done = Command::new(program).args(arguments.split(' ')).output();
+        let done = done.unwrap_or_else(|error| panic!("{program}: {error}"));
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(done.status.success(), "{program} {arguments}: {said}");
+    };
+    let address: Address = "tcp:10.77.9.1:4242".parse().unwrap();
+    let apart = Apart {
+        network: true,
+        ..Apart::default()
+    };
+    for sending in ["idle", "send"] {
+        let mut both = ["plugged server", "plugged client"]
+            .map(|role| Other::spawn(role, &TCP4, &address, apart));
+        let [one, other] = both.each_ref().map(|end| end.child.id());
+        run(
+            "ip",
+            &format!("link add plug netns {one} type veth peer name plug netns {other}"),
+        );
+        for (pid, host) in [(one, 1), (other, 2)] {
+            let inside = |what: &str| run("nsenter", &format!("-t {pid} -n ip {what}"));
+            inside(&format!("addr add 10.77.9.{host}/24 dev plug"));
+            inside("link set plug up");
+        }
+        both[0].tell("go");
+        both[0].news().expect("the server listens");
+        both[1].tell("go");
+        for end in &both {
+            end.news().expect("they have a link");
+        }
+        // Until then, all is well: a silent machine is one that is asked and does not answer.
+        thread::sleep(SILENCE * 2);
+        run("nsenter", &format!("-t {one} -n ip link set plug down"));
+        for end in &mut both {
+            end.tell(sending);
+        }
+        for end in &both {
+            let said = end.news().expect("it ends well");
+            let (took, end) = said.split_once(' ').unwrap();
+            assert!(end.contains("Closed"), "{sending}: {said}");
+            let took = Duration::from_millis(took.parse().unwrap());
+            assert!(
+                took < SILENCE + Duration::from_millis(1500),
+                "{sending}: {said}"
+            );
+        }
+    }
+}
+
+#[test]
+fn running_out_of_descriptors_is_an_error_and_passes() {
+    let _alone = alone();
+    for kind in ALL {
+        let place = if kind.address == "unix:" {
+            "unix:@none"
+        } else {
+            kind.address
+        };
+        let (mut other, said) = Other::start(
+            "few descriptors",
+            &kind,
+            &place.parse().unwrap(),
+            Apart::default(),
+        );
+        assert!(said.starts_with("worked again"), "{kind:?}: {said}");
+        assert!(other.child.wait().unwrap().success());
+    }
+}
+
+fn limit_descriptors(count: usize) -> u64 {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the structure is this function's, and lives for both calls.
+    unsafe {
+        assert_eq!(libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit), 0);
+        let was = limit.rlim_cur;
+        limit.rlim_cur = count as u64;
+        assert_eq!(libc::setrlimit(libc::RLIMIT_NOFILE, &limit), 0);
+        was
+    }
+}
+
+fn few_descriptors(kind: &Kind) {
+    let (one, other) = (Endpoint::new().unwrap(), Endpoint::new().unwrap());
+    let (listener, _folder) = kind.listen();
+    // Reading /proc takes one itself, and all below it are in use.
+    let used = std::fs::File::open("/dev/null").unwrap().as_raw_fd() as usize;
+    let token = kind.token();
+    let attempt = |patience: Duration| {
+        thread::scope(|scope| {
+            let joins = scope.spawn(|| {
+                let transport = &kind.transport;
+                one.connect(listener.address(), transport, token.as_ref(), b"", patience)
+            });
+            let mut link = None;
+            while !joins.is_finished() && link.is_none() {
+                let incoming = listener.accept_timeout(Duration::from_millis(20)).unwrap();
+                if let Some(Ok(Joined::Link(found, _))) =
+                    incoming.map(|incoming| other.accept(incoming))
+                {
+                    link = Some(found);
+                }
+            }
+            (joins.join().unwrap(), link)
+        })
+    };
+    let mut failed = 0;
+    for spare in 0..24 {
+        let was = limit_descriptors(used + spare);
+        let (joined, accepted) = attempt(Duration::from_millis(300));
+        limit_descriptors(was as usize);
+        failed += usize::from(joined.is_err());
+        if let Ok(link) = joined {
+            one.close(link);
+        }
+        if let Some(link) = accepted {
+            other.close(link);
+        }
+        // Who waits in the queue still is led out of it.
+        while let Some(incoming) = listener.accept_timeout(Duration::from_millis(5)).unwrap() {
+            let _ = other.accept(incoming);
+        }
+    }
+    let (joined, accepted) = attempt(PATIENCE);
+    let (here, there) = (joined.unwrap(), accepted.unwrap());
+    one.send(here, 1, b"at last", How::default()).unwrap();
+    let mut into = [0; 7];
+    other.recv(Wanted::new(there, 1), &mut into).unwrap();
+    assert!(&into == b"at last" && failed > 2, "{failed}");
+    ready(&format!("worked again after {failed}"));
+}
+
+#[test]
+fn what_dead_processes_leave_never_stops_a_start() {
+    let _alone = alone();
+    for kind in ALL {
+        let folder = Folder::new();
+        let mut address = match kind.address == "unix:" {
+            true => Address::Unix(folder.path().join("socket")),
+            false => kind.address.parse().unwrap(),
+        };
+        for _ in 0..3 {
+            let (mut server, said) = Other::start("server", &kind, &address, Apart::default());
+            // The same port again.
+            address = said.parse().unwrap();
+            let endpoint = Endpoint::new().unwrap();
+            let link = join(&endpoint, &kind, &address).unwrap();
+            endpoint.send(link, 1, &[0; 9000], How::default()).unwrap();
+            server.signal(libc::SIGKILL);
+            server.child.wait().unwrap();
+            let mut byte = [0];
+            let end = endpoint.recv(Wanted::new(link, 1), &mut byte);
+            assert!(matches!(end, Err(Error::Closed(_))), "{kind:?}: {end:?}");
+        }
+    }
+}
+
+#[test]
+fn forked_children_disturb_nothing() {
+    let _alone = alone();
+    for kind in ALL {
+        let place = if kind.address == "unix:" {
+            "unix:@none"
+        } else {
+            kind.address
+        };
+        let (mut other, said) =
+            Other::start("forks", &kind, &place.parse().unwrap(), Apart::default());
+        assert_eq!(said, "undisturbed", "{kind:?}");
+        assert!(other.child.wait().unwrap().success());
+    }
+}
+
+fn forks(kind: &Kind) {
+    let (one, other) = (Endpoint::new().unwrap(), Endpoint::new().unwrap());
+    let (listener, _folder) = kind.listen();
+    let (here, there) = thread::scope(|scope| {
+        let here = scope.spawn(|| join(&one, kind, listener.address()).unwrap());
+        let there = accept(&other, &listener);
+        (here.join().unwrap(), there)
+    });
+    // Some are held while the process forks: what the child drops is not given back.
+    let wanted = Wanted::new(there, 1);
+    for number in 0..12 {
+        one.send(here, 1, &pattern(number, 9000), How::default())
+            .unwrap();
+    }
+    let held: Vec<_> = (0..12)
+        .map(|_| other.take(&wanted, Some(PATIENCE)).unwrap().unwrap())
+        .collect();
+    // SAFETY: the child runs destructors and exits. It locks nothing that another thread may have held.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        one.close(here);
+        other.close(there);
+        drop((one, other, held, listener));
+        // SAFETY: it never returns.
+        unsafe { libc::_exit(0) };
+    }
+    let mut status = -1;
+    // SAFETY: the child is this process's, and the status this function's.
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    assert_eq!(status, 0);
+    let exchange = |number: usize| {
+        one.send(here, 2, &pattern(number, 9000), How::default())
+            .unwrap();
+        let message = other
+            .take(&Wanted::new(there, 2), Some(PATIENCE))
+            .unwrap()
+            .unwrap();
+        assert!(message.to_vec() == pattern(number, 9000));
+    };
+    (0..200).for_each(exchange);
+    for (number, message) in held.iter().enumerate() {
+        assert!(
+            message.to_vec() == pattern(number, 9000),
+            "{number} was overwritten"
+        );
+    }
+    drop(held);
+    (0..2000).for_each(exchange);
+    // The door is still open, too.
+    thread::scope(|scope| {
+        scope.spawn(|| accept(&other, &listener));
+        join(&one, kind, listener.address()).unwrap();
+    });
+    ready("undisturbed");
+}
