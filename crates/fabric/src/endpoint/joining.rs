@@ -6,6 +6,10 @@
 //! opening := "MgnE" version: u8  channel: u8  key: 16 bytes  name
 //! ```
 //!
+//! ```text
+//! welcome := "MgnE" key: 16 bytes
+//! ```
+//!
 //! Over sockets a second connection follows, with the key that the welcome of the first one said, and carries answers and credit.
 
 use std::collections::HashMap;
@@ -82,14 +86,16 @@ impl Endpoint {
     ) -> Result<LinkId, Error> {
         let first = opening(DATA, &[0; KEY], name);
         let way = connect::open(address, transport, token, &first, true, timeout)?;
+        let Some(key) = way.welcome.strip_prefix(&MAGIC) else {
+            return Err(Error::Refused(format!("{address} serves no endpoint")));
+        };
         if *transport == Transport::Shm {
             let lanes = client_lanes(&way.sizes, way.fds, LINK_SLOTS, Some(way.peer.clone()))?;
             return self
                 .shared
                 .add(AnyLink::Shm(ShmLink::new(way.peer, &way.sizes, lanes)));
         }
-        let key = way
-            .welcome
+        let key = key
             .first_chunk()
             .ok_or(Error::PeerMisbehaved("its welcome has no key"))?;
         let second = opening(CONTROL, key, b"");
@@ -119,12 +125,15 @@ impl Endpoint {
     /// As for [`Incoming::accept`]; who isn't let in has been told.
     pub fn accept(&self, incoming: Incoming) -> Result<Joined, Error> {
         let opening = incoming.opening().to_vec();
-        let Some((channel, key, name)) = parse(&opening) else {
-            incoming.refuse("endpoints are served here");
-            return Err(Error::PeerMisbehaved("it wants no link"));
+        let (channel, key, name) = match parse(&opening) {
+            Ok(found) => found,
+            Err(why) => {
+                incoming.refuse(why);
+                return Err(Error::PeerMisbehaved("it wants no link that there is"));
+            }
         };
         if channel == DATA && *incoming.transport() == Transport::Shm {
-            let mut way = incoming.open(b"", &self.config(), LINK_SLOTS)?;
+            let mut way = incoming.open(&welcome(&[0; KEY]), &self.config(), LINK_SLOTS)?;
             let memory = way.memory.take().expect("shared memory was made for shm");
             let lanes = server_lanes(&way.sizes, memory, LINK_SLOTS, Some(way.peer.clone()))?;
             let link = ShmLink::new(way.peer, &way.sizes, lanes);
@@ -147,7 +156,7 @@ impl Endpoint {
             }
             let mut key = [0; KEY];
             random(&mut key);
-            let way = incoming.open(&key, &self.config(), LINK_SLOTS)?;
+            let way = incoming.open(&welcome(&key), &self.config(), LINK_SLOTS)?;
             waiting.insert(key, (Instant::now(), way, name.to_vec()));
             return Ok(Joined::Half);
         }
@@ -156,7 +165,7 @@ impl Endpoint {
             return Err(Error::PeerMisbehaved("a second connection has no first"));
         };
         drop(waiting);
-        let control = incoming.open(b"", &self.config(), LINK_SLOTS)?;
+        let control = incoming.open(&welcome(&[0; KEY]), &self.config(), LINK_SLOTS)?;
         let link = StreamLink::new(first.peer, control.peer);
         Ok(Joined::Link(
             self.shared.add(AnyLink::Stream(Box::new(link)))?,
@@ -174,11 +183,24 @@ fn opening(channel: u8, key: &[u8; KEY], name: &[u8]) -> Vec<u8> {
     bytes
 }
 
-fn parse(opening: &[u8]) -> Option<(u8, &[u8; KEY], &[u8])> {
-    let rest = opening.strip_prefix(&MAGIC)?;
-    let (version, rest) = rest.split_first()?;
-    let (channel, rest) = rest.split_first()?;
-    let (key, name) = rest.split_first_chunk()?;
-    let known = *version == VERSION && matches!(*channel, DATA | CONTROL);
-    known.then_some((*channel, key, name))
+fn welcome(key: &[u8; KEY]) -> Vec<u8> {
+    [&MAGIC[..], key].concat()
+}
+
+/// What an opening asks for, or why it cannot have it.
+fn parse(opening: &[u8]) -> Result<(u8, &[u8; KEY], &[u8]), &'static str> {
+    const VAGUE: &str = "its request for a link makes no sense";
+    let rest = opening
+        .strip_prefix(&MAGIC)
+        .ok_or("an endpoint is served here, which makes links and no connections")?;
+    let (version, rest) = rest.split_first().ok_or(VAGUE)?;
+    if *version != VERSION {
+        return Err("endpoints of another version are served here; use the same release of Manganese on both");
+    }
+    let (channel, rest) = rest.split_first().ok_or(VAGUE)?;
+    let (key, name) = rest.split_first_chunk().ok_or(VAGUE)?;
+    match *channel {
+        DATA | CONTROL => Ok((*channel, key, name)),
+        _ => Err(VAGUE),
+    }
 }

@@ -7,6 +7,8 @@
 mod carrier;
 mod engine;
 mod head;
+#[cfg(test)]
+mod hostile;
 mod joining;
 mod link;
 mod memory;

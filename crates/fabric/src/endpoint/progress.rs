@@ -59,7 +59,7 @@ pub(crate) struct Shared {
     /// Where the helper sleeps: `sockets` while it is armed, and `kick`.
     helper_at: OwnedFd,
     kick: OwnedFd,
-    helper: Mutex<Option<JoinHandle<()>>>,
+    pub(crate) helper: Mutex<Option<JoinHandle<()>>>,
     /// The helper looks now and then, so that nothing has to ring.
     is_watching: AtomicBool,
     pub(crate) own: LinkId,

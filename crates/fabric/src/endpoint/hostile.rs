@@ -1,0 +1,497 @@
+//! Endpoints whose peers lie, send noise, or scribble over what is shared.
+
+use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mgn_sys::{Mapping, Protection};
+
+use super::carrier::ENVELOPES;
+use super::head::{Head, Kind, ACTIVE, SYNC};
+use super::link::AnyLink;
+use super::shm::ShmLink;
+use super::stream::StreamLink;
+use super::{Endpoint, How, LinkId, Piece, Request, Status, Wanted};
+use crate::config::{Config, Sizes};
+use crate::peer::Peer;
+use crate::shm::{client_lanes, create, server_lanes, Lane, LINK_SLOTS};
+use crate::testing::Random;
+use crate::Error;
+
+const SOON: Option<Duration> = Some(Duration::from_secs(10));
+
+fn peer(socket: UnixStream) -> Arc<Peer> {
+    Arc::new(Peer::unix(socket.into(), "it".into(), false))
+}
+
+/// The far end of a stream link, which writes what it likes.
+struct Liar {
+    data: UnixStream,
+    control: UnixStream,
+}
+
+fn liar(endpoint: &Endpoint) -> (LinkId, Liar) {
+    let (near, data) = UnixStream::pair().unwrap();
+    let (near_control, control) = UnixStream::pair().unwrap();
+    let link = StreamLink::new(peer(near), peer(near_control));
+    let link = endpoint.shared.add(AnyLink::Stream(Box::new(link)));
+    (link.unwrap(), Liar { data, control })
+}
+
+fn head(kind: Kind, flags: u8, id: u32, value: u64) -> Vec<u8> {
+    let head = Head {
+        flags,
+        handler: 1,
+        ..Head::new(kind, id, value)
+    };
+    head.encode().map(u64::to_le_bytes).as_flattened().to_vec()
+}
+
+fn frame(kind: Kind, flags: u8, id: u32, value: u64, payload: &[u8]) -> Vec<u8> {
+    let len = (payload.len() as u64).to_le_bytes();
+    [&head(kind, flags, id, value), &len[..], payload].concat()
+}
+
+fn offer(flags: u8, id: u32, tag: u64, len: u64) -> Vec<u8> {
+    let payload = [len.to_le_bytes(), [0; 8]].concat();
+    frame(Kind::Offer, flags, id, tag, &payload)
+}
+
+/// A helper that has panicked would help nobody any more.
+fn is_well(endpoint: &Endpoint) -> bool {
+    let helper = endpoint
+        .shared
+        .helper
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    helper.as_ref().is_some_and(|helper| !helper.is_finished())
+}
+
+/// A link ends for its peer's fault, or because the peer has gone.
+fn is_fair(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::PeerMisbehaved(_) | Error::Closed(_) | Error::Truncated { .. } | Error::Starved(_)
+    )
+}
+
+#[test]
+fn each_lie_ends_the_link_with_its_own_words() {
+    let eager = |len: usize| frame(Kind::Eager, 0, 0, 9, &vec![0; len]);
+    let mut known = frame(Kind::Eager, 0, 0, 9, b"");
+    known[0] = 77;
+    let mut long = frame(Kind::Eager, 0, 0, 9, b"");
+    long[16..24].copy_from_slice(&(1u64 << 40).to_le_bytes());
+    let part = |at: u64, len: usize| frame(Kind::Part, 0, 5, at, &vec![0; len]);
+    let accepted = |bytes: Vec<u8>| [offer(0, 5, 1, 1000), bytes].concat();
+    let held = |bytes: Vec<u8>| [offer(0, 5, 9, 1000), bytes].concat();
+    let none = Vec::new;
+    // What comes by the way for data, what comes by the one for answers, and what is said about it.
+    let lies: Vec<(Vec<u8>, Vec<u8>, &str)> = vec![
+        (known, none(), "of no known kind"),
+        (long, none(), "longer than was agreed"),
+        (eager(70_000), none(), "longer than was agreed"),
+        (
+            eager(20).repeat(ENVELOPES as usize + 1),
+            none(),
+            "without credit",
+        ),
+        (eager(60_000).repeat(18), none(), "without credit"),
+        (part(0, 10), none(), "belongs to no message"),
+        (accepted(part(10, 10)), none(), "does not fit"),
+        (accepted(part(0, 1001)), none(), "does not fit"),
+        (accepted(part(0, 0)), none(), "does not fit"),
+        (
+            accepted([part(0, 500), part(0, 500)].concat()),
+            none(),
+            "does not fit",
+        ),
+        (
+            accepted(part(0, 1000).repeat(2)),
+            none(),
+            "belongs to no message",
+        ),
+        (held(part(0, 1000)), none(), "not asked for"),
+        (held(offer(0, 5, 9, 7)), none(), "offer makes no sense"),
+        (offer(0, 5, 9, u64::MAX), none(), "offer makes no sense"),
+        (
+            frame(Kind::Offer, 0, 5, 9, b"short"),
+            none(),
+            "offer makes no sense",
+        ),
+        (frame(Kind::Withdraw, 0, 5, 0, b""), none(), "did not offer"),
+        (
+            frame(Kind::Accept, 0, 0, 0, b""),
+            none(),
+            "by the way for data",
+        ),
+        (
+            frame(Kind::Credit, 0, 1, 0, b""),
+            none(),
+            "by the way for data",
+        ),
+        (none(), head(Kind::Taken, 0, 7, 0), "answers what was not"),
+        (none(), head(Kind::Accept, 0, 7, 0), "answers what was not"),
+        (
+            none(),
+            head(Kind::Taken, 0, 0, 0),
+            "takes what was not sent",
+        ),
+        (none(), head(Kind::Accept, 0, 0, 0).repeat(2), "not"),
+        (none(), head(Kind::Withdrawn, 0, 0, 0), "not withdrawn"),
+        (none(), head(Kind::Credit, 0, 1000, 0), "gives back what"),
+        (none(), head(Kind::Credit, 0, 0, 1 << 60), "gives back what"),
+        (none(), head(Kind::Eager, 0, 0, 0), "not asked"),
+    ];
+    for (data, control, hint) in lies {
+        let endpoint = Endpoint::new().unwrap();
+        let (link, mut liar) = liar(&endpoint);
+        let (good, mut honest) = self::liar(&endpoint);
+        let mut bytes = vec![0; 1 << 20];
+        let start = bytes.as_mut_ptr();
+        // SAFETY: all end below, before the memory does.
+        let pending = unsafe {
+            [
+                endpoint.irecv(Wanted::new(link, 1), &[(start, 1000)]),
+                // An offer, which the lies about answers are about.
+                endpoint
+                    .isend(link, 1, &[(start, 1 << 20)], How::default())
+                    .unwrap()
+                    .unwrap(),
+                endpoint.irecv(Wanted::new(link, 2), &[(start, 1000)]),
+            ]
+        };
+        // It may be found out before all of it is written.
+        let _ = liar.data.write_all(&data);
+        let _ = liar.control.write_all(&control);
+        let mut end = endpoint.wait(pending[2], SOON).map(drop);
+        let start = Instant::now();
+        // So many messages that nobody receives end a receive for others first.
+        while matches!(end, Err(Error::Starved(_))) && start.elapsed() < Duration::from_secs(10) {
+            end = endpoint.recv(Wanted::new(link, 2), &mut []).map(drop);
+        }
+        let Err(Error::PeerMisbehaved(why)) = end else {
+            panic!("{hint}: {end:?}");
+        };
+        assert!(why.contains(hint), "{why}, and not {hint}");
+        for request in &pending[..2] {
+            // The first one may have been received before the lie.
+            let end = endpoint.wait(*request, SOON).map(Option::unwrap);
+            assert!(
+                matches!(
+                    end,
+                    Ok(_) | Err(Error::PeerMisbehaved(_) | Error::Starved(_))
+                ),
+                "{hint}: {end:?}"
+            );
+        }
+        // The liar is told, and nobody else suffers.
+        liar.data.set_read_timeout(SOON).unwrap();
+        while !matches!(liar.data.read(&mut [0; 1000]), Ok(0) | Err(_)) {}
+        honest
+            .data
+            .write_all(&frame(Kind::Eager, 0, 0, 1, b"hello"))
+            .unwrap();
+        let mut hello = [0; 5];
+        endpoint.recv(Wanted::new(good, 1), &mut hello).unwrap();
+        assert!(&hello == b"hello" && is_well(&endpoint));
+    }
+}
+
+fn resident() -> usize {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+}
+
+#[test]
+fn an_offer_takes_no_memory_before_it_comes() {
+    let endpoint = Endpoint::new().unwrap();
+    endpoint.set_handler(1, |_| panic!("it never comes"));
+    let (link, mut liar) = liar(&endpoint);
+    let before = resident();
+    for (id, len) in [(1, 1 << 60), (2, 1 << 45), (3, 1 << 36), (4, 1 << 34)] {
+        liar.data.write_all(&offer(ACTIVE, id, 1, len)).unwrap();
+        // All are accepted, each when there is nothing of it yet.
+        let mut answer = [0; 16];
+        liar.control.set_read_timeout(SOON).unwrap();
+        liar.control.read_exact(&mut answer).unwrap();
+        assert_eq!((answer[0], answer[4]), (Kind::Accept as u8, id as u8));
+        liar.data
+            .write_all(&frame(Kind::Part, 0, id, 0, &[0; 1000]))
+            .unwrap();
+    }
+    assert!(resident() < before + (64 << 20));
+    drop(liar);
+    let end = endpoint.recv(Wanted::new(link, 1), &mut []);
+    assert!(matches!(end, Err(Error::Closed(_))), "{end:?}");
+    assert!(is_well(&endpoint));
+}
+
+#[test]
+fn a_peer_that_asks_and_takes_no_answers_is_cut_off() {
+    let endpoint = Endpoint::new().unwrap();
+    endpoint.set_handler(1, |_| {});
+    let (link, mut liar) = liar(&endpoint);
+    let before = resident();
+    // It guesses its credit, and is told of nothing.
+    let many = frame(Kind::Eager, SYNC | ACTIVE, 3, 1, b"").repeat(50);
+    let start = Instant::now();
+    while liar.data.write_all(&many).is_ok() && start.elapsed() < Duration::from_secs(60) {}
+    let end = endpoint.recv(Wanted::new(link, 1), &mut []);
+    assert!(matches!(end, Err(Error::PeerMisbehaved(_))), "{end:?}");
+    assert!(resident() < before + (128 << 20) && is_well(&endpoint));
+}
+
+/// Bytes that look right and are not.
+fn noise(random: &mut Random, frames: bool) -> Vec<u8> {
+    let kinds = [
+        Kind::Eager,
+        Kind::Offer,
+        Kind::Part,
+        Kind::Accept,
+        Kind::Taken,
+        Kind::Withdraw,
+        Kind::Withdrawn,
+        Kind::Credit,
+    ];
+    let mut bytes = Vec::new();
+    for _ in 0..random.below(30) {
+        // Mostly what would be allowed, so that it gets somewhere.
+        let kind = match (frames, random.below(8)) {
+            (true, 0..=5) => kinds[random.below(3)],
+            (false, 0..=6) => kinds[[3, 4, 7][random.below(3)]],
+            _ => kinds[random.below(8)],
+        };
+        let flags = [0, 0, ACTIVE, SYNC, random.next() as u8][random.below(5)];
+        let (id, value) = (random.below(4) as u32, random.below(3) as u64 * 500);
+        let len = [0, 5, 24, 25, 500, 3000][random.below(6)];
+        let mut made = match (frames, kind) {
+            (false, _) => head(kind, flags, id, value),
+            (true, Kind::Offer) => offer(
+                flags,
+                id,
+                value,
+                [0, 24, 500, 1000, 1 << 50][random.below(5)],
+            ),
+            (true, _) => frame(kind, flags, id, value, &vec![7; len]),
+        };
+        if random.below(20) == 0 {
+            let at = random.below(made.len());
+            made[at] ^= 1 << random.below(8);
+        }
+        if random.below(60) == 0 {
+            made.truncate(random.below(made.len()));
+        }
+        bytes.extend(made);
+    }
+    bytes
+}
+
+/// Begins some of everything.
+///
+/// # Safety
+/// The memory has 100 000 bytes, and lives until all of them have ended.
+unsafe fn begin_all(endpoint: &Endpoint, link: LinkId, memory: *mut u8) -> Vec<Request> {
+    let mut all = Vec::new();
+    let any = |from| Wanted {
+        from: Some(from),
+        ..Wanted::any()
+    };
+    for len in [0, 20, 600, 100_000] {
+        let pieces: [Piece; 2] = [(memory, len / 2), (memory, len - len / 2)];
+        // SAFETY: as promised to this function.
+        unsafe {
+            all.push(endpoint.irecv(any(link), &[(memory, len)]));
+            all.push(endpoint.irecv(Wanted::new(link, 500), &pieces));
+            let sync = How {
+                sync: len != 600,
+                unordered: false,
+            };
+            all.extend(endpoint.isend(link, 1, &pieces, sync).unwrap_or(None));
+            all.extend(
+                endpoint
+                    .isend_active(link, 2, 1, &pieces, sync)
+                    .unwrap_or(None),
+            );
+        }
+    }
+    all
+}
+
+#[test]
+fn noise_ends_nothing_but_its_link() {
+    let endpoint = Endpoint::new().unwrap();
+    let handled = Arc::new(AtomicUsize::new(0));
+    let count = handled.clone();
+    endpoint.set_handler(1, move |message| {
+        count.fetch_add(message.to_vec().len().min(1), Ordering::Relaxed);
+    });
+    let mut memory = vec![0; 100_000];
+    let (before, start) = (resident(), Instant::now());
+    let (mut received, mut caught, mut rounds) = (0, 0, 0);
+    while start.elapsed() < Duration::from_millis(2500) {
+        rounds += 1;
+        let mut random = Random::new(rounds);
+        let (link, mut liar) = liar(&endpoint);
+        // SAFETY: all end below.
+        let pending = unsafe { begin_all(&endpoint, link, memory.as_mut_ptr()) };
+        for _ in 0..random.below(6) {
+            let _ = liar.data.write_all(&noise(&mut random, true));
+            let _ = liar.control.write_all(&noise(&mut random, false));
+            if random.below(2) == 0 {
+                let _ = endpoint.test(pending[0]);
+            }
+        }
+        let _ = endpoint.take(&Wanted::new(link, 0), Some(Duration::ZERO));
+        drop(liar);
+        for request in pending {
+            match endpoint.wait(request, SOON) {
+                Ok(Some(_)) => received += 1,
+                Ok(None) => panic!("it hangs, round {rounds}"),
+                // Its end was asked for above.
+                Err(Error::Misuse(_)) => {}
+                Err(error) => {
+                    caught += usize::from(matches!(error, Error::PeerMisbehaved(_)));
+                    assert!(is_fair(&error), "{error}");
+                }
+            }
+        }
+        // What came whole is kept until it is taken.
+        while endpoint
+            .take(&Wanted::any(), Some(Duration::ZERO))
+            .unwrap()
+            .is_some()
+        {}
+    }
+    assert!(
+        rounds > 100 && received > 100 && caught > 100,
+        "{rounds} {received} {caught}"
+    );
+    assert!(handled.load(Ordering::Relaxed) > 10);
+    assert!(resident() < before + (100 << 20));
+    assert!(is_well(&endpoint));
+    endpoint
+        .send(endpoint.own(), 1, b"well", How::default())
+        .unwrap();
+    endpoint.recv(Wanted::any(), &mut [0; 4]).unwrap();
+}
+
+/// Two links over the same shared memory, the memory itself, and a way to hang up.
+fn shared_pair(one: &Endpoint, other: &Endpoint) -> (LinkId, LinkId, Vec<Mapping>, UnixStream) {
+    let config = Config {
+        message_max: 4096,
+        send_pool_bytes: 16 * 4096,
+        recv_pool_bytes: 16 * 4096,
+        ..Config::default()
+    };
+    let sizes = Sizes::new(&config).unwrap();
+    let fds = create(&sizes, LINK_SLOTS).unwrap();
+    let copies = fds.each_ref().map(|fd| fd.try_clone().unwrap());
+    let control = 2 * Lane::bytes(sizes.to_server, LINK_SLOTS);
+    let pool = sizes.pool(sizes.to_server);
+    let map = |at: usize, len: usize| Mapping::new(fds[at].as_fd(), len, Protection::ReadWrite);
+    let maps = vec![
+        map(0, control).unwrap(),
+        map(1, pool).unwrap(),
+        map(2, pool).unwrap(),
+    ];
+    let (near, far) = UnixStream::pair().unwrap();
+    let socket = near.try_clone().unwrap();
+    let (near, far) = (peer(near), peer(far));
+    let server = server_lanes(&sizes, fds, LINK_SLOTS, Some(near.clone())).unwrap();
+    let client = client_lanes(&sizes, copies.into(), LINK_SLOTS, Some(far.clone())).unwrap();
+    let add = |endpoint: &Endpoint, link| endpoint.shared.add(AnyLink::Shm(link)).unwrap();
+    (
+        add(one, ShmLink::new(near, &sizes, server)),
+        add(other, ShmLink::new(far, &sizes, client)),
+        maps,
+        socket,
+    )
+}
+
+/// Begins everything over and over, and gives how it ended.
+fn talk(
+    endpoint: &Endpoint,
+    link: LinkId,
+    stop: &AtomicBool,
+) -> Vec<Result<Option<Status>, Error>> {
+    let mut ends = Vec::new();
+    let mut memory = vec![0; 100_000];
+    while !stop.load(Ordering::Relaxed) && ends.len() < 10_000 {
+        // SAFETY: all end right below.
+        for request in unsafe { begin_all(endpoint, link, memory.as_mut_ptr()) } {
+            ends.push(endpoint.wait(request, SOON));
+        }
+        let _ = endpoint.take(&Wanted::new(link, 1), Some(Duration::ZERO));
+    }
+    ends
+}
+
+#[test]
+fn shared_memory_may_be_scribbled_over() {
+    let (one, other) = (Endpoint::new().unwrap(), Endpoint::new().unwrap());
+    one.set_handler(2, |message| drop(message.to_vec()));
+    let (start, mut rounds) = (Instant::now(), 0);
+    let (mut received, mut caught) = (0, 0);
+    while start.elapsed() < Duration::from_millis(2500) {
+        rounds += 1;
+        let (here, there, maps, socket) = shared_pair(&one, &other);
+        let stop = AtomicBool::new(false);
+        let ends = thread::scope(|scope| {
+            let talks = [
+                scope.spawn(|| talk(&one, here, &stop)),
+                scope.spawn(|| talk(&other, there, &stop)),
+            ];
+            scope.spawn(|| {
+                let mut random = Random::new(rounds);
+                // First it goes well for a while.
+                thread::sleep(Duration::from_micros(random.below(3000) as u64));
+                while !stop.load(Ordering::Relaxed) {
+                    let map = &maps[[0, 0, 0, 1, 2][random.below(5)]];
+                    let word = map.long(random.below(map.len() / 8) * 8);
+                    let value = [0, 1, 2, 255, 256, 4096, 4097, u64::MAX, random.next()];
+                    match random.below(3) {
+                        0 => drop(word.fetch_add(1, Ordering::Relaxed)),
+                        1 => drop(word.fetch_xor(1 << random.below(64), Ordering::Relaxed)),
+                        _ => word.store(value[random.below(9)], Ordering::Relaxed),
+                    }
+                }
+            });
+            thread::sleep(Duration::from_millis(15));
+            stop.store(true, Ordering::Relaxed);
+            // What is waited for may never come, its news having been overwritten.
+            socket.shutdown(Shutdown::Both).unwrap();
+            talks.map(|talk| talk.join().unwrap())
+        });
+        for end in ends.into_iter().flatten() {
+            match end {
+                Ok(Some(_)) => received += 1,
+                Ok(None) => panic!("it hangs, round {rounds}"),
+                Err(error) => {
+                    caught += usize::from(matches!(error, Error::PeerMisbehaved(_)));
+                    assert!(is_fair(&error), "{error}");
+                }
+            }
+        }
+        while one
+            .take(&Wanted::any(), Some(Duration::ZERO))
+            .unwrap()
+            .is_some()
+        {}
+        while other
+            .take(&Wanted::any(), Some(Duration::ZERO))
+            .unwrap()
+            .is_some()
+        {}
+    }
+    assert!(
+        rounds > 10 && received > 100 && caught > 10,
+        "{rounds} {received} {caught}"
+    );
+    assert!(is_well(&one) && is_well(&other));
+}

@@ -1,0 +1,208 @@
+//! Who wants something else of an endpoint than there is, and who may want nothing of it: other users.
+
+mod support;
+
+use std::net::TcpStream;
+use std::os::unix::net::{SocketAddr, UnixStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mgn_fabric::endpoint::{Endpoint, How, Joined, LinkId, Wanted};
+use mgn_fabric::{connect, Address, Config, Error, Listener, Transport};
+use support::other::{ready, Apart, Other, Part};
+use support::*;
+
+const ALL: [Kind; 4] = [
+    ABSTRACT,
+    UNIX,
+    TCP4,
+    Kind {
+        transport: Transport::Unix,
+        address: "unix:@",
+    },
+];
+
+/// Not a test: what the other process does.
+#[test]
+fn child() {
+    let Some(Part { address, kind, .. }) = Part::mine() else {
+        return;
+    };
+    let endpoint = Endpoint::new().unwrap();
+    // Whoever has the wrong token knows no more than whoever has none.
+    let token = kind.token().map(|_| "9".repeat(64).parse().unwrap());
+    let joined = endpoint.connect(&address, &kind.transport, token.as_ref(), b"", PATIENCE);
+    let found = look_inside(std::os::unix::process::parent_id());
+    ready(&format!("{joined:?} {found:?}"));
+    // It keeps many connections on which it says nothing, and makes new ones all the time.
+    let mut unix = Vec::new();
+    let mut tcp = Vec::new();
+    loop {
+        match &address {
+            Address::Tcp { host, port } => tcp.extend(TcpStream::connect((host.as_str(), *port))),
+            Address::Abstract(name) => {
+                use std::os::linux::net::SocketAddrExt;
+                let place = SocketAddr::from_abstract_name(name).unwrap();
+                unix.extend(UnixStream::connect_addr(&place));
+            }
+            Address::Unix(path) => unix.extend(UnixStream::connect(path)),
+        }
+        if tcp.len() + unix.len() > 300 {
+            tcp.clear();
+            unix.clear();
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// What another user's process lets itself be asked for.
+fn look_inside(pid: u32) -> Vec<String> {
+    let mut found = Vec::new();
+    for place in ["fd", "map_files"] {
+        if std::fs::read_dir(format!("/proc/{pid}/{place}")).is_ok() {
+            found.push(place.into());
+        }
+    }
+    for number in 0..64 {
+        if std::fs::File::open(format!("/proc/{pid}/fd/{number}")).is_ok() {
+            found.push(format!("fd/{number}"));
+        }
+    }
+    if std::fs::File::open(format!("/proc/{pid}/mem")).is_ok() {
+        found.push("mem".into());
+    }
+    // SAFETY: system calls that take numbers only.
+    unsafe {
+        let process = libc::syscall(libc::SYS_pidfd_open, pid, 0);
+        for number in 0..64 {
+            if process >= 0 && libc::syscall(libc::SYS_pidfd_getfd, process, number, 0) >= 0 {
+                found.push(format!("descriptor {number}"));
+            }
+        }
+    }
+    found
+}
+
+fn accept(endpoint: &Endpoint, listener: &Listener) -> LinkId {
+    loop {
+        if let Ok(Joined::Link(link, _)) = endpoint.accept(listener.accept().unwrap()) {
+            return link;
+        }
+    }
+}
+
+/// All is as it should be for somebody who may come in.
+fn works(endpoint: &Endpoint, listener: &Listener, kind: &Kind) {
+    let other = Endpoint::new().unwrap();
+    let (there, here) = thread::scope(|scope| {
+        let there = scope.spawn(|| accept(endpoint, listener));
+        let token = kind.token();
+        let address = listener.address();
+        let here = other.connect(address, &kind.transport, token.as_ref(), b"", PATIENCE);
+        (there.join().unwrap(), here.unwrap())
+    });
+    for number in 0..50 {
+        let sent = pattern(number, 9000);
+        other.send(here, 1, &sent, How::default()).unwrap();
+        let mut into = vec![0; 9000];
+        endpoint.recv(Wanted::new(there, 1), &mut into).unwrap();
+        assert!(into == sent);
+    }
+}
+
+#[test]
+fn who_wants_something_else_is_told_what_there_is() {
+    for kind in ALL {
+        let endpoint = Endpoint::new().unwrap();
+        let (listener, _folder) = kind.listen();
+        let mut other_version = b"MgnE\x02\x01".to_vec();
+        other_version.extend([0; 16]);
+        let wishes: [(&[u8], &str); 5] = [
+            (b"", "an endpoint is served here"),
+            (b"something else", "an endpoint is served here"),
+            (&other_version, "another version"),
+            (b"MgnE\x01\x01short", "makes no sense"),
+            (b"MgnE\x01\x07sixteen bytes of", "makes no sense"),
+        ];
+        for (opening, hint) in wishes {
+            let error = thread::scope(|scope| {
+                let comes = scope.spawn(|| {
+                    let (token, transport) = (kind.token(), kind.transport.clone());
+                    connect(
+                        listener.address(),
+                        transport,
+                        token.as_ref(),
+                        opening,
+                        PATIENCE,
+                    )
+                });
+                let accepted = endpoint.accept(listener.accept().unwrap());
+                assert!(
+                    matches!(accepted, Err(Error::PeerMisbehaved(_))),
+                    "{accepted:?}"
+                );
+                comes.join().unwrap().unwrap_err()
+            });
+            assert!(matches!(error, Error::Refused(_)), "{error}");
+            assert!(error.to_string().contains(hint), "{error}, and not {hint}");
+        }
+        // The other way round: an endpoint comes to where connections are served.
+        let error = thread::scope(|scope| {
+            let comes = scope.spawn(|| {
+                let token = kind.token();
+                endpoint.connect(
+                    listener.address(),
+                    &kind.transport,
+                    token.as_ref(),
+                    b"",
+                    PATIENCE,
+                )
+            });
+            let incoming = listener.accept().unwrap();
+            let _connection = incoming.accept(b"welcome", &Config::default());
+            comes.join().unwrap().unwrap_err()
+        });
+        assert!(matches!(error, Error::Refused(_)), "{error}");
+        assert!(error.to_string().contains("serves no endpoint"), "{error}");
+        works(&endpoint, &listener, &kind);
+    }
+}
+
+#[test]
+fn another_user_gets_nowhere_and_stops_nobody() {
+    if mgn_sys::peer::own_uid() != 0 {
+        eprintln!("SKIPPED: only root may be several users");
+        return;
+    }
+    let nobody = Apart {
+        user: Some(65534),
+        ..Apart::default()
+    };
+    for kind in ALL {
+        let endpoint = Endpoint::new().unwrap();
+        let (listener, _folder) = kind.listen();
+        works(&endpoint, &listener, &kind);
+        let (_stranger, said) = thread::scope(|scope| {
+            let start = || Other::start("stranger", &kind, listener.address(), nobody);
+            let stranger = scope.spawn(start);
+            while !stranger.is_finished() {
+                let found = listener.accept_timeout(Duration::from_millis(20)).unwrap();
+                assert!(found.is_none(), "{kind:?}: it is let in");
+            }
+            stranger.join().unwrap()
+        });
+        // It may not even touch a socket that lies in the file system.
+        let is_refused = said.starts_with("Err(Auth(") || said.contains("PermissionDenied");
+        assert!(is_refused && said.ends_with("[]"), "{kind:?}: {said}");
+        // While it goes on knocking, others come in.
+        let start = Instant::now();
+        for _ in 0..10 {
+            works(&endpoint, &listener, &kind);
+        }
+        assert!(
+            start.elapsed() < Duration::from_secs(10),
+            "{:?}",
+            start.elapsed()
+        );
+    }
+}
