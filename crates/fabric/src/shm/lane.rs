@@ -17,12 +17,13 @@
 //! count of what it sent, the reader its own of what it took, and each checks what it reads.
 
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{fence, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
 use mgn_sys::{fork, futex, Mapping};
 
+use super::news::{self, Real, Slot};
 use crate::block::ALIGN;
 use crate::message::Owner;
 use crate::peer::Peer;
@@ -66,18 +67,6 @@ pub(crate) struct Descriptor {
     pub(crate) place: u32,
     pub(crate) offset: u32,
     pub(crate) len: u32,
-}
-
-/// What a slot holds, as both ends see it. Any bits are valid.
-#[repr(C, align(64))]
-struct Slot {
-    number: AtomicU64,
-    place: AtomicU32,
-    offset: AtomicU32,
-    len: AtomicU32,
-    _zero: AtomicU32,
-    head: [AtomicU64; 2],
-    short: [AtomicU64; SHORT / 8],
 }
 
 /// The payload that a slot has room for.
@@ -144,7 +133,7 @@ impl Lane {
     /// Puts message `number` (from 0) where the reader finds it. The writer has made sure that its
     /// slot is free.
     pub(crate) fn put(&self, number: u64, message: Descriptor) {
-        self.fill(self.slot(number), number, message);
+        self.slot(number).fill(number, message);
         self.wake(READER_SLEEPS);
     }
 
@@ -157,38 +146,19 @@ impl Lane {
         head: [u64; 2],
         short: [u64; SHORT / 8],
     ) {
-        let slot = self.slot(number);
-        for (place, word) in slot.head.iter().zip(head) {
-            place.store(word, Ordering::Relaxed);
-        }
-        for (place, word) in slot.short.iter().zip(short) {
-            place.store(word, Ordering::Relaxed);
-        }
-        self.fill(slot, number, message);
+        self.slot(number).fill_frame(number, message, head, short);
         self.wake(READER_SLEEPS);
-    }
-
-    #[inline]
-    fn fill(&self, slot: &Slot, number: u64, message: Descriptor) {
-        slot.place.store(message.place, Ordering::Relaxed);
-        slot.offset.store(message.offset, Ordering::Relaxed);
-        slot.len.store(message.len, Ordering::Relaxed);
-        slot.number.store(number + 1, Ordering::Release);
     }
 
     /// Whether message `number` has been put.
     #[inline]
     pub(crate) fn is_there(&self, number: u64) -> bool {
-        self.slot(number).number.load(Ordering::Acquire) == number + 1
+        self.slot(number).has(number)
     }
 
     /// Takes message `number`, if it is there, and frees its slot. Each field is read once.
     pub(crate) fn take(&self, number: u64) -> Option<Descriptor> {
-        let slot = self.slot(number);
-        if slot.number.load(Ordering::Acquire) != number + 1 {
-            return None;
-        }
-        let message = slot.descriptor();
+        let message = self.slot(number).read(number)?;
         self.publish_head(number + 1);
         Some(message)
     }
@@ -196,16 +166,7 @@ impl Lane {
     /// Reads frame `number`, if it is there. Its slot is free when [`Lane::publish_head`] says so.
     #[inline]
     pub(crate) fn look(&self, number: u64) -> Option<(Descriptor, [u64; 2], [u64; SHORT / 8])> {
-        let slot = self.slot(number);
-        if slot.number.load(Ordering::Acquire) != number + 1 {
-            return None;
-        }
-        let words = |words: &[AtomicU64], at: usize| words[at].load(Ordering::Relaxed);
-        Some((
-            slot.descriptor(),
-            std::array::from_fn(|at| words(&slot.head, at)),
-            std::array::from_fn(|at| words(&slot.short, at)),
-        ))
+        self.slot(number).read_frame(number)
     }
 
     /// Tells the writer that all messages before this one have been read.
@@ -241,11 +202,10 @@ impl Lane {
     }
 
     fn watch(&self, word: usize, watch: bool) {
-        self.control
-            .word(self.base + word)
-            .store(watch.into(), Ordering::Relaxed);
-        if watch {
-            fence(Ordering::SeqCst);
+        let word = self.control.word(self.base + word);
+        match watch {
+            true => news::announce::<Real>(word),
+            false => word.store(0, Ordering::Relaxed),
         }
     }
 
@@ -350,12 +310,9 @@ impl Lane {
             != 0
     }
 
-    /// Announces the sleep, then looks once more: with the fence here and the one in `wake`, either
-    /// this side sees the news or the other side sees the announcement.
     fn sleep(&self, word: usize, timeout: Duration, ready: impl FnOnce() -> bool) {
         let word = self.control.word(self.base + word);
-        word.store(1, Ordering::Relaxed);
-        fence(Ordering::SeqCst);
+        news::announce::<Real>(word);
         if ready() {
             word.store(0, Ordering::Relaxed);
         } else {
@@ -364,9 +321,8 @@ impl Lane {
     }
 
     fn wake(&self, word: usize) {
-        fence(Ordering::SeqCst);
         let word = self.control.word(self.base + word);
-        if word.load(Ordering::Relaxed) != 0 && word.swap(0, Ordering::Relaxed) != 0 {
+        if news::wake::<Real>(word) {
             match &self.bell {
                 Some(peer) => peer.ring(),
                 None => futex::wake_all(word),
@@ -387,17 +343,6 @@ impl Lane {
         // SAFETY: `new` made sure that all slots lie inside the control memory, which is writable, page-aligned, and
         // lives as long as `self`; any bits are a valid slot, and the other process accesses it atomically, too.
         unsafe { &*self.control.as_ptr().add(self.base + at).cast::<Slot>() }
-    }
-}
-
-impl Slot {
-    #[inline]
-    fn descriptor(&self) -> Descriptor {
-        Descriptor {
-            place: self.place.load(Ordering::Relaxed),
-            offset: self.offset.load(Ordering::Relaxed),
-            len: self.len.load(Ordering::Relaxed),
-        }
     }
 }
 

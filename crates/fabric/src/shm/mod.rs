@@ -7,6 +7,7 @@
 #[cfg(test)]
 mod hostile;
 mod lane;
+mod news;
 mod pool;
 mod receiver;
 mod region;

@@ -1,0 +1,289 @@
+//! How one end of a lane tells the other that something is there: slots with numbers, and the words that say who sleeps.
+//!
+//! Each end is a process of its own, so all of it is written once, for the processor's own atomics in shared memory and for those of the model checker,
+//! which tries every order in which the two may see each other's writes.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use super::{Descriptor, SHORT};
+
+/// A kind of atomics.
+pub(crate) trait Atomics {
+    type Word: Atomic<u32>;
+    type Long: Atomic<u64>;
+
+    fn fence(order: Ordering);
+}
+
+pub(crate) trait Atomic<T> {
+    fn load(&self, order: Ordering) -> T;
+    fn store(&self, value: T, order: Ordering);
+    fn swap(&self, value: T, order: Ordering) -> T;
+}
+
+macro_rules! atomic {
+    ($atomic:ty, $value:ty) => {
+        impl Atomic<$value> for $atomic {
+            #[inline(always)]
+            fn load(&self, order: Ordering) -> $value {
+                <$atomic>::load(self, order)
+            }
+
+            #[inline(always)]
+            fn store(&self, value: $value, order: Ordering) {
+                <$atomic>::store(self, value, order);
+            }
+
+            #[inline(always)]
+            fn swap(&self, value: $value, order: Ordering) -> $value {
+                <$atomic>::swap(self, value, order)
+            }
+        }
+    };
+}
+
+/// The processor's.
+#[derive(Debug)]
+pub(crate) enum Real {}
+
+atomic!(AtomicU32, u32);
+atomic!(AtomicU64, u64);
+
+impl Atomics for Real {
+    type Word = AtomicU32;
+    type Long = AtomicU64;
+
+    #[inline(always)]
+    fn fence(order: Ordering) {
+        std::sync::atomic::fence(order);
+    }
+}
+
+/// What a slot holds, as both ends see it. Any bits are valid.
+#[repr(C, align(64))]
+pub(crate) struct Slot<A: Atomics = Real> {
+    number: A::Long,
+    place: A::Word,
+    offset: A::Word,
+    len: A::Word,
+    _zero: A::Word,
+    head: [A::Long; 2],
+    short: [A::Long; SHORT / 8],
+}
+
+impl<A: Atomics> Slot<A> {
+    /// Puts message `number` here. The writer has made sure that the slot is free.
+    #[inline]
+    pub(crate) fn fill(&self, number: u64, message: Descriptor) {
+        self.place.store(message.place, Ordering::Relaxed);
+        self.offset.store(message.offset, Ordering::Relaxed);
+        self.len.store(message.len, Ordering::Relaxed);
+        self.number.store(number + 1, Ordering::Release);
+    }
+
+    /// Likewise for a frame, whose head and short payload travel with the descriptor.
+    #[inline]
+    pub(crate) fn fill_frame(
+        &self,
+        number: u64,
+        message: Descriptor,
+        head: [u64; 2],
+        short: [u64; SHORT / 8],
+    ) {
+        for (place, word) in self.head.iter().zip(head) {
+            place.store(word, Ordering::Relaxed);
+        }
+        for (place, word) in self.short.iter().zip(short) {
+            place.store(word, Ordering::Relaxed);
+        }
+        self.fill(number, message);
+    }
+
+    /// Whether message `number` is here.
+    #[inline]
+    pub(crate) fn has(&self, number: u64) -> bool {
+        self.number.load(Ordering::Acquire) == number + 1
+    }
+
+    /// Message `number`, if it is here. Each field is read once.
+    #[inline]
+    pub(crate) fn read(&self, number: u64) -> Option<Descriptor> {
+        self.has(number).then(|| self.descriptor())
+    }
+
+    /// Frame `number`, likewise.
+    #[inline]
+    pub(crate) fn read_frame(
+        &self,
+        number: u64,
+    ) -> Option<(Descriptor, [u64; 2], [u64; SHORT / 8])> {
+        if !self.has(number) {
+            return None;
+        }
+        let words = |words: &[A::Long], at: usize| words[at].load(Ordering::Relaxed);
+        Some((
+            self.descriptor(),
+            std::array::from_fn(|at| words(&self.head, at)),
+            std::array::from_fn(|at| words(&self.short, at)),
+        ))
+    }
+
+    #[inline]
+    fn descriptor(&self) -> Descriptor {
+        Descriptor {
+            place: self.place.load(Ordering::Relaxed),
+            offset: self.offset.load(Ordering::Relaxed),
+            len: self.len.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// Says in `sleeps` that its end may be asleep from now on. It then looks once more: with the fence here and the one in [`wake`], either this end sees
+/// the news or the other one sees that it sleeps.
+#[inline]
+pub(crate) fn announce<A: Atomics>(sleeps: &A::Word) {
+    sleeps.store(1, Ordering::Relaxed);
+    A::fence(Ordering::SeqCst);
+}
+
+/// After there is news: whether the other end has to be woken for it. Says so once for each time that it was announced.
+#[inline]
+pub(crate) fn wake<A: Atomics>(sleeps: &A::Word) -> bool {
+    A::fence(Ordering::SeqCst);
+    sleeps.load(Ordering::Relaxed) != 0 && sleeps.swap(0, Ordering::Relaxed) != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use loom::cell::UnsafeCell;
+    use loom::sync::atomic::{AtomicU32, AtomicU64};
+    use loom::sync::{Arc, Notify};
+    use loom::thread;
+
+    enum Checked {}
+
+    atomic!(AtomicU32, u32);
+    atomic!(AtomicU64, u64);
+
+    impl Atomics for Checked {
+        type Word = AtomicU32;
+        type Long = AtomicU64;
+
+        fn fence(order: Ordering) {
+            loom::sync::atomic::fence(order);
+        }
+    }
+
+    const SLOTS: u64 = 2;
+
+    /// A lane of two slots, a chunk behind each, and each end's bell.
+    struct Ring {
+        slots: [Slot<Checked>; SLOTS as usize],
+        chunks: [UnsafeCell<u64>; SLOTS as usize],
+        head: AtomicU64,
+        reader_sleeps: AtomicU32,
+        writer_sleeps: AtomicU32,
+        reader: Notify,
+        writer: Notify,
+    }
+
+    impl Ring {
+        fn new() -> Arc<Ring> {
+            let (word, long) = (|| AtomicU32::new(0), || AtomicU64::new(0));
+            let slot = || Slot {
+                number: long(),
+                place: word(),
+                offset: word(),
+                len: word(),
+                _zero: word(),
+                head: [long(), long()],
+                short: [long(), long(), long()],
+            };
+            Arc::new(Ring {
+                slots: [slot(), slot()],
+                chunks: [UnsafeCell::new(0), UnsafeCell::new(0)],
+                head: long(),
+                reader_sleeps: word(),
+                writer_sleeps: word(),
+                reader: Notify::new(),
+                writer: Notify::new(),
+            })
+        }
+
+        fn write(&self, count: u64) {
+            for number in 0..count {
+                while number - self.head.load(Ordering::Acquire) >= SLOTS {
+                    announce::<Checked>(&self.writer_sleeps);
+                    if number - self.head.load(Ordering::Acquire) >= SLOTS {
+                        self.writer.wait();
+                    }
+                }
+                let at = (number % SLOTS) as usize;
+                // SAFETY: nobody reads the chunk now, or else the checker says so.
+                self.chunks[at].with_mut(|chunk| unsafe { *chunk = number + 70 });
+                let message = Descriptor {
+                    place: at as u32,
+                    offset: number as u32,
+                    len: 7,
+                };
+                let (head, short) = ([number; 2], [number + 30; SHORT / 8]);
+                self.slots[at].fill_frame(number, message, head, short);
+                if wake::<Checked>(&self.reader_sleeps) {
+                    self.reader.notify();
+                }
+            }
+        }
+
+        /// Reads frames, and gives `batch` slots back at a time.
+        fn read(&self, count: u64, batch: u64) {
+            for number in 0..count {
+                let at = (number % SLOTS) as usize;
+                let (message, head, short) = loop {
+                    if let Some(found) = self.slots[at].read_frame(number) {
+                        break found;
+                    }
+                    announce::<Checked>(&self.reader_sleeps);
+                    if !self.slots[at].has(number) {
+                        self.reader.wait();
+                    }
+                };
+                assert_eq!((message.place, message.offset), (at as u32, number as u32));
+                assert_eq!((head, short), ([number; 2], [number + 30; SHORT / 8]));
+                // SAFETY: nobody writes the chunk now, or else the checker says so.
+                let chunk = self.chunks[at].with(|chunk| unsafe { *chunk });
+                assert_eq!(chunk, number + 70);
+                if (number + 1) % batch == 0 {
+                    self.head.store(number + 1, Ordering::Release);
+                    if wake::<Checked>(&self.writer_sleeps) {
+                        self.writer.notify();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Every order of what two threads do, up to three that one of them is made to wait in between.
+    fn check(count: u64, batch: u64) {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(3);
+        model.check(move || {
+            let ring = Ring::new();
+            let writing = ring.clone();
+            let writer = thread::spawn(move || writing.write(count));
+            ring.read(count, batch);
+            writer.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn frames_come_whole_and_nobody_sleeps_for_ever() {
+        check(3, 1);
+    }
+
+    #[test]
+    fn slots_may_be_given_back_several_at_a_time() {
+        check(4, 2);
+    }
+}
