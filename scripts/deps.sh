@@ -120,6 +120,7 @@ if [ "$goal" = apps ]; then
 fi
 if [ "$goal" = test ]; then
     want python3-pip "fetches the registry of OpenGL" pip
+    like mpich "starts processes of parallel jobs" have mpiexec.hydra
 fi
 if ! rust_is_there; then
     # The package's version is known only after an update where the lists are empty.

@@ -45,6 +45,17 @@ pub enum Error {
     #[error("{0}")]
     Token(String),
 
+    /// What this process was told about its job makes no sense, or is not enough.
+    #[error("{0}")]
+    Job(String),
+
+    #[error("{path}:{line}: {why}", path = path.display())]
+    Hostfile {
+        path: PathBuf,
+        line: usize,
+        why: String,
+    },
+
     /// A message longer than this direction of the connection carries.
     #[error("a message of {len} bytes is longer than the connection's limit of {max}")]
     TooLong { len: usize, max: usize },

@@ -21,6 +21,7 @@ pub mod file;
 #[cfg(test)]
 mod fuzz;
 mod handshake;
+pub mod job;
 mod listener;
 mod message;
 mod null;

@@ -70,13 +70,17 @@ impl Token {
             .mode(0o600)
             .open(path)
             .map_err(Error::io(doing.clone()))?;
+        let text = self.to_hex() + "\n";
+        file.write_all(text.as_bytes()).map_err(Error::io(doing))
+    }
+
+    pub(crate) fn to_hex(&self) -> String {
         let mut text = String::with_capacity(65);
         for byte in self.0 {
             // Writing to a string cannot fail.
             let _ = write!(text, "{byte:02x}");
         }
-        text.push('\n');
-        file.write_all(text.as_bytes()).map_err(Error::io(doing))
+        text
     }
 
     /// The token in `path`, or a new one written there where no such file is.

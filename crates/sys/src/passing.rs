@@ -2,7 +2,7 @@
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
@@ -74,6 +74,17 @@ pub fn recv(
         }
         return Ok(got.bytes);
     }
+}
+
+/// A copy of a descriptor that whoever started this process left open and told the number of.
+pub fn inherited(fd: i32) -> io::Result<OwnedFd> {
+    // SAFETY: the call touches no memory, and a number that is no open descriptor is refused.
+    let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) };
+    if copy < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the system has just made this descriptor for us.
+    Ok(unsafe { OwnedFd::from_raw_fd(copy) })
 }
 
 #[cfg(test)]

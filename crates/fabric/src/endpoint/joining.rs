@@ -174,6 +174,12 @@ impl Endpoint {
     }
 }
 
+/// Who a peer says it is that wants a link. None for a second connection, and for those who want something else.
+pub(crate) fn name_of(incoming: &Incoming) -> Option<&[u8]> {
+    let (channel, _, name) = parse(incoming.opening())?;
+    (channel == DATA).then_some(name)
+}
+
 fn opening(channel: u8, key: &[u8; KEY], name: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEAD + name.len());
     bytes.extend(MAGIC);

@@ -26,6 +26,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use engine::How;
+pub(crate) use joining::name_of;
 pub use joining::Joined;
 pub use ops::{Request, Status};
 pub use queue::Wanted;
@@ -43,6 +44,21 @@ use crate::{Error, Message};
 pub struct LinkId {
     pub(crate) index: u32,
     pub(crate) generation: u32,
+}
+
+impl LinkId {
+    /// The link as a number, for languages that know no others. It is never 0.
+    pub fn to_bits(self) -> u64 {
+        u64::from(self.generation) << 32 | u64::from(self.index)
+    }
+
+    /// The opposite. A number that no link ever had makes every operation on it an [`Error::Misuse`].
+    pub fn from_bits(bits: u64) -> LinkId {
+        LinkId {
+            index: bits as u32,
+            generation: (bits >> 32) as u32,
+        }
+    }
 }
 
 /// Some memory of the program's: where it starts, and its length in bytes.
@@ -291,6 +307,23 @@ impl Endpoint {
     /// Closes a link. What waits for it ends with [`Error::Closed`].
     pub fn close(&self, link: LinkId) {
         self.shared.close(link);
+    }
+
+    /// Whether a link is there: neither end has closed it, and the peer lives as far as is known.
+    pub fn is_open(&self, link: LinkId) -> bool {
+        self.shared.state().engine.carrier(link).is_some()
+    }
+
+    /// Waits until what was sent has left this process. False when `timeout` passes first.
+    pub fn flush(&self, timeout: Option<Duration>) -> bool {
+        let deadline = Deadline::after(timeout);
+        let done = |state: &mut progress::State| (!state.engine.is_any_sending()).then_some(());
+        matches!(self.shared.wait(&deadline, done), Ok(Some(())))
+    }
+
+    /// Closes all links, also the own one. What waits ends with [`Error::Closed`], and nothing is begun any more.
+    pub fn stop(&self) {
+        self.shared.stop();
     }
 }
 

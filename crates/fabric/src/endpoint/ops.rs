@@ -11,6 +11,21 @@ pub struct Request {
     pub(crate) generation: u32,
 }
 
+impl Request {
+    /// The request as a number, for languages that know no others. It is never 0.
+    pub fn to_bits(self) -> u64 {
+        u64::from(self.generation) << 32 | (u64::from(self.index) + 1)
+    }
+
+    /// The opposite. A number that no request has makes every question about it an [`Error::Misuse`].
+    pub fn from_bits(bits: u64) -> Request {
+        Request {
+            index: (bits as u32).wrapping_sub(1),
+            generation: (bits >> 32) as u32,
+        }
+    }
+}
+
 /// How an operation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {

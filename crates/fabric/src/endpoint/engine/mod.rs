@@ -151,6 +151,12 @@ impl<C: Carrier> Engine<C> {
         })
     }
 
+    /// Whether any link has.
+    pub(crate) fn is_any_sending(&self) -> bool {
+        let mut links = self.links.iter().filter_map(|slot| slot.link.as_ref());
+        links.any(|link| self.is_sending(link.id))
+    }
+
     /// Gives up an operation that has not been matched. False when it is too late, or not known yet: then it ends as it ends.
     pub(crate) fn cancel(&mut self, request: Request) -> Result<bool, Error> {
         match self.ops.running(request)? {

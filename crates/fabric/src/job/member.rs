@@ -1,0 +1,654 @@
+//! A process of a job that has joined: it lets others in, and opens links.
+//!
+//! Between two processes there is one link, whoever asks first. When both ask at once, the lower rank's attempt counts: it refuses the higher one's,
+//! which goes on to let the lower one in. Who has a link already refuses another one until it knows the old one's end. Whoever is refused tries again
+//! until its time has passed.
+
+use std::net::{IpAddr, ToSocketAddrs};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use mgn_sys::interfaces::{self, Interface};
+use rustix::event::{EventfdFlags, PollFd, PollFlags};
+
+use super::interfaces::Choice;
+use super::pmi::Pmi;
+use super::{digest, own_host, Job, Places};
+use crate::endpoint::{name_of, Endpoint, Joined, LinkId};
+use crate::wait::{poll, Deadline};
+use crate::{Address, Error, Incoming, Listener, Token, Transport};
+
+/// How long one attempt to connect may take.
+const ATTEMPT: Duration = Duration::from_secs(5);
+
+/// The pause after a failed attempt, at first and at last: the peer may not have started yet.
+const PAUSE: Duration = Duration::from_millis(2);
+const PAUSE_MAX: Duration = Duration::from_millis(100);
+
+/// How long somebody who is coming in may take; the second connection of a link by TCP has 10 s.
+const COMING: Duration = Duration::from_secs(12);
+
+/// How long what was sent may take to leave, at the end.
+const LEAVING: Duration = Duration::from_secs(10);
+
+/// A process of a job. Links that it has opened, and those of others that came to it, are those of its [`Endpoint`].
+pub struct Member {
+    shared: Arc<Shared>,
+    door: Mutex<Option<(JoinHandle<()>, OwnedFd)>>,
+    launcher: Mutex<Option<Pmi>>,
+    hosts: Hosts,
+    token: Option<Token>,
+    port: u16,
+    interfaces: Vec<Interface>,
+    owner: u32,
+}
+
+struct Shared {
+    endpoint: Endpoint,
+    name: String,
+    rank: u32,
+    size: u32,
+    peers: Mutex<Vec<Peer>>,
+    news: Condvar,
+}
+
+/// What is known of one rank.
+#[derive(Clone, Debug, Default)]
+struct Peer {
+    link: Option<LinkId>,
+    /// A thread of ours connects.
+    is_opening: bool,
+    /// It is coming in, since then.
+    coming: Option<Instant>,
+}
+
+/// Where the ranks are.
+#[derive(Debug)]
+enum Hosts {
+    Known(Vec<String>),
+    /// The launcher is asked. This machine's key.
+    Asked(String),
+}
+
+/// One rank's place.
+#[derive(Debug)]
+struct Place {
+    host: String,
+    ways: Vec<(Address, Transport)>,
+}
+
+impl Job {
+    /// Starts an endpoint, listens where other processes of the job look for this one, and lets them in from now on. With a launcher that speaks PMI,
+    /// all processes have to get here.
+    ///
+    /// # Errors
+    /// [`Error::InUse`] where another job of this user has the same name, or its ports; [`Error::Job`]; [`Error::Io`].
+    pub fn join(self) -> Result<Member, Error> {
+        let endpoint = Endpoint::new()?;
+        let size = self.size();
+        let Job {
+            name,
+            rank,
+            places,
+            choice,
+            port,
+            mut token,
+            source,
+        } = self;
+        let shared = Arc::new(Shared {
+            endpoint,
+            name,
+            rank,
+            size,
+            peers: Mutex::new(vec![Peer::default(); size as usize]),
+            news: Condvar::new(),
+        });
+        let mut listeners = Vec::new();
+        let mut chosen = Vec::new();
+        let (hosts, launcher) = match places {
+            Places::Hosts(hosts) => {
+                let here = &hosts[rank as usize];
+                if hosts.iter().filter(|host| *host == here).count() > 1 {
+                    listeners.push(shared.listen_here()?);
+                }
+                if hosts.iter().any(|host| host != here) {
+                    let token = token.as_ref().ok_or_else(|| {
+                        Error::Job(format!("job {} is on several hosts and needs a secret: mgn token new FILE, the same file on all, and MGN_TOKEN_FILE", shared.name))
+                    })?;
+                    let port = port_of(port, rank)?;
+                    chosen = usable(choice.as_ref(), Some(here))?;
+                    listeners.extend(listen_everywhere(&chosen, port, token)?);
+                }
+                (Hosts::Known(hosts), None)
+            }
+            Places::Launcher(mut pmi) => {
+                let machine = machine();
+                if size > 1 {
+                    listeners.push(shared.listen_here()?);
+                    let is_spread = exchange(&mut pmi, &machine, &mut token)?;
+                    let mut place = own_host();
+                    if let (true, Some(token)) = (is_spread, &token) {
+                        chosen = usable(choice.as_ref(), None)?;
+                        for listener in listen_everywhere(&chosen, 0, token)? {
+                            place.push_str(&format!(";{}", listener.address()));
+                            listeners.push(listener);
+                        }
+                    }
+                    pmi.put(&place_key(rank), &place)?;
+                    pmi.barrier()?;
+                }
+                (Hosts::Asked(machine), Some(pmi))
+            }
+        };
+        tracing::info!(
+            "rank {rank} of {size} of job {} (from {source}), listening at {}",
+            shared.name,
+            shown(&listeners, &chosen)
+        );
+        let door = match listeners.is_empty() {
+            true => None,
+            false => Some(open_door(&shared, listeners)?),
+        };
+        Ok(Member {
+            shared,
+            door: Mutex::new(door),
+            launcher: Mutex::new(launcher),
+            hosts,
+            token,
+            port,
+            interfaces: chosen,
+            owner: std::process::id(),
+        })
+    }
+}
+
+impl Member {
+    pub fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    pub fn rank(&self) -> u32 {
+        self.shared.rank
+    }
+
+    pub fn size(&self) -> u32 {
+        self.shared.size
+    }
+
+    /// What carries the messages.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.shared.endpoint
+    }
+
+    /// Where processes of other hosts are let in; none when the job is on one host.
+    pub fn interfaces(&self) -> &[Interface] {
+        &self.interfaces
+    }
+
+    /// The host of a rank.
+    ///
+    /// # Errors
+    /// [`Error::Job`] for a rank that the job does not have, and what the launcher says.
+    pub fn host(&self, rank: u32) -> Result<String, Error> {
+        Ok(self.place(rank)?.host)
+    }
+
+    /// The rank at a link's other end. None for links that this job did not make, and for those that were replaced.
+    pub fn rank_of(&self, link: LinkId) -> Option<u32> {
+        if link == self.shared.endpoint.own() {
+            return Some(self.shared.rank);
+        }
+        let peers = self.shared.peers();
+        let at = peers.iter().position(|peer| peer.link == Some(link))?;
+        Some(at as u32)
+    }
+
+    /// The link to a rank, which is made if there is none, from whichever end. Waits for the process to start. The own rank's link is there always.
+    ///
+    /// # Errors
+    /// [`Error::TimedOut`] names the rank that did not come; [`Error::Job`] for one that the job does not have; [`Error::Auth`] and the like for one
+    /// that does not belong to it.
+    pub fn open(&self, rank: u32, timeout: Duration) -> Result<LinkId, Error> {
+        let shared = &*self.shared;
+        self.check(rank)?;
+        if rank == shared.rank {
+            return Ok(shared.endpoint.own());
+        }
+        let deadline = Deadline::after(Some(timeout));
+        let mut peers = shared.peers();
+        loop {
+            let peer = &peers[rank as usize];
+            if let Some(link) = peer.link.filter(|link| shared.endpoint.is_open(*link)) {
+                return Ok(link);
+            }
+            let is_coming = peer.coming.is_some_and(|since| since.elapsed() < COMING);
+            if !peer.is_opening && !is_coming {
+                break;
+            }
+            if deadline.passed() {
+                drop(peers);
+                return Err(self.absent(rank, None));
+            }
+            peers = shared.wait(peers, deadline.left(PAUSE_MAX));
+        }
+        peers[rank as usize].is_opening = true;
+        drop(peers);
+        let result = self.connect(rank, &deadline);
+        let mut peers = shared.peers();
+        let peer = &mut peers[rank as usize];
+        peer.is_opening = false;
+        if let Ok(link) = result {
+            // Our own attempt has succeeded although the peer came in: then it has given up what it made.
+            if let Some(old) = peer.link.replace(link).filter(|old| *old != link) {
+                shared.endpoint.close(old);
+            }
+        }
+        shared.news.notify_all();
+        result
+    }
+
+    /// Tries to connect until it works, or the peer has come in.
+    fn connect(&self, rank: u32, deadline: &Deadline) -> Result<LinkId, Error> {
+        let shared = &*self.shared;
+        let place = self.place(rank)?;
+        let opening = shared.opening();
+        let mut pause = PAUSE;
+        loop {
+            let mut last = None;
+            for (address, transport) in &place.ways {
+                let token = self.token.as_ref().filter(|_| *transport == Transport::Tcp);
+                let attempt = deadline.left(ATTEMPT).max(Duration::from_millis(1));
+                match shared
+                    .endpoint
+                    .connect(address, transport, token, &opening, attempt)
+                {
+                    Ok(link) => return Ok(link),
+                    Err(Error::Refused(why)) if why != LATER => return Err(Error::Refused(why)),
+                    Err(
+                        error @ (Error::Auth(_)
+                        | Error::Version { .. }
+                        | Error::NotManganese(_)
+                        | Error::PeerMisbehaved(_)),
+                    ) => return Err(error),
+                    Err(error) => last = Some(error),
+                }
+            }
+            let peers = shared.peers();
+            if let Some(link) = shared.come(&peers[rank as usize]) {
+                return Ok(link);
+            }
+            let peers = shared.wait(peers, deadline.left(pause));
+            if let Some(link) = shared.come(&peers[rank as usize]) {
+                return Ok(link);
+            }
+            if deadline.passed() {
+                drop(peers);
+                return Err(self.absent(rank, last));
+            }
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
+    }
+
+    fn absent(&self, rank: u32, last: Option<Error>) -> Error {
+        let host = self
+            .place(rank)
+            .map_or_else(|_| "?".into(), |place| place.host);
+        let last = last.map_or_else(String::new, |error| format!(" (last: {error})"));
+        Error::TimedOut(format!(
+            "waiting for rank {rank} of job {} on {host}{last}",
+            self.shared.name
+        ))
+    }
+
+    fn check(&self, rank: u32) -> Result<(), Error> {
+        match rank < self.shared.size {
+            true => Ok(()),
+            false => Err(Error::Job(format!(
+                "there is no rank {rank} in job {} of {}",
+                self.shared.name, self.shared.size
+            ))),
+        }
+    }
+
+    fn place(&self, rank: u32) -> Result<Place, Error> {
+        self.check(rank)?;
+        let here = || vec![(self.shared.address(rank), Transport::Shm)];
+        match &self.hosts {
+            Hosts::Known(hosts) => {
+                let host = hosts[rank as usize].clone();
+                let ways = match host == hosts[self.shared.rank as usize] {
+                    true => here(),
+                    false => vec![(
+                        Address::Tcp {
+                            host: host.clone(),
+                            port: port_of(self.port, rank)?,
+                        },
+                        Transport::Tcp,
+                    )],
+                };
+                Ok(Place { host, ways })
+            }
+            Hosts::Asked(machine) => {
+                let mut launcher = lock(&self.launcher);
+                let pmi = launcher
+                    .as_mut()
+                    .ok_or(Error::Misuse("the job has been left"))?;
+                if self.shared.size == 1 {
+                    return Ok(Place {
+                        host: own_host(),
+                        ways: Vec::new(),
+                    });
+                }
+                let is_here = pmi.get(&machine_key(rank))? == *machine;
+                let value = pmi.get(&place_key(rank))?;
+                let mut parts = value.split(';');
+                let host = parts.next().unwrap_or_default().into();
+                let ways = match is_here {
+                    true => here(),
+                    false => parts
+                        .map(|text| Ok((text.parse()?, Transport::Tcp)))
+                        .collect::<Result<_, Error>>()?,
+                };
+                Ok(Place { host, ways })
+            }
+        }
+    }
+
+    /// Leaves the job: what was sent goes out, all links are closed, and what still waits ends with [`Error::Closed`]. Dropping does so, too.
+    pub fn leave(&self) {
+        // A forked child has neither the threads nor the launcher's ear.
+        if self.owner != std::process::id() {
+            return;
+        }
+        if !self.shared.endpoint.flush(Some(LEAVING)) {
+            tracing::warn!(
+                "rank {} leaves job {} though not all that it sent has gone out",
+                self.shared.rank,
+                self.shared.name
+            );
+        }
+        if let Some((thread, wake)) = lock(&self.door).take() {
+            let _ = rustix::io::write(&wake, &1u64.to_ne_bytes());
+            let _ = thread.join();
+        }
+        self.shared.endpoint.stop();
+        if let Some(mut pmi) = lock(&self.launcher).take() {
+            if let Err(error) = pmi.finalize() {
+                tracing::warn!("{error}");
+            }
+        }
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+impl std::fmt::Debug for Member {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let shared = &self.shared;
+        out.debug_struct("Member")
+            .field("name", &shared.name)
+            .field("rank", &shared.rank)
+            .field("size", &shared.size)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The refusal of a link that the other end makes, or has.
+const LATER: &str = "there is a link, or one is being made";
+
+impl Shared {
+    fn peers(&self) -> MutexGuard<'_, Vec<Peer>> {
+        lock(&self.peers)
+    }
+
+    fn wait<'a>(
+        &self,
+        peers: MutexGuard<'a, Vec<Peer>>,
+        time: Duration,
+    ) -> MutexGuard<'a, Vec<Peer>> {
+        self.news
+            .wait_timeout(peers, time)
+            .unwrap_or_else(PoisonError::into_inner)
+            .0
+    }
+
+    /// The link that a peer has made to us.
+    fn come(&self, peer: &Peer) -> Option<LinkId> {
+        peer.link.filter(|link| self.endpoint.is_open(*link))
+    }
+
+    /// Where processes of the same host and user find a rank.
+    fn address(&self, rank: u32) -> Address {
+        Address::Abstract(format!(
+            "mgn-{}-{}-{rank}",
+            mgn_sys::peer::own_uid(),
+            self.name
+        ))
+    }
+
+    fn listen_here(&self) -> Result<Listener, Error> {
+        Listener::bind(&self.address(self.rank), None).map_err(|error| match error {
+            Error::InUse(_) => Error::InUse(format!(
+                "rank {} of job {} (MGN_JOB names jobs apart)",
+                self.rank, self.name
+            )),
+            other => other,
+        })
+    }
+
+    /// What the peer is told: our rank and the job's name.
+    fn opening(&self) -> Vec<u8> {
+        let mut bytes = self.rank.to_le_bytes().to_vec();
+        bytes.extend(self.name.as_bytes());
+        bytes
+    }
+
+    /// The rank in a peer's opening, if it is another one of this job.
+    fn rank_in(&self, opening: &[u8]) -> Option<u32> {
+        let (rank, name) = opening.split_first_chunk()?;
+        let rank = u32::from_le_bytes(*rank);
+        (name == self.name.as_bytes() && rank < self.size && rank != self.rank).then_some(rank)
+    }
+
+    /// Somebody is at the door.
+    fn let_in(&self, incoming: Incoming) {
+        let mut coming = None;
+        if let Some(name) = name_of(&incoming) {
+            let Some(rank) = self.rank_in(name) else {
+                return incoming.refuse(&format!(
+                    "rank {} of job {} lives here",
+                    self.rank, self.name
+                ));
+            };
+            let mut peers = self.peers();
+            let peer = &mut peers[rank as usize];
+            let is_ours = peer.is_opening && self.rank < rank;
+            if is_ours || self.come(peer).is_some() {
+                drop(peers);
+                return incoming.refuse(LATER);
+            }
+            peer.coming = Some(Instant::now());
+            coming = Some(rank);
+        }
+        match self.endpoint.accept(incoming) {
+            Ok(Joined::Half) => {}
+            Ok(Joined::Link(link, name)) => {
+                let rank = self.rank_in(&name).expect("it was looked at when it came");
+                let mut peers = self.peers();
+                let peer = &mut peers[rank as usize];
+                peer.coming = None;
+                peer.link = Some(link);
+                self.news.notify_all();
+            }
+            Err(error) => {
+                tracing::warn!("somebody could not be let in: {error}");
+                if let Some(rank) = coming {
+                    self.peers()[rank as usize].coming = None;
+                    self.news.notify_all();
+                }
+            }
+        }
+    }
+}
+
+/// Starts the thread that lets others in. What is written to the descriptor ends it.
+fn open_door(
+    shared: &Arc<Shared>,
+    listeners: Vec<Listener>,
+) -> Result<(JoinHandle<()>, OwnedFd), Error> {
+    let failed = || Error::io("cannot listen for the job's other processes");
+    let wake = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
+        .map_err(|error| failed()(error.into()))?;
+    let woken = wake.try_clone().map_err(failed())?;
+    let shared = shared.clone();
+    let run = move || loop {
+        let mut fds: Vec<PollFd<'_>> = listeners
+            .iter()
+            .map(|one| PollFd::from_borrowed_fd(one.as_fd(), PollFlags::IN))
+            .collect();
+        fds.push(PollFd::new(&woken, PollFlags::IN));
+        if poll(&mut fds, Duration::from_secs(60)).is_err()
+            || !fds[listeners.len()].revents().is_empty()
+        {
+            return;
+        }
+        for listener in &listeners {
+            loop {
+                match listener.accept_timeout(Duration::ZERO) {
+                    Ok(Some(incoming)) => shared.let_in(incoming),
+                    Ok(None) => break,
+                    Err(error) => {
+                        tracing::warn!("{error}");
+                        std::thread::sleep(PAUSE_MAX);
+                        break;
+                    }
+                }
+            }
+        }
+    };
+    let thread = std::thread::Builder::new()
+        .name("mgn-door".into())
+        .spawn(run)
+        .map_err(failed())?;
+    Ok((thread, wake))
+}
+
+/// Gives the launcher our machine's key, and shares a token. True when the job is on several machines.
+fn exchange(pmi: &mut Pmi, machine: &str, token: &mut Option<Token>) -> Result<bool, Error> {
+    pmi.put(&machine_key(pmi.rank), machine)?;
+    pmi.barrier()?;
+    if pmi.rank == 0 {
+        // One asks for all: that everybody asks for everybody's is too much for large jobs.
+        let mut is_spread = false;
+        for rank in 1..pmi.size {
+            is_spread |= pmi.get(&machine_key(rank))? != machine;
+        }
+        if is_spread {
+            let shared = token.get_or_insert_with(Token::generate);
+            pmi.put("mgn-token", &shared.to_hex())?;
+        }
+        pmi.put("mgn-spread", if is_spread { "yes" } else { "no" })?;
+    }
+    pmi.barrier()?;
+    let is_spread = pmi.get("mgn-spread")? == "yes";
+    if is_spread {
+        *token = Some(pmi.get("mgn-token")?.parse()?);
+    }
+    Ok(is_spread)
+}
+
+fn machine_key(rank: u32) -> String {
+    format!("mgn-machine-{rank}")
+}
+
+fn place_key(rank: u32) -> String {
+    format!("mgn-place-{rank}")
+}
+
+/// The same for processes that reach each other's abstract sockets: one kernel, one network namespace, one user.
+fn machine() -> String {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let namespace = std::fs::read_link("/proc/self/ns/net").unwrap_or_default();
+    digest(&format!(
+        "{boot} {} {} {}",
+        namespace.display(),
+        own_host(),
+        mgn_sys::peer::own_uid()
+    ))
+}
+
+fn port_of(first: u16, rank: u32) -> Result<u16, Error> {
+    u32::from(first)
+        .checked_add(rank)
+        .and_then(|port| u16::try_from(port).ok())
+        .ok_or_else(|| Error::Job(format!("rank {rank} has no port above {first} (MGN_PORT)")))
+}
+
+/// The interfaces to listen at: the chosen ones; unless some were chosen, also where our own name in the list of hosts leads.
+fn usable(choice: Option<&Choice>, own: Option<&str>) -> Result<Vec<Interface>, Error> {
+    let all = interfaces::interfaces().map_err(Error::io("cannot list the network interfaces"))?;
+    let mut chosen = choice.unwrap_or(&Choice::usual()).among(&all)?;
+    if let (None, Some(own)) = (choice, own) {
+        // Nobody has to be able to resolve his own name.
+        for place in (own, 0).to_socket_addrs().into_iter().flatten() {
+            let known = all
+                .iter()
+                .find(|one| one.address == place.ip())
+                .map(|one| one.name.clone());
+            let name = known.or_else(|| place.ip().is_loopback().then(|| "lo".into()));
+            chosen.extend(name.map(|name| Interface {
+                name,
+                address: place.ip(),
+            }));
+        }
+    }
+    let mut seen: Vec<IpAddr> = Vec::new();
+    chosen.retain(|one| {
+        !seen.contains(&one.address) && {
+            seen.push(one.address);
+            true
+        }
+    });
+    match chosen.is_empty() {
+        true => Err(Error::Job(
+            "no network interface is left to listen at; MGN_INTERFACES chooses".into(),
+        )),
+        false => Ok(chosen),
+    }
+}
+
+/// Listeners at all these addresses.
+fn listen_everywhere(
+    interfaces: &[Interface],
+    port: u16,
+    token: &Token,
+) -> Result<Vec<Listener>, Error> {
+    let bind = |one: &Interface| {
+        let host = one.address.to_string();
+        Listener::bind(&Address::Tcp { host, port }, Some(token.clone()))
+    };
+    interfaces.iter().map(bind).collect()
+}
+
+fn shown(listeners: &[Listener], interfaces: &[Interface]) -> String {
+    let at = listeners.iter().map(|one| match interfaces.iter().find(|face| matches!(one.address(), Address::Tcp { host, .. } if *host == face.address.to_string())) {
+        Some(face) => format!("{} ({})", one.address(), face.name),
+        None => one.address().to_string(),
+    });
+    let at: Vec<String> = at.collect();
+    match at.is_empty() {
+        true => "nothing".into(),
+        false => at.join(", "),
+    }
+}
+
+/// A thread that panicked with the lock leaves nothing half done: every change is one assignment.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

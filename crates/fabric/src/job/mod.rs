@@ -1,0 +1,371 @@
+//! Parallel jobs: which of its processes this one is, where the others are, and links to them by `<host, rank>`.
+//!
+//! [`Job::find`] asks, in this order: the settings in the environment (`MGN_HOSTFILE`, `MGN_RANK`, `MGN_SIZE`, `MGN_JOB`), a launcher that speaks
+//! PMI-1 (MPICH's `mpiexec`), the environments of Open MPI and of Slurm. A process that nobody told anything is a job of one.
+//! [`Job::join`] makes it a [`Member`], which opens links.
+//!
+//! | variable | |
+//! |---|---|
+//! | `MGN_HOSTFILE` | lines of `host slots=N`: the host of each rank. Who launches may say the rank and size instead of `MGN_RANK` and `MGN_SIZE` |
+//! | `MGN_RANK`, `MGN_SIZE` | without a hostfile: all processes are on this host |
+//! | `MGN_JOB` | a name that tells jobs of one user apart; `job` unless set |
+//! | `MGN_TOKEN_FILE` | the secret of a job on several hosts, where the launcher shares none |
+//! | `MGN_PORT` | with a hostfile, rank r listens at this port plus r; 21400 unless set |
+//! | `MGN_INTERFACES` | `eth0,ib0`, or `^docker0,lo` for all but these: where to listen |
+
+mod hosts;
+mod interfaces;
+mod member;
+mod pmi;
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use interfaces::Choice;
+use pmi::Pmi;
+
+use crate::token::random;
+use crate::{Error, Token};
+
+pub use hosts::{hostfile, nodelist};
+pub use member::Member;
+pub use mgn_sys::interfaces::Interface;
+
+/// Where rank 0 of a job with a hostfile listens, unless told otherwise. Below the ports that systems give to clients.
+const PORT: u16 = 21400;
+
+/// Where settings come from: the environment, or a test.
+type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// A job, as one of its processes knows it.
+#[derive(Debug)]
+pub struct Job {
+    name: String,
+    rank: u32,
+    places: Places,
+    source: &'static str,
+    choice: Option<Choice>,
+    port: u16,
+    token: Option<Token>,
+}
+
+/// How processes learn where the others are.
+#[derive(Debug)]
+enum Places {
+    /// The host of each rank. The same name is the same host.
+    Hosts(Vec<String>),
+    Launcher(Pmi),
+}
+
+impl Job {
+    /// What the environment says.
+    ///
+    /// # Errors
+    /// [`Error::Job`], [`Error::Hostfile`], [`Error::Token`], and what reading files or talking to the launcher gives.
+    pub fn find() -> Result<Job, Error> {
+        Job::find_in(&|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+    }
+
+    /// A job of as many processes as there are hosts: rank `rank` runs on `hosts[rank]`.
+    ///
+    /// # Errors
+    /// [`Error::Job`] for a rank that the job does not have, or a name with bytes that are not letters, digits, or `.-_`.
+    pub fn new(name: &str, rank: u32, hosts: Vec<String>) -> Result<Job, Error> {
+        Job::with(name.into(), rank, Places::Hosts(hosts), "the program")
+    }
+
+    /// What these variables say.
+    ///
+    /// # Errors
+    /// As for [`Job::find`].
+    pub fn find_in(env: Env<'_>) -> Result<Job, Error> {
+        let mut job = match settings(env)? {
+            Some(job) => job,
+            None => match Pmi::find(env)? {
+                Some(pmi) => {
+                    let name = format!("pmi-{}", digest(pmi.space()));
+                    Job::with(
+                        name,
+                        pmi.rank,
+                        Places::Launcher(pmi),
+                        "the launcher, by PMI",
+                    )?
+                }
+                None => match open_mpi(env)? {
+                    Some(job) => job,
+                    None => slurm(env)?.map_or_else(alone, Ok)?,
+                },
+            },
+        };
+        job.choice = env("MGN_INTERFACES")
+            .as_deref()
+            .map(Choice::new)
+            .transpose()?;
+        job.port = number(env, "MGN_PORT")?.unwrap_or(PORT);
+        let token = env("MGN_TOKEN_FILE").map(PathBuf::from);
+        job.token = token.as_deref().map(Token::read).transpose()?;
+        Ok(job)
+    }
+
+    fn with(name: String, rank: u32, places: Places, source: &'static str) -> Result<Job, Error> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
+        if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
+            return Err(Error::Job(format!(
+                "{name:?} is no name of a job: it has 1 to 64 letters, digits, dots, dashes"
+            )));
+        }
+        let job = Job {
+            name,
+            rank,
+            places,
+            source,
+            choice: None,
+            port: PORT,
+            token: None,
+        };
+        let size = job.size();
+        if rank >= size || size as usize > hosts::RANKS_MAX {
+            return Err(Error::Job(format!(
+                "rank {rank} in a job of {size} (from {source}): ranks count from 0"
+            )));
+        }
+        Ok(job)
+    }
+
+    /// Which interfaces to listen at: `eth0,ib0`, or `^docker0,lo` for all but these.
+    ///
+    /// # Errors
+    /// [`Error::Job`] for a list without names.
+    pub fn interfaces(mut self, choice: &str) -> Result<Job, Error> {
+        self.choice = Some(Choice::new(choice)?);
+        Ok(self)
+    }
+
+    /// The secret that the processes of a job on several hosts share.
+    pub fn token(mut self, token: Token) -> Job {
+        self.token = Some(token);
+        self
+    }
+
+    /// Where rank 0 listens; others at the ports that follow. Launchers that speak PMI need none.
+    pub fn port(mut self, port: u16) -> Job {
+        self.port = port;
+        self
+    }
+
+    /// Tells jobs of one user apart.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// This process's place, below [`Job::size`].
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// The number of processes.
+    pub fn size(&self) -> u32 {
+        match &self.places {
+            Places::Hosts(hosts) => hosts.len() as u32,
+            Places::Launcher(pmi) => pmi.size,
+        }
+    }
+
+    /// Who said all that, for people.
+    pub fn source(&self) -> &'static str {
+        self.source
+    }
+}
+
+/// A job by our own variables. A hostfile says where the processes are; who this one is may also be the launcher's to say.
+fn settings(env: Env<'_>) -> Result<Option<Job>, Error> {
+    let path = env("MGN_HOSTFILE").map(PathBuf::from);
+    let launched = ["PMI_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"];
+    let sized = ["PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS"];
+    let first = |names: [&str; 3]| {
+        names
+            .iter()
+            .find_map(|name| number::<u32>(env, name).transpose())
+            .transpose()
+    };
+    let mut rank: Option<u32> = number(env, "MGN_RANK")?;
+    let mut size: Option<u32> = number(env, "MGN_SIZE")?;
+    let Some(path) = path else {
+        return match (rank, size) {
+            (None, None) => Ok(None),
+            (Some(rank), Some(size)) if size as usize <= hosts::RANKS_MAX => {
+                let hosts = vec![own_host(); size as usize];
+                Job::with(
+                    name(env),
+                    rank,
+                    Places::Hosts(hosts),
+                    "MGN_RANK and MGN_SIZE",
+                )
+                .map(Some)
+            }
+            (Some(_), Some(size)) => Err(Error::Job(format!("MGN_SIZE={size} is too many"))),
+            _ => Err(Error::Job(
+                "MGN_RANK and MGN_SIZE go together, or with MGN_HOSTFILE".into(),
+            )),
+        };
+    };
+    if rank.is_none() {
+        rank = first(launched)?;
+        size = size.or(first(sized)?);
+    }
+    let rank = rank.ok_or_else(|| {
+        Error::Job(
+            "MGN_HOSTFILE is set, but neither MGN_RANK nor a launcher says which rank this is"
+                .into(),
+        )
+    })?;
+    let text = std::fs::read_to_string(&path).map_err(Error::io(format!(
+        "cannot read the hostfile {}",
+        path.display()
+    )))?;
+    let mut hosts = hostfile(&path, &text)?;
+    if let Some(size) = size {
+        if size as usize > hosts.len() {
+            return Err(Error::Job(format!(
+                "a job of {size}, but {} has slots for {}",
+                path.display(),
+                hosts.len()
+            )));
+        }
+        hosts.truncate(size as usize);
+    }
+    Job::with(name(env), rank, Places::Hosts(hosts), "MGN_HOSTFILE").map(Some)
+}
+
+fn name(env: Env<'_>) -> String {
+    env("MGN_JOB").unwrap_or_else(|| "job".into())
+}
+
+/// Open MPI tells its processes who they are, but where the others are only by a protocol of its own.
+fn open_mpi(env: Env<'_>) -> Result<Option<Job>, Error> {
+    let Some(rank) = number(env, "OMPI_COMM_WORLD_RANK")? else {
+        return Ok(None);
+    };
+    let wanted = |name| {
+        Ok(number::<u32>(env, name)?
+            .ok_or_else(|| Error::Job(format!("OMPI_COMM_WORLD_RANK is set and {name} is not"))))
+    };
+    let size = wanted("OMPI_COMM_WORLD_SIZE")??;
+    let local = wanted("OMPI_COMM_WORLD_LOCAL_SIZE")??;
+    if local != size {
+        return Err(Error::Job(format!(
+            "Open MPI runs {size} processes on several hosts and does not say which; name a hostfile in their order (mpirun -x MGN_HOSTFILE=…)"
+        )));
+    }
+    let id = env("PMIX_NAMESPACE").or_else(|| env("OMPI_MCA_ess_base_jobid"));
+    let id = id.ok_or_else(|| {
+        Error::Job(
+            "Open MPI does not say the job's number: set MGN_JOB, MGN_RANK and MGN_SIZE".into(),
+        )
+    })?;
+    let hosts = Places::Hosts(vec![own_host(); (size as usize).min(hosts::RANKS_MAX + 1)]);
+    Job::with(format!("ompi-{}", digest(&id)), rank, hosts, "Open MPI").map(Some)
+}
+
+fn slurm(env: Env<'_>) -> Result<Option<Job>, Error> {
+    let (Some(rank), Some(id)) = (number::<u32>(env, "SLURM_PROCID")?, env("SLURM_JOB_ID")) else {
+        return Ok(None);
+    };
+    let either = |step: &str, job: &str| env(step).or_else(|| env(job));
+    let missing = |what: &str| Error::Job(format!("SLURM_PROCID is set and {what} is not"));
+    let step = env("SLURM_STEP_ID").unwrap_or_else(|| "0".into());
+    let nodes = either("SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST")
+        .ok_or_else(|| missing("SLURM_JOB_NODELIST"))?;
+    let nodes = nodelist(&nodes)?;
+    let size = match number(env, "SLURM_STEP_NUM_TASKS")? {
+        Some(size) => size,
+        None => number::<usize>(env, "SLURM_NTASKS")?.ok_or_else(|| missing("SLURM_NTASKS"))?,
+    };
+    let tasks = match either("SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE") {
+        Some(text) => hosts::tasks_per_node(&text)?,
+        None if size % nodes.len() == 0 => vec![size / nodes.len(); nodes.len()],
+        None => return Err(missing("SLURM_TASKS_PER_NODE")),
+    };
+    let is_cyclic = env("SLURM_DISTRIBUTION").is_some_and(|how| how.starts_with("cyclic"));
+    let hosts = distribute(&nodes, &tasks, is_cyclic);
+    if hosts.len() != size {
+        return Err(Error::Job(format!(
+            "Slurm's nodes have room for {} tasks, and there are {size}",
+            hosts.len()
+        )));
+    }
+    if let (Some(here), Some(listed)) = (env("SLURMD_NODENAME"), hosts.get(rank as usize)) {
+        if here != *listed {
+            return Err(Error::Job(format!(
+                "rank {rank} is on {here}, not on {listed} as Slurm's lists say; name a hostfile in the order of ranks in MGN_HOSTFILE"
+            )));
+        }
+    }
+    Job::with(
+        format!("slurm-{}", digest(&format!("{id}.{step}"))),
+        rank,
+        Places::Hosts(hosts),
+        "Slurm",
+    )
+    .map(Some)
+}
+
+/// The node of each task: one node after the other, or one task a node in turn.
+fn distribute(nodes: &[String], tasks: &[usize], is_cyclic: bool) -> Vec<String> {
+    let pairs = nodes.iter().zip(tasks);
+    if !is_cyclic {
+        return pairs
+            .flat_map(|(node, tasks)| std::iter::repeat_n(node.clone(), *tasks))
+            .take(hosts::RANKS_MAX + 1)
+            .collect();
+    }
+    let most = tasks.iter().copied().max().unwrap_or(0);
+    let turn = |turn: usize| {
+        pairs
+            .clone()
+            .filter(move |(_, tasks)| **tasks > turn)
+            .map(|(node, _)| node.clone())
+    };
+    (0..most)
+        .flat_map(turn)
+        .take(hosts::RANKS_MAX + 1)
+        .collect()
+}
+
+fn alone() -> Result<Job, Error> {
+    let mut bytes = [0; 8];
+    random(&mut bytes);
+    let name = format!("alone-{:016x}", u64::from_ne_bytes(bytes));
+    Job::with(
+        name,
+        0,
+        Places::Hosts(vec![own_host()]),
+        "nobody: a job of one",
+    )
+}
+
+/// Whatever launchers call their jobs, as a short name.
+fn digest(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex()[..24].into()
+}
+
+fn own_host() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    match name.trim() {
+        "" => "localhost".into(),
+        name => name.into(),
+    }
+}
+
+fn number<T: FromStr>(env: Env<'_>, name: &str) -> Result<Option<T>, Error> {
+    env(name)
+        .map(|text| {
+            text.trim()
+                .parse()
+                .map_err(|_| Error::Job(format!("{name}={text:?} is no number in its range")))
+        })
+        .transpose()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,233 @@
+//! The first process management interface (PMI-1), by which MPICH's `mpiexec`, and others, tell processes of each other.
+//!
+//! Lines of `key=value` words to and fro over a socket that the launcher opened (`PMI_FD`) or is asked for (`PMI_PORT`).
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags};
+
+use super::Env;
+use crate::wait::{poll, Deadline};
+use crate::Error;
+
+/// How long the launcher may take to answer. It does not answer a barrier before all processes have come.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// The longest line that is believed.
+const LINE_MAX: usize = 64 << 10;
+
+/// A conversation with the launcher.
+#[derive(Debug)]
+pub(super) struct Pmi {
+    stream: std::fs::File,
+    read: Vec<u8>,
+    space: String,
+    pub(super) rank: u32,
+    pub(super) size: u32,
+    key_max: usize,
+    value_max: usize,
+}
+
+impl Pmi {
+    /// The launcher's, where there is one.
+    ///
+    /// # Errors
+    /// [`Error::Job`] where it is there and does not make sense.
+    pub(super) fn find(env: Env<'_>) -> Result<Option<Pmi>, Error> {
+        if let Some(fd) = super::number::<i32>(env, "PMI_FD")? {
+            let (Some(rank), Some(size)) = (
+                super::number(env, "PMI_RANK")?,
+                super::number(env, "PMI_SIZE")?,
+            ) else {
+                return Err(Error::Job(
+                    "PMI_FD is set without PMI_RANK and PMI_SIZE".into(),
+                ));
+            };
+            return Pmi::begin(inherited(fd)?, rank, size, None).map(Some);
+        }
+        let Some(port) = env("PMI_PORT") else {
+            return Ok(None);
+        };
+        let stream = TcpStream::connect(&port).map_err(Error::io(format!(
+            "cannot reach the launcher at {port} (PMI_PORT)"
+        )))?;
+        let id = env("PMI_ID")
+            .or_else(|| env("PMI_RANK"))
+            .unwrap_or_else(|| "0".into());
+        Pmi::begin(OwnedFd::from(stream), 0, 0, Some(&id)).map(Some)
+    }
+
+    /// Says hello on a connected socket. With `id`, the launcher is asked who we are.
+    pub(super) fn begin(
+        socket: OwnedFd,
+        rank: u32,
+        size: u32,
+        id: Option<&str>,
+    ) -> Result<Pmi, Error> {
+        let mut pmi = Pmi {
+            stream: socket.into(),
+            read: Vec::new(),
+            space: String::new(),
+            rank,
+            size,
+            key_max: 0,
+            value_max: 0,
+        };
+        if let Some(id) = id {
+            pmi.ask(&format!("cmd=initack pmiid={id}"), "initack")?;
+            while !pmi.is_told()? {}
+        }
+        pmi.ask(
+            "cmd=init pmi_version=1 pmi_subversion=1",
+            "response_to_init",
+        )?;
+        let maxes = pmi.ask("cmd=get_maxes", "maxes")?;
+        pmi.key_max = maxes.number("keylen_max")?;
+        pmi.value_max = maxes.number("vallen_max")?;
+        pmi.space = pmi
+            .ask("cmd=get_my_kvsname", "my_kvsname")?
+            .text("kvsname")?
+            .into();
+        Ok(pmi)
+    }
+
+    /// Takes one of the lines `cmd=set size=`, `rank=` and `debug=` that follow an initack. True at the last one.
+    fn is_told(&mut self) -> Result<bool, Error> {
+        let line = self.line(&Deadline::after(Some(PATIENCE)))?;
+        let answer = Answer(line);
+        if answer.text("cmd")? != "set" {
+            return Err(unexpected(&answer.0));
+        }
+        if answer.text("size").is_ok() {
+            self.size = answer.number("size")? as u32;
+        }
+        if answer.text("rank").is_ok() {
+            self.rank = answer.number("rank")? as u32;
+        }
+        Ok(answer.text("debug").is_ok())
+    }
+
+    /// The name of the job's key-value space: no other job has it.
+    pub(super) fn space(&self) -> &str {
+        &self.space
+    }
+
+    /// Publishes a value. Others can get it after the next barrier.
+    pub(super) fn put(&mut self, key: &str, value: &str) -> Result<(), Error> {
+        if key.len() >= self.key_max || value.len() >= self.value_max {
+            return Err(Error::Job(format!(
+                "the launcher has no room for {} bytes under {key}",
+                value.len()
+            )));
+        }
+        debug_assert!(!value.contains([' ', '\n', '=']), "{value}");
+        let line = format!("cmd=put kvsname={} key={key} value={value}", self.space);
+        self.ask(&line, "put_result").map(drop)
+    }
+
+    pub(super) fn get(&mut self, key: &str) -> Result<String, Error> {
+        let line = format!("cmd=get kvsname={} key={key}", self.space);
+        Ok(self.ask(&line, "get_result")?.text("value")?.into())
+    }
+
+    /// Waits for all other processes.
+    pub(super) fn barrier(&mut self) -> Result<(), Error> {
+        self.ask("cmd=barrier_in", "barrier_out").map(drop)
+    }
+
+    /// Says goodbye; a process that ends without would be taken for crashed.
+    pub(super) fn finalize(&mut self) -> Result<(), Error> {
+        self.ask("cmd=finalize", "finalize_ack").map(drop)
+    }
+
+    fn ask(&mut self, question: &str, wanted: &str) -> Result<Answer, Error> {
+        self.stream
+            .write_all(format!("{question}\n").as_bytes())
+            .map_err(Error::io("cannot talk to the launcher"))?;
+        let answer = Answer(self.line(&Deadline::after(Some(PATIENCE)))?);
+        if answer.text("cmd")? != wanted {
+            return Err(unexpected(&answer.0));
+        }
+        match answer.text("rc") {
+            Ok("0") | Err(_) => Ok(answer),
+            Ok(_) => Err(Error::Job(format!(
+                "the launcher refused {:?}: {}",
+                question.split(" value=").next().unwrap_or_default(),
+                answer.0
+            ))),
+        }
+    }
+
+    fn line(&mut self, deadline: &Deadline) -> Result<String, Error> {
+        loop {
+            if let Some(end) = self.read.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.read.drain(..=end).collect();
+                return String::from_utf8(line)
+                    .map(|line| line.trim_end().into())
+                    .map_err(|_| unexpected("bytes that are no text"));
+            }
+            if self.read.len() > LINE_MAX {
+                return Err(unexpected("an endless line"));
+            }
+            let failed = || Error::io("cannot hear the launcher");
+            let mut fds = [PollFd::new(&self.stream, PollFlags::IN)];
+            if poll(&mut fds, deadline.left(PATIENCE)).map_err(failed())? == 0 {
+                if deadline.passed() {
+                    return Err(Error::TimedOut(
+                        "waiting for the launcher and the job's other processes".into(),
+                    ));
+                }
+                continue;
+            }
+            let mut buffer = [0; 4096];
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return Err(Error::Closed("the launcher".into())),
+                Ok(got) => self.read.extend(&buffer[..got]),
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                    ) => {}
+                Err(error) => return Err(failed()(error)),
+            }
+        }
+    }
+}
+
+/// A line of the launcher's.
+struct Answer(String);
+
+impl Answer {
+    fn text(&self, key: &str) -> Result<&str, Error> {
+        let value = |word: &'_ str| {
+            word.split_once('=')
+                .filter(|(name, _)| *name == key)
+                .map(|(_, value)| value.len())
+        };
+        for word in self.0.split(' ') {
+            if let Some(len) = value(word) {
+                return Ok(&word[word.len() - len..]);
+            }
+        }
+        Err(unexpected(&self.0))
+    }
+
+    fn number(&self, key: &str) -> Result<usize, Error> {
+        self.text(key)?.parse().map_err(|_| unexpected(&self.0))
+    }
+}
+
+fn unexpected(line: &str) -> Error {
+    let line: String = line.chars().take(200).collect();
+    Error::Job(format!(
+        "the launcher does not speak PMI-1: it said {line:?}"
+    ))
+}
+
+/// The socket that the launcher left open for us. What we hold is a copy: another user of it in this process keeps his.
+fn inherited(fd: i32) -> Result<OwnedFd, Error> {
+    mgn_sys::passing::inherited(fd).map_err(Error::io(format!("PMI_FD={fd}")))
+}

@@ -1,0 +1,375 @@
+//! Jobs of real processes. The processes are this test program again, running [`child`].
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mgn_fabric::endpoint::{How, LinkId, Wanted};
+use mgn_fabric::job::{Job, Member};
+use mgn_fabric::{Error, Token};
+
+const TASK: &str = "MGN_TEST_TASK";
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Not a test: what each process of a job does.
+#[test]
+fn child() {
+    let Ok(task) = std::env::var(TASK) else {
+        return;
+    };
+    if task == "late" {
+        // Rank 2 is there three seconds after rank 0.
+        let rank: u64 = std::env::var("MGN_RANK").unwrap().parse().unwrap();
+        thread::sleep(Duration::from_millis(1500 * rank));
+    }
+    let member = Job::find().unwrap().join().unwrap();
+    if task == "absent" {
+        let start = Instant::now();
+        let error = member.open(1, Duration::from_millis(700)).unwrap_err();
+        assert!(matches!(error, Error::TimedOut(_)), "{error}");
+        assert!((650..3000).contains(&start.elapsed().as_millis()));
+        println!("{error}");
+        return;
+    }
+    let interfaces: Vec<String> = member
+        .interfaces()
+        .iter()
+        .map(|one| format!("{} {}", one.name, one.address))
+        .collect();
+    // All open all others at once: most pairs do so from both ends.
+    let links: Vec<LinkId> = (0..member.size())
+        .map(|rank| member.open(rank, PATIENCE).unwrap())
+        .collect();
+    let again: Vec<LinkId> = (0..member.size())
+        .map(|rank| member.open(rank, PATIENCE).unwrap())
+        .collect();
+    assert_eq!(links, again, "one link to each");
+    all_to_all(&member, &links);
+    println!(
+        "rank {} of {} done [{}]",
+        member.rank(),
+        member.size(),
+        interfaces.join(", ")
+    );
+}
+
+fn all_to_all(member: &Member, links: &[LinkId]) {
+    let endpoint = member.endpoint();
+    for len in [1, 1000, 100_000] {
+        let requests: Vec<_> = links
+            .iter()
+            .map(|link| {
+                let message = Box::leak(vec![member.rank() as u8; len].into_boxed_slice());
+                // SAFETY: the memory is never freed.
+                unsafe {
+                    endpoint.isend(
+                        *link,
+                        len as u64,
+                        &[(message.as_mut_ptr(), len)],
+                        How::default(),
+                    )
+                }
+                .unwrap()
+            })
+            .collect();
+        for (rank, link) in links.iter().enumerate() {
+            let mut into = vec![255; len];
+            let status = endpoint
+                .recv(Wanted::new(*link, len as u64), &mut into)
+                .unwrap();
+            assert_eq!(
+                (status.len, member.rank_of(status.link)),
+                (len, Some(rank as u32))
+            );
+            assert!(into.iter().all(|byte| *byte == rank as u8));
+        }
+        for request in requests.into_iter().flatten() {
+            endpoint.wait(request, None).unwrap();
+        }
+    }
+}
+
+/// A name that no other job has, and a private folder of the same name.
+struct Names(String);
+
+impl Names {
+    fn new() -> Names {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!(
+            "mgn-job-{}-{}",
+            std::process::id(),
+            NEXT.fetch_add(1, Ordering::Relaxed)
+        );
+        std::fs::create_dir(std::env::temp_dir().join(&name)).unwrap();
+        Names(name)
+    }
+
+    fn folder(&self) -> PathBuf {
+        std::env::temp_dir().join(&self.0)
+    }
+
+    fn hostfile(&self, text: &str) -> PathBuf {
+        let path = self.folder().join("hosts");
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+}
+
+impl Drop for Names {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(self.folder());
+    }
+}
+
+/// This program as a process of a job, behind `launcher`.
+fn command(launcher: &[&str], task: &str) -> Command {
+    let program = std::env::current_exe().unwrap();
+    let mut words = launcher.iter().map(Path::new).chain([program.as_path()]);
+    let mut command = Command::new(words.next().unwrap());
+    command
+        .args(words)
+        .args(["--exact", "child", "--nocapture", "--test-threads=1"]);
+    command
+        .env(TASK, task)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+fn start(names: &Names, hosts: &Path, rank: u32, task: &str, settings: &[(&str, &str)]) -> Child {
+    let mut command = command(&[], task);
+    command
+        .env("MGN_HOSTFILE", hosts)
+        .env("MGN_RANK", rank.to_string())
+        .env("MGN_JOB", &names.0);
+    command.envs(settings.iter().copied()).spawn().unwrap()
+}
+
+fn finish(child: Child) -> String {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = child.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&stdout).into_owned();
+    assert!(
+        status.success(),
+        "{status}\n{text}\n{}",
+        String::from_utf8_lossy(&stderr)
+    );
+    text
+}
+
+fn finish_all(children: Vec<Child>) {
+    let size = children.len();
+    for (rank, child) in children.into_iter().enumerate() {
+        let text = finish(child);
+        assert!(
+            text.contains(&format!("rank {rank} of {size} done []")),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn four_processes_all_to_all() {
+    let names = Names::new();
+    let hosts = names.hostfile("here slots=4\n");
+    finish_all(
+        (0..4)
+            .map(|rank| start(&names, &hosts, rank, "all", &[]))
+            .collect(),
+    );
+}
+
+#[test]
+fn processes_that_start_seconds_apart() {
+    let names = Names::new();
+    let hosts = names.hostfile("here slots=3\n");
+    finish_all(
+        (0..3)
+            .map(|rank| start(&names, &hosts, rank, "late", &[]))
+            .collect(),
+    );
+}
+
+#[test]
+fn one_that_never_comes() {
+    let names = Names::new();
+    let hosts = names.hostfile("here slots=2\n");
+    let text = finish(start(&names, &hosts, 0, "absent", &[]));
+    let wanted = format!("waiting for rank 1 of job {} on here", names.0);
+    assert!(text.contains(&wanted), "{text}");
+}
+
+/// Two names of one machine are two hosts: their processes use TCP.
+#[test]
+fn several_hosts() {
+    let names = Names::new();
+    let hosts = names.hostfile("127.0.0.1 slots=2\nlocalhost slots=2\n");
+    let token = names.folder().join("token");
+    Token::generate().write(&token).unwrap();
+    // Ports of another job would be in the way.
+    let port = 22_000 + std::process::id() % 8000;
+    let settings = [
+        ("MGN_TOKEN_FILE", token.to_str().unwrap()),
+        ("MGN_PORT", &port.to_string()),
+        ("MGN_INTERFACES", "lo"),
+    ];
+    let children: Vec<Child> = (0..4)
+        .map(|rank| start(&names, &hosts, rank, "all", &settings))
+        .collect();
+    for child in children {
+        let text = finish(child);
+        assert!(text.contains(" done [lo 127.0.0.1"), "{text}");
+    }
+    // Without a secret they don't begin.
+    let output = start(&names, &hosts, 0, "all", &[])
+        .wait_with_output()
+        .unwrap();
+    assert!(!output.status.success());
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("needs a secret"), "{text}");
+}
+
+#[test]
+fn two_jobs_of_one_name() {
+    let name = format!("twice-{}", std::process::id());
+    let hosts = || vec!["here".to_string(); 2];
+    let _first = Job::new(&name, 0, hosts()).unwrap().join().unwrap();
+    let error = Job::new(&name, 0, hosts()).unwrap().join().unwrap_err();
+    assert!(matches!(error, Error::InUse(_)), "{error}");
+}
+
+/// A process that is no longer there is waited for anew, and one that has come again is found.
+#[test]
+fn links_that_were_closed_are_opened_again() {
+    let name = format!("again-{}", std::process::id());
+    let join = |rank| {
+        Job::new(&name, rank, vec!["here".to_string(); 2])
+            .unwrap()
+            .join()
+            .unwrap()
+    };
+    let (one, other) = (join(0), join(1));
+    for round in 0..20 {
+        let (opener, opened) = if round % 2 == 0 {
+            (&one, &other)
+        } else {
+            (&other, &one)
+        };
+        let link = opener.open(opened.rank(), PATIENCE).unwrap();
+        opener
+            .endpoint()
+            .send(
+                link,
+                round,
+                b"x",
+                How {
+                    sync: false,
+                    unordered: false,
+                },
+            )
+            .unwrap();
+        let back = opened.open(opener.rank(), PATIENCE).unwrap();
+        opened
+            .endpoint()
+            .recv(Wanted::new(back, round), &mut [0])
+            .unwrap();
+        opener.endpoint().close(link);
+        // The other end hears of it by and by; until then it would send into the void.
+        let start = Instant::now();
+        while opened.endpoint().is_open(back) {
+            assert!(start.elapsed() < PATIENCE, "round {round}");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+    drop(other);
+    assert!(one.open(1, Duration::from_millis(50)).is_err());
+    let other = join(1);
+    let both = thread::scope(|scope| {
+        let there = scope.spawn(|| other.open(0, PATIENCE).unwrap());
+        (one.open(1, PATIENCE).unwrap(), there.join().unwrap())
+    });
+    one.endpoint()
+        .send(both.0, 1, b"y", How::default())
+        .unwrap();
+    other
+        .endpoint()
+        .recv(Wanted::new(both.1, 1), &mut [0])
+        .unwrap();
+}
+
+/// Both ends at once, many times: one link each time, and what is sent on it arrives.
+#[test]
+fn both_ends_at_once() {
+    for round in 0..100 {
+        let name = format!("once-{}-{round}", std::process::id());
+        let join = |rank| {
+            Job::new(&name, rank, vec!["here".to_string(); 2])
+                .unwrap()
+                .join()
+                .unwrap()
+        };
+        let members = [join(0), join(1)];
+        thread::scope(|scope| {
+            for member in &members {
+                scope.spawn(move || {
+                    let link = member.open(1 - member.rank(), PATIENCE).unwrap();
+                    member
+                        .endpoint()
+                        .send(link, 3, b"z", How::default())
+                        .unwrap();
+                    let mut into = [0];
+                    member
+                        .endpoint()
+                        .recv(Wanted::new(link, 3), &mut into)
+                        .unwrap();
+                    assert_eq!(member.open(1 - member.rank(), PATIENCE).unwrap(), link);
+                });
+            }
+        });
+    }
+}
+
+fn launched(launchers: &[&str], size: u32) -> bool {
+    let there = |launcher: &&&str| {
+        Command::new(launcher)
+            .arg("--version")
+            .output()
+            .is_ok_and(|output| output.status.success())
+    };
+    let Some(launcher) = launchers.iter().find(there) else {
+        return false;
+    };
+    let count = size.to_string();
+    let mut words = vec![*launcher, "-n", &count];
+    if launcher.contains("openmpi") {
+        words.extend(["--allow-run-as-root", "--oversubscribe"]);
+    }
+    let text = finish(command(&words, "all").spawn().unwrap());
+    for rank in 0..size {
+        assert!(
+            text.contains(&format!("rank {rank} of {size} done []")),
+            "{text}"
+        );
+    }
+    true
+}
+
+#[test]
+fn under_mpich() {
+    if !launched(&["mpiexec.hydra", "mpiexec.mpich"], 3) {
+        eprintln!("skipped: MPICH's mpiexec is not installed (package mpich)");
+    }
+}
+
+#[test]
+fn under_open_mpi() {
+    if !launched(&["mpiexec.openmpi"], 3) {
+        eprintln!("skipped: Open MPI's mpiexec is not installed (package openmpi-bin)");
+    }
+}
