@@ -36,7 +36,7 @@ deps-bench:
 	@scripts/deps.sh bench
 
 build: deps-build
-	"$(CARGO)" build --release --locked -p mgn-cli -p mgn-client -p mgn-bench
+	"$(CARGO)" build --release --locked -p mgn-cli -p mgn-client -p mgn-bench -p mgn-capi
 	$(MAKE) -C crates/verify/fixed_clock OUT=$(CURDIR)/$(TARGET)/release
 	$(MAKE) -C demos OUT=$(CURDIR)/$(TARGET)/demos
 
@@ -81,6 +81,7 @@ install: build
 	install -Dm644 $(TARGET)/pages/completions/mgn.bash "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/mgn"
 	install -Dm644 $(TARGET)/pages/completions/_mgn "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_mgn"
 	install -Dm644 $(TARGET)/pages/completions/mgn.fish "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/mgn.fish"
+	$(MAKE) -C crates/capi install BUILT="$(CURDIR)/$(TARGET)/release" PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)"
 
 clean:
 	rm -rf $(TARGET)

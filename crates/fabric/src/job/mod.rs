@@ -63,7 +63,7 @@ impl Job {
     /// # Errors
     /// [`Error::Job`], [`Error::Hostfile`], [`Error::Token`], and what reading files or talking to the launcher gives.
     pub fn find() -> Result<Job, Error> {
-        Job::find_in(&|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+        Job::find_in(&environment)
     }
 
     /// A job of as many processes as there are hosts: rank `rank` runs on `hosts[rank]`.
@@ -97,14 +97,28 @@ impl Job {
                 },
             },
         };
-        job.choice = env("MGN_INTERFACES")
+        job.configure(env)?;
+        Ok(job)
+    }
+
+    /// Takes `MGN_INTERFACES`, `MGN_PORT` and `MGN_TOKEN_FILE` from the environment, for a job that was found otherwise.
+    ///
+    /// # Errors
+    /// As for [`Job::find`].
+    pub fn configured(mut self) -> Result<Job, Error> {
+        self.configure(&environment)?;
+        Ok(self)
+    }
+
+    fn configure(&mut self, env: Env<'_>) -> Result<(), Error> {
+        self.choice = env("MGN_INTERFACES")
             .as_deref()
             .map(Choice::new)
             .transpose()?;
-        job.port = number(env, "MGN_PORT")?.unwrap_or(PORT);
+        self.port = number(env, "MGN_PORT")?.unwrap_or(PORT);
         let token = env("MGN_TOKEN_FILE").map(PathBuf::from);
-        job.token = token.as_deref().map(Token::read).transpose()?;
-        Ok(job)
+        self.token = token.as_deref().map(Token::read).transpose()?;
+        Ok(())
     }
 
     fn with(name: String, rank: u32, places: Places, source: &'static str) -> Result<Job, Error> {
@@ -175,6 +189,11 @@ impl Job {
     pub fn source(&self) -> &'static str {
         self.source
     }
+}
+
+/// A variable that is empty is not set.
+fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// A job by our own variables. A hostfile says where the processes are; who this one is may also be the launcher's to say.

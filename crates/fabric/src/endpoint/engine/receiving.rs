@@ -87,7 +87,9 @@ impl<C: Carrier> Engine<C> {
                     .iter()
                     .filter_map(|slot| slot.link.as_ref())
                     .peekable();
-                links.peek()?;
+                if links.peek().is_none() {
+                    return Some(Error::Closed("this end".into()));
+                }
                 links.all(full).then_some(Error::Starved(ENVELOPES))
             }
         }

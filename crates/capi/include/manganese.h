@@ -1,0 +1,144 @@
+/* Messages between the processes of a parallel job: shared memory on one host, TCP between hosts.
+ *
+ * Every function may be called from any thread at any time. Two threads may use one connection; messages that one thread sends on a connection with one
+ * tag are received in their order. What was begun goes on, and messages arrive, also while the program computes.
+ *
+ * Functions that return int give MGN_OK (0) or something positive that is said below, or a negative error (enum mgn_error): mgn_strerror names it,
+ * mgn_last_error says what happened, to what. Connections, requests and messages are numbers: one that does not exist is MGN_ERR_HANDLE, a pointer that
+ * must not be null MGN_ERR_ARGUMENT. Pointers to memory that is not the program's cannot be told apart.
+ *
+ * Timeouts are milliseconds; negative: forever. MGN_ERR_TIMEOUT says that the time has passed, and nothing else has happened. */
+#ifndef MANGANESE_H
+#define MANGANESE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A connection to another process, or to this one. Numbers are not used again. */
+typedef uint64_t mgn_conn;
+/* Instead of a connection: whichever. */
+#define MGN_ANY ((mgn_conn)0)
+
+/* An operation that has begun. 0 is one that has ended: it can be waited for. */
+typedef uint64_t mgn_request;
+
+/* A message that was taken where it lies. */
+typedef uint64_t mgn_message;
+
+/* What is known of a message. */
+typedef struct mgn_status {
+    mgn_conn conn;
+    uint64_t tag;
+    uint64_t length; /* of the message, in bytes */
+} mgn_status;
+
+enum mgn_error {
+    MGN_OK = 0,
+    MGN_ERR_ARGUMENT = -1,  /* an argument makes no sense */
+    MGN_ERR_HANDLE = -2,    /* no such connection, request or message */
+    MGN_ERR_STATE = -3,     /* before mgn_init, after mgn_finalize, or mgn_init twice */
+    MGN_ERR_TIMEOUT = -4,   /* the time has passed */
+    MGN_ERR_CLOSED = -5,    /* the other process has closed the connection or ended */
+    MGN_ERR_TRUNCATED = -6, /* the message was longer than the memory for it; what fits was received */
+    MGN_ERR_CANCELLED = -7, /* the operation was given up */
+    MGN_ERR_STARVED = -8,   /* so many messages that nobody receives stand before it that it cannot come */
+    MGN_ERR_JOB = -9,       /* what was said about the job makes no sense, or is in use */
+    MGN_ERR_REFUSED = -10,  /* the other process lets us not in: wrong secret, job or release */
+    MGN_ERR_SYSTEM = -11,   /* a call to the system failed */
+    MGN_ERR_INTERNAL = -12  /* a mistake of this library */
+};
+
+/* The job ------------------------------------------------------------------------------------- */
+
+/* Joins the job that the environment tells of: MGN_HOSTFILE, MPICH's or Open MPI's mpiexec, Slurm, or a job of one. */
+int mgn_init(void);
+/* Joins a job whose processes were given their places: rank r is on hosts[r]. With hosts null all are on this host. */
+int mgn_init_as(const char *job, uint32_t rank, uint32_t size, const char *const *hosts);
+/* Leaves the job. What was sent goes out; what waits ends with MGN_ERR_CLOSED; release messages first. mgn_init may follow. */
+int mgn_finalize(void);
+/* This process's rank, from 0. */
+int mgn_rank(void);
+/* The number of processes. */
+int mgn_size(void);
+/* Writes the name of a rank's host, cut to fit with its final zero byte. Gives the length of the whole name. */
+int mgn_host(uint32_t rank, char *name, size_t room);
+/* Likewise the network interfaces at which processes of other hosts are let in, as "eth0 10.0.0.1, ib0 10.1.0.1". */
+int mgn_interfaces(char *names, size_t room);
+
+/* Connections --------------------------------------------------------------------------------- */
+
+/* The connection to a rank, made if there is none yet, from whichever end. Waits for that process to start. host is null, or what it has to be. */
+int mgn_open(const char *host, uint32_t rank, int timeout, mgn_conn *conn);
+/* The rank at a connection's other end. */
+int mgn_rank_of(mgn_conn conn);
+/* Closes a connection. What waits for it ends with MGN_ERR_CLOSED, at the other end, too. */
+int mgn_close(mgn_conn conn);
+
+/* Whole messages, with tag 0 ------------------------------------------------------------------ */
+
+/* Sends a message, and returns when the receiver has taken it. */
+int mgn_send(mgn_conn conn, const void *data, size_t length);
+/* 1: a message can be received. 0: none came in time. */
+int mgn_poll(mgn_conn conn, int timeout);
+/* Waits for the next message, and tells its length and where it comes from. It stays. */
+int mgn_peek(mgn_conn conn, mgn_status *status);
+/* Waits for the next message and receives it. status may be null. */
+int mgn_recv(mgn_conn conn, void *data, size_t room, mgn_status *status);
+
+/* Operations that go on by themselves --------------------------------------------------------- */
+
+/* For mgn_isend: it ends when the receiver has taken the message, not when the memory may be used again. */
+#define MGN_SYNC 1
+/* For mgn_isend: the message may overtake others. */
+#define MGN_UNORDERED 2
+
+/* Begins to send a message made of count pieces, one behind the other. They stay unchanged until the request has ended. flags: 0, MGN_SYNC, … */
+int mgn_isend(mgn_conn conn, uint64_t tag, const struct iovec *pieces, size_t count, int flags, mgn_request *request);
+/* Begins to receive a message from conn (or MGN_ANY) into the pieces, whose memory stays until the request has ended. It takes the first message whose
+ * tag equals tag in all bits that are not set in ignore: 0 takes this tag only, UINT64_MAX any. */
+int mgn_irecv(mgn_conn conn, uint64_t tag, uint64_t ignore, const struct iovec *pieces, size_t count, mgn_request *request);
+/* 1: the request has ended; it is set to 0. 0: it has not. status may be null. */
+int mgn_test(mgn_request *request, mgn_status *status);
+/* Waits until the request has ended, and sets it to 0. After MGN_ERR_TIMEOUT it goes on. How it ended is returned. */
+int mgn_wait(mgn_request *request, int timeout, mgn_status *status);
+/* Waits until one of several requests has ended, sets it to 0, and tells its place. Those that are 0 are passed over; if all are, index is count. */
+int mgn_waitany(mgn_request *requests, size_t count, int timeout, size_t *index, mgn_status *status);
+/* Gives a request up. 1: nothing had happened, and it has ended with MGN_ERR_CANCELLED. 0: it ends as it ends. It is waited for in either case. */
+int mgn_cancel(mgn_request request);
+/* Waits for a message with such a tag, as for mgn_irecv, and tells of it. It stays. */
+int mgn_probe(mgn_conn conn, uint64_t tag, uint64_t ignore, int timeout, mgn_status *status);
+
+/* Messages where they lie --------------------------------------------------------------------- */
+
+/* Waits for a message and gives it where it is, without a copy if its sender could put it there. It is valid until mgn_release; until then its sender can
+ * do without that memory. Over shared memory a hostile sender could still change it. */
+int mgn_take(mgn_conn conn, uint64_t tag, uint64_t ignore, int timeout, const void **data, mgn_status *status, mgn_message *message);
+/* Gives the message's memory back. */
+int mgn_release(mgn_message message);
+
+/* Active messages ----------------------------------------------------------------------------- */
+
+/* Called for a message, from any thread, one at a time. data is valid during the call, which may send, and should not wait. */
+typedef void (*mgn_handler)(void *context, mgn_conn from, uint64_t tag, const void *data, size_t length);
+/* Sets what is called for messages to handler number. */
+int mgn_set_handler(uint16_t number, mgn_handler handler, void *context);
+/* As mgn_isend, to a handler of the other process. */
+int mgn_isend_active(mgn_conn conn, uint16_t number, uint64_t tag, const struct iovec *pieces, size_t count, int flags, mgn_request *request);
+
+/* Errors -------------------------------------------------------------------------------------- */
+
+/* What an error means. Never null. */
+const char *mgn_strerror(int error);
+/* What the last call in this thread that failed has to say, valid until the next one fails. Never null. */
+const char *mgn_last_error(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,178 @@
+//! Errors as C programs see them: a number, and a text that the thread keeps.
+
+use std::cell::RefCell;
+use std::ffi::{c_char, c_int, CStr, CString};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+
+use mgn_fabric::Error;
+
+/// Why a call failed.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    code: Code,
+    text: String,
+}
+
+/// The header's `enum mgn_error`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub(crate) enum Code {
+    Argument = -1,
+    Handle = -2,
+    State = -3,
+    Timeout = -4,
+    Closed = -5,
+    Truncated = -6,
+    Cancelled = -7,
+    Starved = -8,
+    Job = -9,
+    Refused = -10,
+    System = -11,
+    Internal = -12,
+}
+
+impl Code {
+    const ALL: [(Code, &'static CStr); 12] = [
+        (Code::Argument, c"an argument makes no sense"),
+        (Code::Handle, c"no such connection, request or message"),
+        (
+            Code::State,
+            c"mgn_init has not been called, or twice, or mgn_finalize has",
+        ),
+        (Code::Timeout, c"the time has passed"),
+        (
+            Code::Closed,
+            c"the other process has closed the connection or ended",
+        ),
+        (
+            Code::Truncated,
+            c"the message was longer than the memory for it",
+        ),
+        (Code::Cancelled, c"the operation was given up"),
+        (
+            Code::Starved,
+            c"messages that nobody receives stand in the way",
+        ),
+        (
+            Code::Job,
+            c"what was said about the job makes no sense, or is in use",
+        ),
+        (Code::Refused, c"the other process lets us not in"),
+        (Code::System, c"a call to the system failed"),
+        (Code::Internal, c"a mistake of the library"),
+    ];
+}
+
+/// What a number means.
+pub(crate) fn meaning(code: c_int) -> &'static CStr {
+    let found = Code::ALL.iter().find(|(known, _)| *known as c_int == code);
+    match found {
+        Some((_, text)) => text,
+        None if code >= 0 => c"no error",
+        None => c"no error of this library",
+    }
+}
+
+impl Fault {
+    pub(crate) fn new(code: Code, text: impl Into<String>) -> Fault {
+        Fault {
+            code,
+            text: text.into(),
+        }
+    }
+
+    /// An argument that makes no sense.
+    pub(crate) fn argument(text: impl Into<String>) -> Fault {
+        Fault::new(Code::Argument, text)
+    }
+
+    pub(crate) fn timeout(what: &str) -> Fault {
+        Fault::new(Code::Timeout, format!("timed out while {what}"))
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Fault {
+        let code = match error {
+            Error::Closed(_) => Code::Closed,
+            Error::TimedOut(_) => Code::Timeout,
+            Error::Truncated { .. } => Code::Truncated,
+            Error::Cancelled => Code::Cancelled,
+            Error::Starved(_) => Code::Starved,
+            Error::Misuse(_) => Code::Handle,
+            Error::Job(_)
+            | Error::Hostfile { .. }
+            | Error::Token(_)
+            | Error::InUse(_)
+            | Error::Address { .. } => Code::Job,
+            Error::Refused(_)
+            | Error::Auth(_)
+            | Error::Version { .. }
+            | Error::NotManganese(_)
+            | Error::PeerMisbehaved(_) => Code::Refused,
+            _ => Code::System,
+        };
+        Fault::new(code, error.to_string())
+    }
+}
+
+thread_local! {
+    static LAST: RefCell<CString> = RefCell::default();
+}
+
+/// What the thread's last failure said.
+pub(crate) fn last() -> *const c_char {
+    // A thread that is ending has forgotten it.
+    LAST.try_with(|last| last.borrow().as_ptr())
+        .unwrap_or(c"".as_ptr())
+}
+
+/// Runs a call's body: a failure becomes its number, and its text the thread's last one. A panic is a failure, too.
+pub(crate) fn call(body: impl FnOnce() -> Result<c_int, Fault>) -> c_int {
+    let result = catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+        let said = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied());
+        Err(Fault::new(
+            Code::Internal,
+            format!("a mistake of the library: {}", said.unwrap_or("a panic")),
+        ))
+    });
+    result.unwrap_or_else(|fault| {
+        let text = CString::new(fault.text.replace('\0', " ")).unwrap_or_default();
+        let _ = LAST.try_with(|last| last.replace(text));
+        fault.code as c_int
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panics_and_errors_become_numbers() {
+        let said = || {
+            // SAFETY: the text stays until this thread's next failure.
+            unsafe { CStr::from_ptr(last()) }
+                .to_str()
+                .unwrap()
+                .to_string()
+        };
+        assert_eq!(call(|| Ok(3)), 3);
+        assert_eq!(
+            call(|| Err(Error::Cancelled.into())),
+            Code::Cancelled as c_int
+        );
+        assert_eq!(said(), "cancelled");
+        assert_eq!(call(|| panic!("on {}", "purpose")), Code::Internal as c_int);
+        assert!(said().contains("on purpose"));
+        assert_eq!(call(|| Err(Fault::argument("a\0b"))), -1);
+        assert_eq!(said(), "a b");
+        for (code, text) in Code::ALL {
+            assert_eq!(meaning(code as c_int), text);
+        }
+        assert_eq!(meaning(0), c"no error");
+        assert_eq!(meaning(-99), c"no error of this library");
+    }
+}

@@ -1,0 +1,205 @@
+/* Every function of the header, in a job of one, and what they say to wrong arguments. */
+#include <manganese.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define IS(call, wanted)                                                                                        \
+    do {                                                                                                        \
+        long got = (call);                                                                                      \
+        if (got != (long)(wanted)) {                                                                            \
+            fprintf(stderr, "line %d: %s gives %ld (%s)\n", __LINE__, #call, got, mgn_last_error());            \
+            exit(1);                                                                                            \
+        }                                                                                                       \
+    } while (0)
+
+static int handled;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void handler(void *context, mgn_conn from, uint64_t tag, const void *data, size_t length)
+{
+    pthread_mutex_lock(&lock);
+    if (context == &handled && from && tag == 9 && length == 3 && !memcmp(data, "abc", 3))
+        handled++;
+    pthread_mutex_unlock(&lock);
+}
+
+static void *other_thread(void *conn)
+{
+    /* A thread's errors are its own. */
+    IS(strlen(mgn_last_error()), 0);
+    IS(mgn_send(*(mgn_conn *)conn, "hello", 5), MGN_OK);
+    return NULL;
+}
+
+static void *waits(void *nothing)
+{
+    char byte;
+    (void)nothing;
+    IS(mgn_recv(MGN_ANY, &byte, 1, NULL), MGN_ERR_CLOSED);
+    return NULL;
+}
+
+static void wrong_arguments(mgn_conn own)
+{
+    struct iovec piece = {NULL, 5}, many[2000];
+    char data[8];
+    mgn_request request = 0;
+    mgn_status status;
+    memset(many, 0, sizeof many);
+    IS(mgn_init(), MGN_ERR_STATE);
+    IS(mgn_open(NULL, 0, 0, NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_open(NULL, 1, 0, &own), MGN_ERR_JOB);
+    IS(mgn_open("elsewhere", 0, 0, &own), MGN_ERR_ARGUMENT);
+    IS(mgn_open("\xff", 0, 0, &own), MGN_ERR_ARGUMENT);
+    IS(mgn_send(own, NULL, 1), MGN_ERR_ARGUMENT);
+    IS(mgn_send(own, data, (size_t)-1), MGN_ERR_ARGUMENT);
+    IS(mgn_recv(own, NULL, 1, NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_peek(own, NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_isend(own, 0, NULL, 1, 0, &request), MGN_ERR_ARGUMENT);
+    IS(mgn_isend(own, 0, &piece, 1, 0, &request), MGN_ERR_ARGUMENT);
+    IS(mgn_isend(own, 0, (struct iovec *)1, 1, 0, &request), MGN_ERR_ARGUMENT);
+    IS(mgn_isend(own, 0, many, 2000, 0, &request), MGN_ERR_ARGUMENT);
+    IS(mgn_isend(own, 0, NULL, 0, 64, &request), MGN_ERR_ARGUMENT);
+    IS(mgn_isend(own, 0, NULL, 0, 0, NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_irecv(own, 0, 0, NULL, 0, NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_take(own, 0, 0, 0, NULL, NULL, NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_wait(NULL, 0, NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_waitany(NULL, 3, 0, NULL, NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_set_handler(1, NULL, NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_host(0, NULL, 5), MGN_ERR_ARGUMENT);
+    for (mgn_conn wrong = 1; wrong; wrong <<= 7) {
+        if (wrong == own)
+            continue;
+        IS(mgn_send(wrong, "", 0), MGN_ERR_HANDLE);
+        IS(mgn_recv(wrong, data, 8, NULL), MGN_ERR_HANDLE);
+        IS(mgn_poll(wrong, 0), MGN_ERR_HANDLE);
+        IS(mgn_peek(wrong, &status), MGN_ERR_HANDLE);
+        IS(mgn_close(wrong), MGN_ERR_HANDLE);
+        IS(mgn_rank_of(wrong), MGN_ERR_HANDLE);
+        IS(mgn_cancel(wrong << 32 | 77), MGN_ERR_HANDLE);
+        IS(mgn_release(wrong), MGN_ERR_HANDLE);
+        request = wrong << 32 | 77;
+        IS(mgn_test(&request, NULL), MGN_ERR_HANDLE);
+    }
+    IS(mgn_send(MGN_ANY, "", 0), MGN_ERR_HANDLE);
+}
+
+int main(void)
+{
+    mgn_conn own;
+    mgn_status status;
+    mgn_request request, requests[3];
+    mgn_message message;
+    const void *taken;
+    char data[64];
+    size_t index;
+    pthread_t thread;
+
+    IS(mgn_rank(), MGN_ERR_STATE);
+    IS(mgn_finalize(), MGN_ERR_STATE);
+    IS(mgn_init_as("a job", 0, 1, NULL), MGN_ERR_JOB);
+    IS(mgn_init_as(NULL, 0, 1, NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_init_as("one", 3, 1, NULL), MGN_ERR_JOB);
+    IS(mgn_init(), MGN_OK);
+    IS(mgn_rank(), 0);
+    IS(mgn_size(), 1);
+    IS(mgn_host(0, data, sizeof data) > 0, 1);
+    IS(mgn_open(data, 0, 0, &own), MGN_OK);
+    IS(mgn_host(0, data, 2) > 0 && strlen(data) == 1, 1);
+    IS(mgn_interfaces(data, sizeof data), 0);
+    IS(mgn_rank_of(own), 0);
+    wrong_arguments(own);
+
+    IS(mgn_poll(own, 0), 0);
+    IS(mgn_probe(own, 0, 0, 10, &status), MGN_ERR_TIMEOUT);
+    IS(pthread_create(&thread, NULL, other_thread, &own), 0);
+    IS(mgn_poll(own, -1), 1);
+    IS(mgn_peek(own, &status), MGN_OK);
+    IS(status.length, 5);
+    IS(mgn_recv(own, data, sizeof data, &status), MGN_OK);
+    IS(memcmp(data, "hello", 5), 0);
+    IS(pthread_join(thread, NULL), 0);
+
+    /* Tags, masks, lists of pieces, and who takes what. */
+    struct iovec out[] = {{"ab", 2}, {NULL, 0}, {"cde", 3}}, in[] = {{data, 1}, {data + 8, 7}};
+    IS(mgn_irecv(MGN_ANY, 0x10, 0xf, in, 2, &request), MGN_OK);
+    IS(mgn_test(&request, NULL), 0);
+    IS(mgn_wait(&request, 5, NULL), MGN_ERR_TIMEOUT);
+    IS(mgn_isend(own, 0x23, out, 3, 0, &requests[0]), MGN_OK);
+    IS(mgn_isend(own, 0x13, out, 3, 0, &requests[1]), MGN_OK);
+    IS(mgn_wait(&request, -1, &status), MGN_OK);
+    IS(request, 0);
+    IS(status.tag == 0x13 && status.length == 5 && status.conn == own, 1);
+    IS(data[0] == 'a' && !memcmp(data + 8, "bcde", 4), 1);
+    IS(mgn_take(own, 0x23, 0, -1, &taken, &status, &message), MGN_OK);
+    IS(status.length == 5 && !memcmp(taken, "abcde", 5), 1);
+    IS(mgn_release(message), MGN_OK);
+    IS(mgn_release(message), MGN_ERR_HANDLE);
+    IS(mgn_wait(&requests[0], -1, NULL), MGN_OK);
+    IS(mgn_wait(&requests[1], -1, NULL), MGN_OK);
+    IS(mgn_test(&requests[1], NULL), 1);
+
+    /* Too long a message, cancelling, one of several. */
+    IS(mgn_isend(own, 1, out, 3, 0, &requests[0]), MGN_OK);
+    IS(mgn_irecv(own, 1, 0, in, 1, &request), MGN_OK);
+    IS(mgn_wait(&request, -1, NULL), MGN_ERR_TRUNCATED);
+    IS(mgn_wait(&requests[0], -1, NULL), MGN_OK);
+    IS(mgn_irecv(own, 2, 0, in, 2, &requests[0]), MGN_OK);
+    IS(mgn_irecv(own, 3, 0, in, 2, &requests[1]), MGN_OK);
+    requests[2] = 0;
+    IS(mgn_waitany(requests, 3, 5, &index, NULL), MGN_ERR_TIMEOUT);
+    IS(mgn_cancel(requests[1]), 1);
+    IS(mgn_waitany(requests, 3, -1, &index, NULL), MGN_ERR_CANCELLED);
+    IS(index, 1);
+    IS(mgn_isend(own, 2, out, 1, MGN_UNORDERED, &request), MGN_OK);
+    IS(mgn_waitany(requests, 3, -1, &index, &status), MGN_OK);
+    IS(index == 0 && status.length == 2, 1);
+    IS(mgn_waitany(requests, 3, -1, &index, NULL), MGN_OK);
+    IS(index, 3);
+    IS(mgn_wait(&request, -1, NULL), MGN_OK);
+
+    /* Handlers. */
+    struct iovec abc = {"abc", 3};
+    IS(mgn_set_handler(4, handler, &handled), MGN_OK);
+    IS(mgn_isend_active(own, 4, 9, &abc, 1, MGN_SYNC, &request), MGN_OK);
+    IS(mgn_wait(&request, 10000, NULL), MGN_OK);
+    for (int tries = 0;; tries++) {
+        pthread_mutex_lock(&lock);
+        int done = handled;
+        pthread_mutex_unlock(&lock);
+        if (done)
+            break;
+        IS(tries < 10000, 1);
+        usleep(1000);
+    }
+
+    /* A forked child is in no job, and may join one of its own. */
+    pid_t child = fork();
+    if (child == 0) {
+        IS(mgn_rank(), MGN_ERR_STATE);
+        IS(mgn_init(), MGN_OK);
+        IS(mgn_finalize(), MGN_OK);
+        _exit(0);
+    }
+    int ended;
+    IS(waitpid(child, &ended, 0), child);
+    IS(ended, 0);
+    IS(mgn_rank(), 0);
+
+    /* Who waits at the end is told, and all may begin again. */
+    IS(pthread_create(&thread, NULL, waits, NULL), 0);
+    usleep(50000);
+    IS(mgn_finalize(), MGN_OK);
+    IS(pthread_join(thread, NULL), 0);
+    IS(mgn_send(own, "", 0), MGN_ERR_STATE);
+    IS(mgn_init(), MGN_OK);
+    IS(mgn_finalize(), MGN_OK);
+    IS(strcmp(mgn_strerror(MGN_ERR_TRUNCATED), "the message was longer than the memory for it"), 0);
+    IS(strlen(mgn_strerror(-1000)) > 0 && strlen(mgn_strerror(5)) > 0, 1);
+    puts("all calls do as they say");
+    return 0;
+}
