@@ -439,6 +439,11 @@ fn an_end_that_goes_is_an_error_for_all_that_waits() {
         other
             .send(there, 9, b"left behind", How::default())
             .unwrap();
+        // Over shared memory a long one, too, is with us when its send has ended, though nobody received it.
+        let long = pattern(100_000, 4);
+        if *transport == Transport::Shm {
+            other.send(there, 10, &long, How::default()).unwrap();
+        }
         // SAFETY: all of them end before the memory does.
         unsafe {
             let send = one
@@ -465,6 +470,11 @@ fn an_end_that_goes_is_an_error_for_all_that_waits() {
         // What had come is still there, and then it is over.
         let status = one.recv(Wanted::new(here, 9), &mut into).unwrap();
         assert_eq!(&into[..status.len], b"left behind");
+        if *transport == Transport::Shm {
+            let mut all = vec![0; long.len()];
+            one.recv(Wanted::new(here, 10), &mut all).unwrap();
+            assert!(all == long);
+        }
         assert!(matches!(
             one.recv(Wanted::new(here, 9), &mut into),
             Err(Error::Closed(_))

@@ -1,9 +1,12 @@
 //! What carries a link's frames: shared memory, a socket, or the process itself.
 
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use super::head::Head;
 use super::memory::Memory;
+use crate::block::Block;
+use crate::message::{Filled, Owner};
 use crate::{Error, Message};
 
 /// The longest payload that travels in the same cache line as its head.
@@ -47,6 +50,24 @@ impl Body {
         let mut words = [[0; 8]; SHORT / 8];
         words.as_flattened_mut()[..bytes.len()].copy_from_slice(bytes);
         Body::Short(words.map(u64::from_ne_bytes), bytes.len() as u8)
+    }
+
+    /// The parts of one message, `len` bytes in all, in memory of our own.
+    pub(crate) fn joined(parts: Vec<Body>, len: usize) -> Body {
+        let block = Block::new(len);
+        let mut at = 0;
+        for part in &parts {
+            if let Some(bytes) = part.as_ptr() {
+                // SAFETY: `range` makes sure that the block has so many bytes there; the part has them, and is not in the block.
+                unsafe { bytes.copy_to_nonoverlapping(block.range(at, part.len()), part.len()) };
+            }
+            at += part.len();
+        }
+        let start = block.range(0, len);
+        let owner = Owner::Heap {
+            _filled: Arc::new(Filled::new(block, None)),
+        };
+        Body::Held(Message::new(start, len, owner))
     }
 
     pub(crate) fn len(&self) -> usize {

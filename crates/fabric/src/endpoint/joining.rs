@@ -176,7 +176,7 @@ impl Endpoint {
 
 /// Who a peer says it is that wants a link. None for a second connection, and for those who want something else.
 pub(crate) fn name_of(incoming: &Incoming) -> Option<&[u8]> {
-    let (channel, _, name) = parse(incoming.opening())?;
+    let (channel, _, name) = parse(incoming.opening()).ok()?;
     (channel == DATA).then_some(name)
 }
 

@@ -138,6 +138,16 @@ impl Queues {
         at.is_some_and(|at| self.unexpected.remove(at).is_some())
     }
 
+    /// An offered message is all here.
+    pub(crate) fn complete_offer(&mut self, from: LinkId, offer: u32, body: Body) {
+        let is_it = |found: &&mut Unexpected| {
+            found.from == from && matches!(found.what, What::Offer { id, .. } if id == offer)
+        };
+        if let Some(found) = self.unexpected.iter_mut().find(is_it) {
+            found.what = What::Whole { body, sync: None };
+        }
+    }
+
     /// The link is gone: offers that nobody can fulfil any more go with it; whole messages stay. Gives the receives that only it could have answered.
     pub(crate) fn cut(&mut self, link: LinkId, is_last: bool) -> Vec<u32> {
         self.unexpected

@@ -257,9 +257,18 @@ impl<C: Carrier> Engine<C> {
         if self.link(id).is_none() {
             return;
         }
-        let Some(link) = self.links[id.index as usize].link.take() else {
+        let Some(mut link) = self.links[id.index as usize].link.take() else {
             return;
         };
+        // What has come early of a message may be all of it.
+        for inbound in &mut link.inbound {
+            if let Target::Held(parts) = &mut inbound.target {
+                if inbound.got == inbound.len {
+                    let body = Body::joined(std::mem::take(parts), inbound.len);
+                    self.queues.complete_offer(id, inbound.id, body);
+                }
+            }
+        }
         self.links[id.index as usize].end = Some(error.again());
         self.ended.push(id);
         let is_last = self.links.iter().all(|slot| slot.link.is_none());

@@ -13,9 +13,9 @@ use crate::Error;
 
 /// An offered message on its way in.
 pub(super) struct Inbound {
-    id: u32,
-    len: usize,
-    got: usize,
+    pub(super) id: u32,
+    pub(super) len: usize,
+    pub(super) got: usize,
     pub(super) target: Target,
     is_sync: bool,
 }
