@@ -555,3 +555,150 @@ fn read(peer: &Peer, slices: &mut [IoSliceMut<'_>]) -> Result<usize, Error> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{ErrorKind, Read, Write};
+    use std::os::unix::net::UnixStream;
+
+    use super::super::engine::{Engine, How};
+    use super::super::memory::Memory;
+    use super::super::queue::Wanted;
+    use super::super::{LinkId, Request};
+    use super::*;
+    use crate::testing::Random;
+
+    /// A way from one link to another by which as many bytes come as we let.
+    struct Wire {
+        from: UnixStream,
+        to: UnixStream,
+        /// Read, and not written yet.
+        rest: Vec<u8>,
+    }
+
+    impl Wire {
+        fn carry(&mut self, max: usize) {
+            let mut bytes = vec![0; max];
+            if self.rest.is_empty() {
+                match self.from.read(&mut bytes) {
+                    Ok(got) => self.rest.extend(&bytes[..got]),
+                    Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+                }
+            }
+            match self.to.write(&self.rest) {
+                Ok(sent) => drop(self.rest.drain(..sent)),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+            }
+        }
+    }
+
+    type Ends = ([Engine<StreamLink>; 2], [LinkId; 2], Vec<Wire>);
+
+    fn ends() -> Ends {
+        let mut wires = Vec::new();
+        // What the links hold of one channel.
+        let mut channel = || {
+            let [near, far] = [(); 2].map(|()| UnixStream::pair().unwrap());
+            for (from, to) in [(&near.1, &far.1), (&far.1, &near.1)] {
+                from.set_nonblocking(true).unwrap();
+                wires.push(Wire {
+                    from: from.try_clone().unwrap(),
+                    to: to.try_clone().unwrap(),
+                    rest: Vec::new(),
+                });
+            }
+            [near.0, far.0].map(|end| Arc::new(Peer::unix(end.into(), "it".into(), false)))
+        };
+        let ([data, far_data], [control, far_control]) = (channel(), channel());
+        let mut engines = [Engine::new(), Engine::new()];
+        let links = [
+            engines[0].add_link(StreamLink::new(data, control)),
+            engines[1].add_link(StreamLink::new(far_data, far_control)),
+        ];
+        (engines, links, wires)
+    }
+
+    fn bytes_of(seed: usize, len: usize) -> Vec<u8> {
+        (0..len)
+            .map(|at| (at * 7 + at / 253 + seed) as u8)
+            .collect()
+    }
+
+    const LENGTHS: [usize; 10] = [0, 1, 24, 25, 3000, 65_536, 65_537, 300_000, 20, 700_000];
+
+    /// Sends all lengths both ways, some synchronously, with so many bytes at a time at most, until all has ended or `lost` bytes have been allowed.
+    fn exchange(seed: u64, lost: Option<usize>) {
+        let mut random = Random::new(seed);
+        let (mut engines, links, mut wires) = ends();
+        let mut out: Vec<_> = LENGTHS.iter().map(|len| bytes_of(*len, *len)).collect();
+        let mut into = [(); 2].map(|()| LENGTHS.map(|len| vec![0; len]));
+        let mut pending: Vec<(usize, Request)> = Vec::new();
+        for node in 0..2 {
+            for (at, bytes) in out.iter_mut().enumerate() {
+                let place = &mut into[node][at];
+                let place = Memory::one(place.as_mut_ptr(), place.len());
+                let receive = engines[node].receive(Wanted::new(links[node], at as u64), place);
+                pending.push((node, receive));
+                let how = How {
+                    sync: at % 2 == 0,
+                    unordered: false,
+                };
+                let head = Head::new(Kind::Eager, 0, at as u64);
+                let memory = Memory::one(bytes.as_mut_ptr(), bytes.len());
+                let send = engines[node].send(links[node], head, memory, how).unwrap();
+                pending.extend(send.map(|send| (node, send)));
+            }
+        }
+        let mut allowed = 0;
+        for _ in 0..2_000_000 {
+            if let Some(wire) = random
+                .below(6)
+                .checked_sub(2)
+                .and_then(|at| wires.get_mut(at))
+            {
+                let max = [1, 7, 40, 5000, 60_000][random.below(5)];
+                wire.carry(max);
+                allowed += max;
+            } else {
+                let node = random.below(2);
+                engines[node].progress(links[node]);
+            }
+            if lost.is_some_and(|lost| allowed > lost) {
+                wires.clear();
+            }
+            pending.retain(|(node, request)| {
+                let Some(end) = engines[*node].ops.take(*request).unwrap() else {
+                    return true;
+                };
+                let is_fair = matches!(end, Ok(_) | Err(Error::Closed(_)));
+                assert!(is_fair && (end.is_ok() || lost.is_some()), "{end:?}");
+                false
+            });
+            if pending.is_empty() {
+                break;
+            }
+        }
+        assert!(
+            pending.is_empty(),
+            "seed {seed}: {} wait for ever",
+            pending.len()
+        );
+        if lost.is_none() {
+            assert!(into.iter().all(|into| into[..] == out[..]), "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn frames_may_come_in_pieces() {
+        for seed in 1..20 {
+            exchange(seed, None);
+        }
+    }
+
+    #[test]
+    fn a_connection_lost_at_any_byte_ends_everything() {
+        for seed in 1..60 {
+            exchange(seed, Some(seed as usize * seed as usize * 700));
+        }
+    }
+}
