@@ -303,9 +303,9 @@ fn both_may_send_first_though_neither_receives() {
         let run = |endpoint: &Endpoint, link: LinkId| {
             let mut bytes = pattern(3_000_000, 1);
             let piece = (bytes.as_mut_ptr(), bytes.len());
-            // SAFETY: all of them are waited for.
             let sends: Vec<_> = (0..5)
                 .map(|_| {
+                    // SAFETY: all of them are waited for.
                     unsafe { endpoint.isend(link, 1, &[piece], SYNC) }
                         .unwrap()
                         .unwrap()
@@ -521,7 +521,7 @@ fn many_send_to_one_and_all_to_all() {
             for (rank, endpoint) in all.iter().enumerate() {
                 let listeners = &listeners;
                 scope.spawn(move || {
-                    let mut links = vec![endpoint.own(); N];
+                    let mut links = [endpoint.own(); N];
                     thread::scope(|scope| {
                         let later = scope.spawn(|| -> Vec<_> {
                             (rank + 1..N)
@@ -565,9 +565,9 @@ fn many_send_to_one_and_all_to_all() {
                         for request in requests {
                             endpoint.wait(request, LONG).unwrap().expect("in time");
                         }
-                        for from in 0..N {
+                        for (from, into) in into.iter().enumerate() {
                             assert!(
-                                into[from] == pattern(len(from, rank, round), from * N + rank),
+                                *into == pattern(len(from, rank, round), from * N + rank),
                                 "{transport}"
                             );
                         }
