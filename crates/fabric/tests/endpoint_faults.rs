@@ -215,6 +215,11 @@ fn a_peer_killed_in_the_middle_ends_everything_and_leaves_nothing() {
         });
         other.child.wait().unwrap();
         drop((other, listener, folder));
+        // Whoever listens to the other process finds out in its own time that it has ended.
+        let start = Instant::now();
+        while left_over() != before && start.elapsed() < Duration::from_secs(2) {
+            thread::sleep(Duration::from_millis(10));
+        }
         assert_eq!(left_over(), before, "{kind:?}");
     }
 }
