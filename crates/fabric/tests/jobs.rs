@@ -373,3 +373,43 @@ fn under_open_mpi() {
         eprintln!("skipped: Open MPI's mpiexec is not installed (package openmpi-bin)");
     }
 }
+
+/// Who leaves by TCP takes nothing back of what it has sent, though it has not read all that it was sent.
+#[test]
+fn what_was_sent_before_leaving_arrives() {
+    let name = format!("leaving-{}", std::process::id());
+    let port = 20_000 + (std::process::id() % 700) as u16 * 2;
+    let secret = Token::generate();
+    let join = |rank| {
+        let hosts = vec!["127.0.0.1".to_string(), "localhost".to_string()];
+        let job = Job::new(&name, rank, hosts).unwrap().port(port);
+        job.token(secret.clone())
+            .interfaces("lo")
+            .unwrap()
+            .join()
+            .unwrap()
+    };
+    for _ in 0..10 {
+        let (one, other) = (join(0), join(1));
+        let link = other.open(0, PATIENCE).unwrap();
+        let back = one.open(1, PATIENCE).unwrap();
+        for tag in 0..100 {
+            other
+                .endpoint()
+                .send(link, tag, &[1; 1000], How::default())
+                .unwrap();
+            one.endpoint()
+                .send(back, tag, &[2; 1000], How::default())
+                .unwrap();
+        }
+        drop(one);
+        for tag in 0..100 {
+            let mut into = [0; 1000];
+            other
+                .endpoint()
+                .recv(Wanted::new(link, tag), &mut into)
+                .unwrap();
+            assert_eq!(into, [2; 1000]);
+        }
+    }
+}

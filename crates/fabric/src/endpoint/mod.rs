@@ -321,8 +321,10 @@ impl Endpoint {
         matches!(self.shared.wait(&deadline, done), Ok(Some(())))
     }
 
-    /// Closes all links, also the own one. What waits ends with [`Error::Closed`], and nothing is begun any more.
+    /// Closes all links, also the own one, once their peers have read what was sent, or a while has passed. What waits ends with [`Error::Closed`], and
+    /// nothing is begun any more.
     pub fn stop(&self) {
+        self.shared.part();
         self.shared.stop();
     }
 }

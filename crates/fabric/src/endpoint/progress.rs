@@ -44,6 +44,9 @@ const NAP: Duration = Duration::from_millis(500);
 /// How often machines that have stopped answering are asked for at most.
 const ASK: Duration = Duration::from_millis(500);
 
+/// How long peers may take to read what they were sent, when an endpoint is stopped.
+const PARTING: Duration = Duration::from_secs(2);
+
 /// How often the watching helper looks at first, and at last.
 const WATCH: Duration = Duration::from_micros(50);
 const WATCH_MAX: Duration = Duration::from_micros(400);
@@ -168,6 +171,38 @@ impl Shared {
         let links: Vec<LinkId> = state.engine.links().map(|(id, _)| id).collect();
         for link in links {
             self.end(&mut state, link);
+        }
+    }
+
+    /// Ends what is sent by sockets, and waits for a while until the peers have read it all. A socket that is closed with something unread in it would take
+    /// back what it has sent. Whoever sees the data's end takes what came before it, and closes.
+    pub(crate) fn part(&self) {
+        if self.owner != std::process::id() {
+            return;
+        }
+        let parting: Vec<Vec<Arc<Peer>>> = {
+            let mut state = self.state();
+            let links: Vec<LinkId> = state
+                .engine
+                .links()
+                .filter_map(|(id, link)| matches!(link, AnyLink::Stream(_)).then_some(id))
+                .collect();
+            let peers = links.iter().filter_map(|id| state.peers.get(id).cloned());
+            peers.collect()
+        };
+        for data in parting.iter().filter_map(|sockets| sockets.first()) {
+            let _ = rustix::net::shutdown(data.socket(), rustix::net::Shutdown::Write);
+        }
+        let deadline = Deadline::after(Some(PARTING));
+        for sockets in &parting {
+            while sockets.iter().all(|socket| drain(socket)) && !deadline.passed() {
+                let wanted = |socket| PollFd::from_borrowed_fd(socket, PollFlags::IN);
+                let mut fds: Vec<PollFd<'_>> = sockets
+                    .iter()
+                    .map(|socket| wanted(socket.socket()))
+                    .collect();
+                let _ = poll(&mut fds, deadline.left(NAP));
+            }
         }
     }
 
@@ -548,7 +583,7 @@ impl Shared {
         if let Some(AnyLink::Shm(link)) = state.engine.carrier(id) {
             link.close();
         }
-        state.engine.fail(id, Error::Closed("this end".into()));
+        state.engine.cut(id, Error::Closed("this end".into()));
         self.sweep(state);
     }
 
@@ -684,6 +719,19 @@ impl Shared {
     fn tell(&self, state: &State) {
         if state.waiting > 0 {
             self.news.notify_all();
+        }
+    }
+}
+
+/// Throws away what has come by a socket. False when nothing more will.
+fn drain(socket: &Peer) -> bool {
+    let mut bytes = [0; 4096];
+    loop {
+        let flags = rustix::net::RecvFlags::DONTWAIT;
+        match rustix::net::recv(socket.socket(), &mut bytes, flags) {
+            Ok((0, _)) => return false,
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return error == rustix::io::Errno::AGAIN,
         }
     }
 }

@@ -25,6 +25,9 @@ use sending::Outgoing;
 /// Answers that wait to be sent, at most: a peer that goes on asking and takes no answers would fill our memory with them.
 const ANSWERS_MAX: usize = 1 << 18;
 
+/// Frames taken from a link whose peer has gone, at most: more than it can have left behind.
+const LAST_FRAMES: usize = 1 << 14;
+
 /// Frames taken from one link before the next one has its turn.
 const TURN: usize = 32;
 
@@ -206,17 +209,7 @@ impl<C: Carrier> Engine<C> {
         let index = id.index as usize;
         let mut happened = false;
         for _ in 0..TURN {
-            let Some(slot) = self.links.get_mut(index) else {
-                break;
-            };
-            let Some(link) = slot.link.as_mut().filter(|link| link.id == id) else {
-                break;
-            };
-            let (queues, ops) = (&mut self.queues, &mut self.ops);
-            let (inbound, placing) = (&mut link.inbound, &mut link.placing);
-            let mut placer =
-                |head: &Head, len: usize| place(head, len, id, queues, ops, inbound, placing);
-            let Some((head, body)) = link.carrier.recv(&mut placer)? else {
+            let Some((head, body)) = self.next_frame(id)? else {
                 break;
             };
             happened = true;
@@ -237,6 +230,20 @@ impl<C: Carrier> Engine<C> {
         Ok(happened)
     }
 
+    #[inline]
+    fn next_frame(&mut self, id: LinkId) -> Result<Option<(Head, Body)>, Error> {
+        let slot = self.links.get_mut(id.index as usize);
+        let link = slot.and_then(|slot| slot.link.as_mut());
+        let Some(link) = link.filter(|link| link.id == id) else {
+            return Ok(None);
+        };
+        let (queues, ops) = (&mut self.queues, &mut self.ops);
+        let (inbound, placing) = (&mut link.inbound, &mut link.placing);
+        let mut placer =
+            |head: &Head, len: usize| place(head, len, id, queues, ops, inbound, placing);
+        link.carrier.recv(&mut placer)
+    }
+
     fn handle(&mut self, index: usize, head: Head, body: Body) -> Result<(), Error> {
         match head.kind {
             Kind::Eager => self.arrived(index, head, body),
@@ -252,8 +259,23 @@ impl<C: Carrier> Engine<C> {
         }
     }
 
-    /// The link is of no use any more: everything that waits for it ends with the error.
+    /// The link is of no use any more: everything that waits for it ends with the error. What the peer sent before is still taken: that nothing can be sent
+    /// to it any more may be noticed first.
     pub(crate) fn fail(&mut self, id: LinkId, error: Error) {
+        if !matches!(error, Error::PeerMisbehaved(_)) {
+            for _ in 0..LAST_FRAMES {
+                let Ok(Some((head, body))) = self.next_frame(id) else {
+                    break;
+                };
+                // It fails where it answers.
+                let _ = self.handle(id.index as usize, head, body);
+            }
+        }
+        self.cut(id, error);
+    }
+
+    /// Likewise, but what has come and was not looked at is lost.
+    pub(crate) fn cut(&mut self, id: LinkId, error: Error) {
         if self.link(id).is_none() {
             return;
         }
