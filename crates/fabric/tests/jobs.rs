@@ -413,3 +413,27 @@ fn what_was_sent_before_leaving_arrives() {
         }
     }
 }
+
+/// That a process has left may be noticed first by sending to it: what it had sent is received all the same.
+#[test]
+fn what_was_sent_outlives_a_failed_send() {
+    for round in 0..50 {
+        let name = format!("failing-{}-{round}", std::process::id());
+        let join = |rank| {
+            let job = Job::new(&name, rank, vec!["here".to_string(); 2]);
+            job.unwrap().join().unwrap()
+        };
+        let (one, other) = (join(0), join(1));
+        let link = other.open(0, PATIENCE).unwrap();
+        let back = one.open(1, PATIENCE).unwrap();
+        let send = |tag| one.endpoint().send(back, tag, &[2; 1000], How::default());
+        (0..20).for_each(|tag| send(tag).unwrap());
+        drop(one);
+        while other.endpoint().send(link, 1, b"x", How::default()).is_ok() {}
+        for tag in 0..20 {
+            let mut into = [0; 1000];
+            let received = other.endpoint().recv(Wanted::new(link, tag), &mut into);
+            received.unwrap();
+        }
+    }
+}
