@@ -22,6 +22,7 @@ pub enum Command {
     Server(Server),
     Replay(Replay),
     Info(Info),
+    Tune(Tune),
     /// Make the secrets that servers and programs prove to each other over TCP
     #[command(subcommand)]
     Token(Token),
@@ -232,6 +233,20 @@ pub struct Info {
     /// For programs to read
     #[arg(long)]
     pub json: bool,
+}
+
+/// Measure how messages travel best on this machine, and write the settings down.
+///
+/// Endpoints of the message layer read them when they are made. It takes about a quarter of a minute; nothing else should run meanwhile.
+#[derive(Debug, Args)]
+pub struct Tune {
+    /// Show the settings and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// The file, instead of manganese/tune.toml in $XDG_CONFIG_HOME or ~/.config
+    #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

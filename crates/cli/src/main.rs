@@ -11,6 +11,7 @@ mod report;
 mod run;
 mod server;
 mod through;
+mod tune;
 mod verify;
 
 use std::io::{IsTerminal, Write};
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Command::Replay(replay) => replay::replay(replay),
         Command::Info(info) if info.gl => gl::compare(info.json),
         Command::Info(info) => info::info(info),
+        Command::Tune(tune) => tune::tune(tune),
         Command::GlList => gl::list(),
         Command::Token(Token::New { file }) => new_token(&file),
         Command::Pages(pages) => pages::write(&pages),

@@ -76,12 +76,24 @@ pub enum Error {
     #[error("{0} messages that nobody receives stand before it; receive those first")]
     Starved(u32),
 
+    /// The peer offers no memory by this key, or does not any more.
+    #[error("the other end offers no such memory")]
+    NotOffered,
+
+    /// The peer's memory is smaller than what was to be written or read.
+    #[error("{len} bytes at {offset} are not all inside the memory that the other end offers")]
+    OutOfRange { offset: u64, len: usize },
+
     /// A transport that nobody answers on (null, file) was asked to wait for a message.
     #[error("this transport has nobody at its other end")]
     NoPeer,
 
     #[error("{path}: {why}", path = path.display())]
     BadRecording { path: PathBuf, why: String },
+
+    /// A setting that makes no sense: where it stands, and why.
+    #[error("{0}")]
+    Settings(String),
 
     /// The caller asked for something that makes no sense.
     #[error("{0}")]

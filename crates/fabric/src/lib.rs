@@ -12,6 +12,7 @@
 
 mod address;
 mod block;
+mod broadcast;
 mod config;
 mod connect;
 mod connection;
@@ -31,9 +32,11 @@ mod stream;
 #[cfg(test)]
 mod testing;
 mod token;
+mod tune;
 mod wait;
 
 pub use address::{Address, Transport};
+pub use broadcast::Broadcast;
 pub use config::Config;
 pub use connect::connect;
 pub use connection::{Connection, Receiver, Reservation, Sender};
@@ -42,3 +45,4 @@ pub use listener::{Incoming, Listener};
 pub use message::{Message, Segment};
 pub use mgn_sys::peer::Credentials;
 pub use token::Token;
+pub use tune::tune;

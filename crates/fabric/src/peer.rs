@@ -105,6 +105,11 @@ impl Peer {
         self.ended() || peer::hung_up(&self.socket) || self.silent()
     }
 
+    /// Whether the end of the process at the other end shows, whoever else has its socket.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.pidfd.is_some()
+    }
+
     /// Whether the peer can no longer read or write, though bytes of it may still lie here.
     pub(crate) fn ended(&self) -> bool {
         self.pidfd.as_ref().is_some_and(peer::ended)

@@ -31,6 +31,8 @@ const PATIENCE: u32 = 4;
 /// succeed then cost nobody anything, and the others take half a percent of a processor at most.
 #[derive(Debug)]
 pub(crate) struct Spinner {
+    /// How long one spin lasts at most.
+    span: Duration,
     /// Looks between two looks at the clock.
     stride: u32,
     failures: u32,
@@ -44,7 +46,15 @@ pub(crate) struct Spinner {
 
 impl Default for Spinner {
     fn default() -> Spinner {
+        Spinner::lasting(SPIN)
+    }
+}
+
+impl Spinner {
+    /// One that spins for at most `span`, which is no longer than [`SPIN`].
+    pub(crate) fn lasting(span: Duration) -> Spinner {
         Spinner {
+            span: span.min(SPIN),
             stride: 16,
             failures: 0,
             skip: 0,
@@ -53,9 +63,7 @@ impl Default for Spinner {
             slept_at: None,
         }
     }
-}
 
-impl Spinner {
     /// For conditions that take a system call to look at.
     pub(crate) fn for_calls() -> Spinner {
         Spinner {
@@ -86,7 +94,7 @@ impl Spinner {
                 }
             }
             let now = Instant::now();
-            if now - start >= SPIN {
+            if now - start >= self.span {
                 self.failed(now);
                 return false;
             }

@@ -11,6 +11,7 @@ pub mod interfaces;
 pub mod memory;
 pub mod passing;
 pub mod peer;
+pub mod process;
 pub mod tcp;
 pub mod written;
 

@@ -13,6 +13,12 @@ use rustix::mm::{MapFlags, ProtFlags};
 /// `/proc/PID/maps`. Pages are taken from the system when they are first touched, and all of it is
 /// gone when the last descriptor and the last mapping are.
 pub fn create(name: &str, size: usize) -> io::Result<OwnedFd> {
+    let fd = create_unsealed(name, size)?;
+    rustix::fs::fcntl_add_seals(&fd, size_seals())?;
+    Ok(fd)
+}
+
+fn create_unsealed(name: &str, size: usize) -> io::Result<OwnedFd> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     // Kernels that know the flag may insist on it; older ones refuse it.
     let fd = match rustix::fs::memfd_create(name, flags | MemfdFlags::NOEXEC_SEAL) {
@@ -20,8 +26,15 @@ pub fn create(name: &str, size: usize) -> io::Result<OwnedFd> {
         other => other?,
     };
     rustix::fs::ftruncate(&fd, size as u64)?;
-    rustix::fs::fcntl_add_seals(&fd, size_seals())?;
     Ok(fd)
+}
+
+/// Likewise, and maps it: nobody can ever write to it but through this mapping and its copies in forked children.
+pub fn create_read_only(name: &str, size: usize) -> io::Result<(OwnedFd, Mapping)> {
+    let fd = create_unsealed(name, size)?;
+    let mapping = Mapping::map(&fd, size, Protection::ReadWrite)?;
+    rustix::fs::fcntl_add_seals(&fd, size_seals() | SealFlags::FUTURE_WRITE)?;
+    Ok((fd, mapping))
 }
 
 /// The size of memory that somebody else made, if it is sealed as [`create`] does: only then can a
@@ -75,6 +88,11 @@ impl Mapping {
                 "the shared memory is smaller than what is to be mapped",
             ));
         }
+        Mapping::map(&fd, len, protection)
+    }
+
+    /// Maps memory that will not shrink.
+    fn map(fd: &impl AsFd, len: usize, protection: Protection) -> io::Result<Mapping> {
         let flags = match protection {
             Protection::Read => ProtFlags::READ,
             Protection::ReadWrite => ProtFlags::READ | ProtFlags::WRITE,
@@ -156,6 +174,17 @@ impl Drop for Mapping {
 mod tests {
     use super::*;
     use std::sync::atomic::Ordering;
+
+    #[test]
+    fn nobody_else_writes_to_what_is_read_only() {
+        let (fd, mapping) = create_read_only("test", 4096).unwrap();
+        mapping.word(0).store(7, Ordering::Relaxed);
+        let reader = Mapping::new(&fd, 4096, Protection::Read).unwrap();
+        // SAFETY: mapped, and nobody writes now.
+        assert_eq!(unsafe { reader.as_ptr().read() }, 7);
+        assert!(Mapping::new(&fd, 4096, Protection::ReadWrite).is_err());
+        assert!(rustix::io::pwrite(&fd, &[1], 0).is_err());
+    }
 
     #[test]
     fn two_mappings_see_the_same_memory() {

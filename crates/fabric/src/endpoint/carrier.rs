@@ -5,15 +5,13 @@ use std::sync::Arc;
 
 use super::head::Head;
 use super::memory::Memory;
+use super::settings::NEVER;
 use crate::block::Block;
 use crate::message::{Filled, Owner};
 use crate::{Error, Message};
 
 /// The longest payload that travels in the same cache line as its head.
 pub(crate) const SHORT: usize = 24;
-
-/// Messages that may wait unmatched at a receiver, per link: their sender's envelopes.
-pub(crate) const ENVELOPES: u32 = 256;
 
 /// Some of the program's memory, to be sent.
 #[derive(Clone, Copy, Debug)]
@@ -107,6 +105,9 @@ pub(crate) trait Carrier {
     /// A message that the peer sent has left the queue: its envelope may be used again. What was held of it has been dropped before.
     fn matched(&mut self, eager_bytes: usize);
 
+    /// Messages of the peer's that may wait here unmatched: its envelopes.
+    fn envelopes(&self) -> u32;
+
     /// The longest message that is sent at once.
     fn eager_max(&self) -> usize;
 
@@ -118,6 +119,24 @@ pub(crate) trait Carrier {
 
     /// Whether it is certain, without a system call, that nothing has come and nothing has to be told.
     fn is_quiet(&self) -> bool {
+        false
+    }
+
+    /// Messages at least this long are fetched from their sender's memory with [`Carrier::fetch`], if it can tell where they are.
+    fn fetches_from(&self) -> usize {
+        NEVER
+    }
+
+    /// Likewise, those that the peer fetches from ours.
+    fn fetched_from(&self) -> usize {
+        NEVER
+    }
+
+    /// Copies bytes from the peer's memory. False when that fails, and always will.
+    ///
+    /// # Safety
+    /// `into` is valid for `len` bytes, which nobody else uses meanwhile.
+    unsafe fn fetch(&mut self, _address: u64, _into: NonNull<u8>, _len: usize) -> bool {
         false
     }
 

@@ -7,12 +7,13 @@
 //! | kind | id | value | payload |
 //! |---|---|---|---|
 //! | Eager | the sender's number, where it wants an answer | tag | the whole message |
-//! | Offer | the sender's number | tag | length u64, address u64 |
+//! | Offer | the sender's number | tag | length u64, address u64 if the peer may read there, or 0 |
 //! | Part | the sender's number | offset | bytes from there on |
-//! | Accept | the number from the offer | | |
-//! | Taken | the number from the offer or the message | | |
+//! | Accept | the number from the offer | 0, or why a request is refused | |
+//! | Taken | the number from the offer or the message | likewise | |
 //! | Withdraw | the number of an offer | | |
 //! | Withdrawn | the number of an offer | | |
+//! | Remote | the asker's number | address to read at | key 16 bytes, offset u64, length u64, address u64; none with an answer |
 //! | Credit | messages taken out of the queue | bytes given back | |
 
 use crate::Error;
@@ -41,10 +42,30 @@ pub(crate) enum Kind {
     Withdrawn = 7,
     /// Room at the receiver, on transports that don't count it otherwise.
     Credit = 8,
+    /// Asks to write to or read from offered memory, or says something to that.
+    Remote = 9,
 }
 
 /// The receiver is to answer when it has matched the message.
 pub(crate) const SYNC: u8 = 1;
+
+/// With an acceptance: the receiver has fetched the message already.
+pub(crate) const FETCHED: u8 = 4;
+
+/// The request is to write.
+pub(crate) const PUT: u8 = 8;
+
+/// The request is to read; with [`FETCHED`]: by its sender itself.
+pub(crate) const GET: u8 = 16;
+
+/// The number is that of a request of the receiver's.
+pub(crate) const ANSWER: u8 = 32;
+
+/// What is to be written follows without being asked for.
+pub(crate) const FOLLOWS: u8 = 64;
+
+/// Bytes of a request's payload.
+pub(crate) const REMOTE: usize = 40;
 
 /// The message is for the handler whose number stands in the head, not for a receive.
 pub(crate) const ACTIVE: u8 = 2;
@@ -87,6 +108,7 @@ impl Head {
             6 => Kind::Withdraw,
             7 => Kind::Withdrawn,
             8 => Kind::Credit,
+            9 => Kind::Remote,
             _ => return Err(Error::PeerMisbehaved("a frame is of no known kind")),
         };
         Ok(Head {
@@ -109,7 +131,7 @@ mod tests {
 
     #[test]
     fn heads_come_back() {
-        for kind in 1..=8 {
+        for kind in 1..=9 {
             let head = Head::decode([kind | 0x0123_4567_89ab_cd00, u64::MAX]).unwrap();
             assert_eq!(head.encode(), [kind | 0x0123_4567_89ab_cd00, u64::MAX]);
             assert_eq!(
@@ -118,6 +140,6 @@ mod tests {
             );
         }
         assert!(Head::decode([0, 0]).is_err());
-        assert!(Head::decode([9, 0]).is_err());
+        assert!(Head::decode([10, 0]).is_err());
     }
 }

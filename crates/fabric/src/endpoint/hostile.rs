@@ -11,7 +11,10 @@ use std::time::{Duration, Instant};
 
 use mgn_sys::{Mapping, Protection};
 
-use super::carrier::ENVELOPES;
+use super::terms::Limits;
+use crate::Transport;
+
+const ENVELOPES: u32 = 256;
 use super::head::{Head, Kind, ACTIVE, SYNC};
 use super::link::AnyLink;
 use super::shm::ShmLink;
@@ -38,7 +41,12 @@ struct Liar {
 fn liar(endpoint: &Endpoint) -> (LinkId, Liar) {
     let (near, data) = UnixStream::pair().unwrap();
     let (near_control, control) = UnixStream::pair().unwrap();
-    let link = StreamLink::new(peer(near), peer(near_control));
+    let link = StreamLink::new(
+        peer(near),
+        peer(near_control),
+        Limits::usual(&Transport::Unix),
+        None,
+    );
     let link = endpoint.shared.add(AnyLink::Stream(Box::new(link)));
     (link.unwrap(), Liar { data, control })
 }
@@ -407,8 +415,26 @@ fn shared_pair(one: &Endpoint, other: &Endpoint) -> (LinkId, LinkId, Vec<Mapping
     let client = client_lanes(&sizes, copies.into(), LINK_SLOTS, Some(far.clone())).unwrap();
     let add = |endpoint: &Endpoint, link| endpoint.shared.add(AnyLink::Shm(link)).unwrap();
     (
-        add(one, ShmLink::new(near, &sizes, server)),
-        add(other, ShmLink::new(far, &sizes, client)),
+        add(
+            one,
+            Box::new(ShmLink::new(
+                near,
+                &sizes,
+                &Limits::usual(&Transport::Shm),
+                None,
+                server,
+            )),
+        ),
+        add(
+            other,
+            Box::new(ShmLink::new(
+                far,
+                &sizes,
+                &Limits::usual(&Transport::Shm),
+                None,
+                client,
+            )),
+        ),
         maps,
         socket,
     )

@@ -3,14 +3,12 @@
 //! The one connects to the other as to any server; its opening says that a link is wanted:
 //!
 //! ```text
-//! opening := "MgnE" version: u8  channel: u8  key: 16 bytes  name
-//! ```
-//!
-//! ```text
-//! welcome := "MgnE" key: 16 bytes
+//! opening := "MgnE" version: u8  channel: u8  key: 16 bytes  terms  name
+//! welcome := "MgnE" key: 16 bytes  terms
 //! ```
 //!
 //! Over sockets a second connection follows, with the key that the welcome of the first one said, and carries answers and credit.
+//! Each end says its [`Terms`] with the first.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -18,8 +16,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::link::AnyLink;
+use super::settings::Settings;
 use super::shm::ShmLink;
 use super::stream::StreamLink;
+use super::terms::{Limits, Terms};
 use super::{Endpoint, LinkId};
 use crate::connect;
 use crate::listener::{Incoming, ServerWay};
@@ -28,9 +28,9 @@ use crate::token::random;
 use crate::{Address, Config, Error, Token, Transport};
 
 const MAGIC: [u8; 4] = *b"MgnE";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const KEY: usize = 16;
-const HEAD: usize = MAGIC.len() + 2 + KEY;
+const HEAD: usize = MAGIC.len() + 2 + KEY + Terms::BYTES;
 
 const DATA: u8 = 1;
 const CONTROL: u8 = 2;
@@ -46,20 +46,28 @@ const SILENCE_MAX: Duration = Duration::from_secs(3600);
 const HALF_MAX: usize = 256;
 
 /// Sizes of a link's memory.
-fn config(silence: Duration) -> Config {
+fn config(settings: &Settings, silence: Duration) -> Config {
     Config {
         silence,
-        message_max: 32 << 10,
-        send_pool_bytes: 72 * (32 << 10),
-        recv_pool_bytes: 72 * (32 << 10),
-        large_max: 32 << 10,
+        message_max: settings.chunk,
+        send_pool_bytes: settings.chunks * settings.chunk,
+        recv_pool_bytes: settings.chunks * settings.chunk,
+        large_max: settings.chunk,
     }
+}
+
+/// A first connection.
+struct Half {
+    since: Instant,
+    way: ServerWay,
+    limits: Limits,
+    name: Vec<u8>,
 }
 
 /// First connections that wait for their second one.
 #[derive(Default)]
 pub(crate) struct Halves {
-    waiting: Mutex<HashMap<[u8; KEY], (Instant, ServerWay, Vec<u8>)>>,
+    waiting: Mutex<HashMap<[u8; KEY], Half>>,
 }
 
 /// What became of somebody who came in.
@@ -84,25 +92,36 @@ impl Endpoint {
         name: &[u8],
         timeout: Duration,
     ) -> Result<LinkId, Error> {
-        let first = opening(DATA, &[0; KEY], name);
+        let settings = &self.shared.settings;
+        let terms = Terms::new(settings, transport);
+        let first = opening(DATA, &[0; KEY], &terms, name);
         let way = connect::open(address, transport, token, &first, true, timeout)?;
-        let Some(key) = way.welcome.strip_prefix(&MAGIC) else {
+        let Some(rest) = way.welcome.strip_prefix(&MAGIC) else {
             return Err(Error::Refused(format!("{address} serves no endpoint")));
         };
+        let wrong = Error::PeerMisbehaved("its welcome is too short");
+        let (key, rest) = rest.split_first_chunk().ok_or(wrong)?;
+        let theirs = rest
+            .first_chunk()
+            .ok_or(Error::PeerMisbehaved("its welcome has no terms"))?;
+        let limits = Limits::new(settings, transport, terms, Terms::decode(theirs)?);
         if *transport == Transport::Shm {
             let lanes = client_lanes(&way.sizes, way.fds, LINK_SLOTS, Some(way.peer.clone()))?;
-            return self
-                .shared
-                .add(AnyLink::Shm(ShmLink::new(way.peer, &way.sizes, lanes)));
+            return self.shared.add(AnyLink::Shm(Box::new(ShmLink::new(
+                way.peer,
+                &way.sizes,
+                &limits,
+                way.credentials,
+                lanes,
+            ))));
         }
-        let key = key
-            .first_chunk()
-            .ok_or(Error::PeerMisbehaved("its welcome has no key"))?;
-        let second = opening(CONTROL, key, b"");
+        let second = opening(CONTROL, key, &terms, b"");
         let control = connect::open(address, transport, token, &second, true, timeout)?;
         self.shared.add(AnyLink::Stream(Box::new(StreamLink::new(
             way.peer,
             control.peer,
+            limits,
+            way.credentials,
         ))))
     }
 
@@ -116,7 +135,7 @@ impl Endpoint {
 
     fn config(&self) -> Config {
         let millis = self.shared.silence_ms.load(Ordering::Relaxed);
-        config(Duration::from_millis(millis.into()))
+        config(&self.shared.settings, Duration::from_millis(millis.into()))
     }
 
     /// Lets a peer in that connected to a listener of this process.
@@ -125,20 +144,36 @@ impl Endpoint {
     /// As for [`Incoming::accept`]; who isn't let in has been told.
     pub fn accept(&self, incoming: Incoming) -> Result<Joined, Error> {
         let opening = incoming.opening().to_vec();
-        let (channel, key, name) = match parse(&opening) {
+        let Opening {
+            channel,
+            key,
+            terms: theirs,
+            name,
+        } = match parse(&opening) {
             Ok(found) => found,
             Err(why) => {
                 incoming.refuse(why);
                 return Err(Error::PeerMisbehaved("it wants no link that there is"));
             }
         };
-        if channel == DATA && *incoming.transport() == Transport::Shm {
-            let mut way = incoming.open(&welcome(&[0; KEY]), &self.config(), LINK_SLOTS)?;
+        let settings = &self.shared.settings;
+        let transport = incoming.transport().clone();
+        let ours = Terms::new(settings, &transport);
+        let limits = match Terms::decode(theirs) {
+            Ok(theirs) => Limits::new(settings, &transport, ours, theirs),
+            Err(error) => {
+                incoming.refuse(&error.to_string());
+                return Err(error);
+            }
+        };
+        let config = self.config();
+        if channel == DATA && transport == Transport::Shm {
+            let mut way = incoming.open(&welcome(&[0; KEY], &ours), &config, LINK_SLOTS)?;
             let memory = way.memory.take().expect("shared memory was made for shm");
             let lanes = server_lanes(&way.sizes, memory, LINK_SLOTS, Some(way.peer.clone()))?;
-            let link = ShmLink::new(way.peer, &way.sizes, lanes);
+            let link = ShmLink::new(way.peer, &way.sizes, &limits, way.credentials, lanes);
             return Ok(Joined::Link(
-                self.shared.add(AnyLink::Shm(link))?,
+                self.shared.add(AnyLink::Shm(Box::new(link)))?,
                 name.to_vec(),
             ));
         }
@@ -148,7 +183,7 @@ impl Endpoint {
             .waiting
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        waiting.retain(|_, (since, ..)| since.elapsed() < SECOND_TIME);
+        waiting.retain(|_, half| half.since.elapsed() < SECOND_TIME);
         if channel == DATA {
             if waiting.len() >= HALF_MAX {
                 incoming.refuse("too many are joining at once; try again");
@@ -156,45 +191,65 @@ impl Endpoint {
             }
             let mut key = [0; KEY];
             random(&mut key);
-            let way = incoming.open(&welcome(&key), &self.config(), LINK_SLOTS)?;
-            waiting.insert(key, (Instant::now(), way, name.to_vec()));
+            let way = incoming.open(&welcome(&key, &ours), &config, LINK_SLOTS)?;
+            let half = Half {
+                since: Instant::now(),
+                way,
+                limits,
+                name: name.to_vec(),
+            };
+            waiting.insert(key, half);
             return Ok(Joined::Half);
         }
-        let Some((_, first, name)) = waiting.remove(key) else {
+        let Some(first) = waiting.remove(key) else {
             incoming.refuse("the first connection is not there any more");
             return Err(Error::PeerMisbehaved("a second connection has no first"));
         };
         drop(waiting);
-        let control = incoming.open(&welcome(&[0; KEY]), &self.config(), LINK_SLOTS)?;
-        let link = StreamLink::new(first.peer, control.peer);
+        let control = incoming.open(&welcome(&[0; KEY], &ours), &config, LINK_SLOTS)?;
+        let link = StreamLink::new(
+            first.way.peer,
+            control.peer,
+            first.limits,
+            first.way.credentials,
+        );
         Ok(Joined::Link(
             self.shared.add(AnyLink::Stream(Box::new(link)))?,
-            name,
+            first.name,
         ))
     }
 }
 
 /// Who a peer says it is that wants a link. None for a second connection, and for those who want something else.
 pub(crate) fn name_of(incoming: &Incoming) -> Option<&[u8]> {
-    let (channel, _, name) = parse(incoming.opening()).ok()?;
+    let Opening { channel, name, .. } = parse(incoming.opening()).ok()?;
     (channel == DATA).then_some(name)
 }
 
-fn opening(channel: u8, key: &[u8; KEY], name: &[u8]) -> Vec<u8> {
+fn opening(channel: u8, key: &[u8; KEY], terms: &Terms, name: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEAD + name.len());
     bytes.extend(MAGIC);
     bytes.extend([VERSION, channel]);
     bytes.extend(key);
+    bytes.extend(terms.encode());
     bytes.extend(name);
     bytes
 }
 
-fn welcome(key: &[u8; KEY]) -> Vec<u8> {
-    [&MAGIC[..], key].concat()
+fn welcome(key: &[u8; KEY], terms: &Terms) -> Vec<u8> {
+    [&MAGIC[..], key, &terms.encode()].concat()
+}
+
+/// What a client says first.
+struct Opening<'a> {
+    channel: u8,
+    key: &'a [u8; KEY],
+    terms: &'a [u8; Terms::BYTES],
+    name: &'a [u8],
 }
 
 /// What an opening asks for, or why it cannot have it.
-fn parse(opening: &[u8]) -> Result<(u8, &[u8; KEY], &[u8]), &'static str> {
+fn parse(opening: &[u8]) -> Result<Opening<'_>, &'static str> {
     const VAGUE: &str = "its request for a link makes no sense";
     let rest = opening
         .strip_prefix(&MAGIC)
@@ -204,9 +259,15 @@ fn parse(opening: &[u8]) -> Result<(u8, &[u8; KEY], &[u8]), &'static str> {
         return Err("endpoints of another version are served here; use the same release of Manganese on both");
     }
     let (channel, rest) = rest.split_first().ok_or(VAGUE)?;
-    let (key, name) = rest.split_first_chunk().ok_or(VAGUE)?;
+    let (key, rest) = rest.split_first_chunk().ok_or(VAGUE)?;
+    let (terms, name) = rest.split_first_chunk().ok_or(VAGUE)?;
     match *channel {
-        DATA | CONTROL => Ok((*channel, key, name)),
+        DATA | CONTROL => Ok(Opening {
+            channel: *channel,
+            key,
+            terms,
+            name,
+        }),
         _ => Err(VAGUE),
     }
 }

@@ -1,5 +1,7 @@
 //! A link, whatever carries it.
 
+use std::ptr::NonNull;
+
 use super::carrier::{Body, Carrier, Payload, Placer, Sent};
 use super::head::Head;
 use super::own::OwnLink;
@@ -8,7 +10,7 @@ use super::stream::StreamLink;
 use crate::Error;
 
 pub(crate) enum AnyLink {
-    Shm(ShmLink),
+    Shm(Box<ShmLink>),
     Stream(Box<StreamLink>),
     Own(OwnLink),
 }
@@ -45,6 +47,11 @@ impl Carrier for AnyLink {
     }
 
     #[inline]
+    fn envelopes(&self) -> u32 {
+        each!(self, link => link.envelopes())
+    }
+
+    #[inline]
     fn eager_max(&self) -> usize {
         each!(self, link => link.eager_max())
     }
@@ -55,6 +62,19 @@ impl Carrier for AnyLink {
 
     fn early_max(&self) -> usize {
         each!(self, link => link.early_max())
+    }
+
+    fn fetches_from(&self) -> usize {
+        each!(self, link => link.fetches_from())
+    }
+
+    fn fetched_from(&self) -> usize {
+        each!(self, link => link.fetched_from())
+    }
+
+    unsafe fn fetch(&mut self, address: u64, into: NonNull<u8>, len: usize) -> bool {
+        // SAFETY: as promised to this function.
+        each!(self, link => unsafe { link.fetch(address, into, len) })
     }
 
     #[inline]

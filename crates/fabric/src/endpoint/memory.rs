@@ -2,6 +2,8 @@
 
 use std::ptr;
 
+use super::carrier::Payload;
+
 /// One or several pieces of memory, taken as one message in their order.
 ///
 /// Whoever makes one promises that the memory stays valid, and is not touched otherwise, until the
@@ -35,6 +37,26 @@ impl Memory {
     pub(crate) fn len(&self) -> usize {
         match self {
             Memory::One(_, len) | Memory::Many(_, len) => *len,
+        }
+    }
+
+    /// `len` bytes from `offset` on, of memory that is in one place. None where they are not all inside.
+    pub(crate) fn part(&self, offset: u64, len: usize) -> Option<Memory> {
+        let offset = usize::try_from(offset).ok()?;
+        let Memory::One(start, size) = self else {
+            return None;
+        };
+        let is_inside = offset <= *size && len <= size - offset;
+        // SAFETY: inside the memory, which is valid by the promise of whoever made it.
+        is_inside.then(|| Memory::One(unsafe { start.add(offset) }, len))
+    }
+
+    /// All of it, to be sent.
+    pub(crate) fn payload(&self) -> Payload<'_> {
+        Payload {
+            memory: self,
+            offset: 0,
+            len: self.len(),
         }
     }
 

@@ -5,6 +5,7 @@
 //! program computes.
 
 mod carrier;
+mod direct;
 mod engine;
 mod head;
 #[cfg(test)]
@@ -16,10 +17,13 @@ mod ops;
 mod own;
 mod progress;
 mod queue;
+mod remote;
+mod settings;
 mod shm;
 #[cfg(test)]
 mod simulated;
 mod stream;
+mod terms;
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,6 +34,8 @@ pub(crate) use joining::name_of;
 pub use joining::Joined;
 pub use ops::{Request, Status};
 pub use queue::Wanted;
+pub use remote::{Key, Offered};
+pub use settings::{Settings, NEVER};
 
 use carrier::Body;
 use head::{Head, Kind, ACTIVE};
@@ -76,13 +82,22 @@ pub struct Received {
 }
 
 impl Endpoint {
-    /// An endpoint with a link to itself only.
+    /// An endpoint with a link to itself only, and the settings of [`Settings::load`].
     ///
     /// # Errors
-    /// [`Error::Io`] where the system has no descriptors or threads left.
+    /// [`Error::Settings`]; [`Error::Io`] where the system has no descriptors or threads left.
     pub fn new() -> Result<Endpoint, Error> {
+        Endpoint::with(Settings::load()?)
+    }
+
+    /// Likewise with these settings.
+    ///
+    /// # Errors
+    /// As for [`Endpoint::new`].
+    pub fn with(settings: Settings) -> Result<Endpoint, Error> {
+        settings.check()?;
         Ok(Endpoint {
-            shared: Shared::start()?,
+            shared: Shared::start(settings)?,
         })
     }
 
@@ -302,6 +317,11 @@ impl Endpoint {
     /// Sets what is called for messages to this handler. It is called from whatever thread finds the message, one at a time, and may send.
     pub fn set_handler(&self, handler: u16, call: impl FnMut(Active<'_>) + Send + 'static) {
         self.shared.set_handler(handler, Box::new(call));
+    }
+
+    /// Messages that were read straight from the memory of a link's peer so far.
+    pub fn single_copies(&self, link: LinkId) -> u64 {
+        self.shared.state().engine.single_copies(link)
     }
 
     /// Closes a link. What waits for it ends with [`Error::Closed`].

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::carrier::{Body, Carrier, Payload, Placer, Sent, ENVELOPES, SHORT};
+use super::carrier::{Body, Carrier, Payload, Placer, Sent, SHORT};
 use super::head::{Head, Kind};
 use crate::block::Block;
 use crate::message::{Filled, Owner};
@@ -16,16 +16,27 @@ const PART: usize = 256 << 10;
 /// Parts under way.
 const FRAMES: usize = 4;
 
-#[derive(Default)]
 pub(crate) struct OwnLink {
     frames: VecDeque<(Head, Body)>,
     answers: VecDeque<Head>,
     envelopes: u32,
+    queued: u32,
     /// Eager bytes that wait to be received.
     bytes: usize,
 }
 
 impl OwnLink {
+    /// A link at which so many messages may wait.
+    pub(crate) fn new(envelopes: u32) -> OwnLink {
+        OwnLink {
+            frames: VecDeque::new(),
+            answers: VecDeque::new(),
+            envelopes,
+            queued: 0,
+            bytes: 0,
+        }
+    }
+
     pub(crate) fn is_ready(&self) -> bool {
         !self.frames.is_empty() || !self.answers.is_empty()
     }
@@ -40,12 +51,12 @@ impl Carrier for OwnLink {
         let held = if len > SHORT { len } else { 0 };
         match head.kind {
             Kind::Eager | Kind::Offer => {
-                if self.envelopes >= ENVELOPES
+                if self.queued >= self.envelopes
                     || (head.kind == Kind::Eager && self.bytes + held > BYTES)
                 {
                     return Ok(Sent::NoCredit);
                 }
-                self.envelopes += 1;
+                self.queued += 1;
                 if head.kind == Kind::Eager {
                     self.bytes += held;
                 }
@@ -92,8 +103,12 @@ impl Carrier for OwnLink {
     }
 
     fn matched(&mut self, eager_bytes: usize) {
-        self.envelopes -= 1;
+        self.queued -= 1;
         self.bytes -= if eager_bytes > SHORT { eager_bytes } else { 0 };
+    }
+
+    fn envelopes(&self) -> u32 {
+        self.envelopes
     }
 
     fn eager_max(&self) -> usize {

@@ -24,6 +24,8 @@ use super::link::AnyLink;
 use super::memory::Memory;
 use super::own::OwnLink;
 use super::queue::Wanted;
+use super::remote::Key;
+use super::settings::Settings;
 use super::{Active, LinkId, Request, Status};
 use crate::peer::{Peer, SILENCE_TIME};
 use crate::wait::{poll, Deadline, Spinner};
@@ -67,6 +69,7 @@ pub(crate) struct Shared {
     is_watching: AtomicBool,
     pub(crate) own: LinkId,
     pub(crate) halves: Halves,
+    pub(crate) settings: Settings,
     /// Milliseconds, see [`super::Endpoint::set_silence`].
     pub(crate) silence_ms: AtomicU32,
     /// A forked child has none of the threads.
@@ -96,10 +99,12 @@ pub(crate) struct State {
     waiting: usize,
     spinner: Spinner,
     is_stopping: bool,
+    /// The helper was woken for something that no socket tells of.
+    is_kicked: bool,
 }
 
 impl Shared {
-    pub(crate) fn start() -> Result<Arc<Shared>, Error> {
+    pub(crate) fn start(settings: Settings) -> Result<Arc<Shared>, Error> {
         let make = || -> std::io::Result<_> {
             let sockets = epoll::create(CreateFlags::CLOEXEC)?;
             let helper_at = epoll::create(CreateFlags::CLOEXEC)?;
@@ -110,7 +115,7 @@ impl Shared {
         };
         let (sockets, helper_at, kick) = make().map_err(Error::io("cannot make an endpoint"))?;
         let mut engine = Engine::new();
-        let own = engine.add_link(AnyLink::Own(OwnLink::default()));
+        let own = engine.add_link(AnyLink::Own(OwnLink::new(settings.envelopes as u32)));
         let state = State {
             engine,
             hot: Vec::new(),
@@ -125,8 +130,9 @@ impl Shared {
             is_asleep: false,
             is_helper_on: true,
             waiting: 0,
-            spinner: Spinner::default(),
+            spinner: Spinner::lasting(settings.spin()),
             is_stopping: false,
+            is_kicked: false,
         };
         let shared = Arc::new(Shared {
             state: Mutex::new(state),
@@ -138,6 +144,7 @@ impl Shared {
             is_watching: AtomicBool::new(false),
             own,
             halves: Halves::default(),
+            settings,
             silence_ms: AtomicU32::new(SILENCE_TIME.as_millis() as u32),
             owner: std::process::id(),
         });
@@ -300,6 +307,56 @@ impl Shared {
         }
     }
 
+    pub(crate) fn put(
+        &self,
+        to: LinkId,
+        key: Key,
+        offset: u64,
+        memory: Memory,
+    ) -> Result<Request, Error> {
+        self.request(to, |engine| engine.put(to, key, offset, memory))
+    }
+
+    pub(crate) fn get(
+        &self,
+        from: LinkId,
+        key: Key,
+        offset: u64,
+        memory: Memory,
+    ) -> Result<Request, Error> {
+        self.request(from, |engine| engine.get(from, key, offset, memory))
+    }
+
+    fn request(
+        &self,
+        link: LinkId,
+        ask: impl FnOnce(&mut Engine<AnyLink>) -> Result<Request, Error>,
+    ) -> Result<Request, Error> {
+        let mut state = self.state();
+        let request = ask(&mut state.engine)?;
+        state.heat(link);
+        state.is_sending = true;
+        self.leave(&mut state);
+        Ok(request)
+    }
+
+    pub(crate) fn expose(&self, key: Key, memory: Memory) {
+        let mut state = self.state();
+        state.engine.expose(key, memory);
+        self.leave(&mut state);
+    }
+
+    /// Ends an offer of memory, and waits for what is under way.
+    pub(crate) fn withdraw(&self, key: &Key) {
+        if self.owner != std::process::id() {
+            return;
+        }
+        self.state().engine.withdraw_exposed(key);
+        let unused = |state: &mut State| (!state.engine.is_used(key)).then_some(());
+        // Without a deadline there is always an answer.
+        let _ = self.wait(&Deadline::after(None), unused);
+    }
+
     pub(crate) fn cancel(&self, request: Request) -> Result<bool, Error> {
         let mut state = self.state();
         let result = state.engine.cancel(request);
@@ -348,7 +405,10 @@ impl Shared {
         deadline: &Deadline,
         mut done: impl FnMut(&mut State) -> Option<T>,
     ) -> Result<Option<T>, Error> {
-        let mut spinner = std::mem::take(&mut self.state().spinner);
+        let mut spinner = std::mem::replace(
+            &mut self.state().spinner,
+            Spinner::lasting(self.settings.spin()),
+        );
         let mut found = None;
         loop {
             let mut happened = false;
@@ -381,7 +441,7 @@ impl Shared {
                 state.waiting -= 1;
                 continue;
             }
-            if self.arm(&mut state) {
+            if self.arm(&mut state) || state.engine.is_fetching() {
                 continue;
             }
             state.is_asleep = true;
@@ -439,9 +499,16 @@ impl Shared {
     #[inline]
     fn leave(&self, state: &mut State) {
         state.looks += 1;
+        if state.engine.is_fetching() && !state.is_kicked {
+            state.is_kicked = true;
+            self.kick_helper();
+        }
         self.sweep(state);
         if !self.is_watching.load(Ordering::Relaxed)
-            && (state.engine.ops.pending > 0 || state.is_sending || !state.handlers.is_empty())
+            && (state.engine.ops.pending > 0
+                || state.is_sending
+                || !state.handlers.is_empty()
+                || state.engine.is_exposing())
         {
             self.arm_all(state);
         }
@@ -656,7 +723,11 @@ impl Shared {
     /// The helper's life.
     fn help(&self) {
         let (mut is_watching, mut interval, mut seen) = (false, WATCH, 0);
+        let mut is_fetching = false;
         loop {
+            if std::mem::take(&mut is_fetching) {
+                self.fetch_all();
+            }
             let woken = match is_watching {
                 true => self.nap(&self.kick, interval),
                 false => self.nap(&self.helper_at, NAP),
@@ -679,6 +750,9 @@ impl Shared {
             if state.is_stopping {
                 return;
             }
+            if std::mem::take(&mut state.is_kicked) {
+                let _ = rustix::io::read(&self.kick, &mut [0; 8]);
+            }
             self.ask(&mut state);
             if is_watching {
                 is_watching = state.looks != seen;
@@ -697,6 +771,7 @@ impl Shared {
             seen = state.looks;
             self.is_watching.store(is_watching, Ordering::Relaxed);
             self.set_helper(&mut state);
+            is_fetching = state.engine.is_fetching();
             if !is_watching {
                 state.go_on(self.own);
                 if !state.is_asleep {
@@ -704,6 +779,7 @@ impl Shared {
                 }
                 self.sweep(&mut state);
                 self.tell(&state);
+                is_fetching = state.engine.is_fetching();
                 drop(state);
                 self.run_handlers();
             }
@@ -713,6 +789,20 @@ impl Shared {
     /// Sleeps until the descriptor is readable. False when that was not so in time.
     fn nap(&self, at: &OwnedFd, time: Duration) -> bool {
         matches!(poll(&mut [PollFd::new(at, PollFlags::IN)], time), Ok(1..))
+    }
+
+    /// Reads to their ends the messages that are being read from their senders' memory.
+    fn fetch_all(&self) {
+        loop {
+            let mut state = self.state();
+            if state.is_stopping || !state.engine.fetch_some() {
+                return;
+            }
+            self.tell(&state);
+            drop(state);
+            // The program's threads want to look, too.
+            std::thread::yield_now();
+        }
     }
 
     /// Threads of the program that wait may find something now.
@@ -751,7 +841,7 @@ impl State {
         for at in 0..self.hot.len() {
             happened |= self.engine.progress(self.hot[at]);
         }
-        happened
+        happened | self.engine.fetch_some()
     }
 
     /// The link is looked at from now on, and another one has to ring.

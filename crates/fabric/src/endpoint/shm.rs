@@ -4,10 +4,16 @@
 //! other, the others parts of offered messages, so that messages that nobody receives can't keep those from going on. What the reader gives back it
 //! counts in words of its own, which no data delays.
 
+use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::carrier::{Body, Carrier, Payload, Placer, Sent, ENVELOPES};
+use mgn_sys::peer::Credentials;
+
+use super::carrier::{Body, Carrier, Payload, Placer, Sent};
+use super::direct::Direct;
 use super::head::{Head, Kind};
+use super::settings::NEVER;
+use super::terms::Limits;
 use crate::block::ALIGN;
 use crate::config::Sizes;
 use crate::peer::Peer;
@@ -25,6 +31,14 @@ pub(crate) struct ShmLink {
     out: Arc<Lane>,
     back: Arc<Lane>,
     chunk: u32,
+    /// The longest message that is sent at once.
+    eager_max: usize,
+    /// Messages that may wait here, and at the peer.
+    envelopes: u32,
+    their_envelopes: u32,
+    /// Messages at least this long the peer reads from our memory.
+    fetched_from: usize,
+    direct: Option<Box<Direct>>,
     /// Frames put, and those of them that the reader had read when last asked.
     put: u64,
     read: u64,
@@ -47,12 +61,18 @@ impl ShmLink {
     pub(crate) fn new(
         peer: Arc<Peer>,
         sizes: &Sizes,
+        limits: &Limits,
+        credentials: Option<Credentials>,
         (out, back): (Arc<Lane>, Arc<Lane>),
     ) -> ShmLink {
         let eager = (out.chunks() / EAGER_SHARE).max(2).min(out.chunks() - 1);
         ShmLink {
-            peer,
             chunk: sizes.chunk,
+            eager_max: limits.eager.min(sizes.chunk as usize),
+            envelopes: limits.ours.envelopes,
+            their_envelopes: limits.theirs.envelopes,
+            fetched_from: limits.fetched_from(),
+            direct: Direct::new(&peer, credentials, limits),
             put: 0,
             read: 0,
             eager: Pool::new(sizes.chunk, eager),
@@ -63,6 +83,7 @@ impl ShmLink {
             matched: 0,
             is_untold: false,
             is_watched: false,
+            peer,
             out,
             back,
         }
@@ -140,7 +161,7 @@ impl Carrier for ShmLink {
             });
         }
         let starts = matches!(head.kind, Kind::Eager | Kind::Offer);
-        if starts && self.started.wrapping_sub(self.out.matched()) >= ENVELOPES {
+        if starts && self.started.wrapping_sub(self.out.matched()) >= self.their_envelopes {
             return Ok(match self.is_all_read()? {
                 true => Sent::NoCredit,
                 false => Sent::Busy,
@@ -243,8 +264,12 @@ impl Carrier for ShmLink {
         self.is_untold = true;
     }
 
+    fn envelopes(&self) -> u32 {
+        self.envelopes
+    }
+
     fn eager_max(&self) -> usize {
-        self.chunk as usize / 2
+        self.eager_max
     }
 
     fn part_max(&self) -> usize {
@@ -259,6 +284,26 @@ impl Carrier for ShmLink {
     #[inline]
     fn is_quiet(&self) -> bool {
         self.told == self.next && !self.is_untold && !self.is_ready()
+    }
+
+    fn fetches_from(&self) -> usize {
+        self.direct.as_ref().map_or(NEVER, |direct| direct.from())
+    }
+
+    fn fetched_from(&self) -> usize {
+        self.fetched_from
+    }
+
+    unsafe fn fetch(&mut self, address: u64, into: NonNull<u8>, len: usize) -> bool {
+        let Some(direct) = &mut self.direct else {
+            return false;
+        };
+        // SAFETY: as promised to this function.
+        let is_read = unsafe { direct.read(address, into, len) };
+        if !is_read {
+            self.direct = None;
+        }
+        is_read
     }
 
     fn flush(&mut self) -> Result<(), Error> {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use super::carrier::{Body, Carrier, Payload, Placer, Sent, ENVELOPES, SHORT};
+use super::carrier::{Body, Carrier, Payload, Placer, Sent, SHORT};
 use super::engine::{Engine, How};
 use super::head::{Head, Kind, ACTIVE};
 use super::memory::Memory;
@@ -54,6 +54,7 @@ pub(super) struct Simulated {
 }
 
 const EAGER: usize = 1000;
+const ENVELOPES: u32 = 256;
 const PART: usize = 700;
 
 impl Simulated {
@@ -178,6 +179,10 @@ impl Carrier for Simulated {
         let mut back = self.back.borrow_mut();
         back.envelopes -= 1;
         back.bytes -= if eager_bytes > SHORT { eager_bytes } else { 0 };
+    }
+
+    fn envelopes(&self) -> u32 {
+        ENVELOPES
     }
 
     fn eager_max(&self) -> usize {

@@ -13,11 +13,15 @@ use std::io::{IoSlice, IoSliceMut};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use mgn_sys::peer::Credentials;
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendFlags};
 
-use super::carrier::{Body, Carrier, Payload, Placer, Sent, ENVELOPES, SHORT};
-use super::head::{Head, Kind, HEAD, SYNC};
+use super::carrier::{Body, Carrier, Payload, Placer, Sent, SHORT};
+use super::direct::Direct;
+use super::head::{Head, Kind, FOLLOWS, HEAD, PUT, REMOTE, SYNC};
+use super::settings::{NEVER, PART_MAX};
+use super::terms::{Limits, Terms};
 use crate::block::Block;
 use crate::message::{Filled, Owner};
 use crate::peer::Peer;
@@ -25,15 +29,6 @@ use crate::{Error, Message};
 
 /// Bytes in front of each payload.
 const FRAME: usize = HEAD + 8;
-
-/// Eager bytes that a receiver holds at most.
-const BYTES: usize = 1 << 20;
-
-/// The longest eager message.
-const EAGER: usize = 64 << 10;
-
-/// The longest part.
-const PART: usize = 256 << 10;
 
 /// What is read at once where it isn't known yet what comes.
 const BUFFER: usize = 64 << 10;
@@ -44,6 +39,8 @@ const SELDOM: u32 = 16;
 pub(crate) struct StreamLink {
     pub(crate) data: Arc<Peer>,
     pub(crate) control: Arc<Peer>,
+    limits: Limits,
+    direct: Option<Box<Direct>>,
     /// Read and not handled: `start..end`.
     buffer: Block,
     start: usize,
@@ -73,9 +70,14 @@ struct Credit {
 }
 
 impl Credit {
-    /// Whether a message of so many bytes may be sent yet.
-    fn allows(&self, bytes: usize) -> bool {
-        self.envelopes < ENVELOPES && self.bytes + bytes <= BYTES
+    /// Whether a message of so many bytes may be sent yet to an end with these terms.
+    fn allows(&self, bytes: usize, terms: &Terms) -> bool {
+        self.envelopes < terms.envelopes && (self.bytes + bytes) as u64 <= terms.held
+    }
+
+    /// Whether so much is used that the sender will soon need some back.
+    fn is_short(&self, terms: &Terms) -> bool {
+        self.envelopes >= terms.envelopes / 2 || self.bytes as u64 >= terms.held / 2
     }
 }
 
@@ -103,10 +105,17 @@ struct Outgoing {
 }
 
 impl StreamLink {
-    pub(crate) fn new(data: Arc<Peer>, control: Arc<Peer>) -> StreamLink {
+    pub(crate) fn new(
+        data: Arc<Peer>,
+        control: Arc<Peer>,
+        limits: Limits,
+        credentials: Option<Credentials>,
+    ) -> StreamLink {
         StreamLink {
-            data,
             control,
+            direct: Direct::new(&data, credentials, &limits),
+            limits,
+            data,
             buffer: Block::new(BUFFER),
             start: 0,
             end: 0,
@@ -222,8 +231,9 @@ impl StreamLink {
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
         let head = Head::decode([word(0), word(8)])?;
         let max = match head.kind {
-            Kind::Eager => EAGER,
-            Kind::Part => PART,
+            Kind::Eager => self.limits.ours.eager as usize,
+            Kind::Part => PART_MAX,
+            Kind::Remote => REMOTE,
             Kind::Offer | Kind::Withdraw => SHORT,
             _ => return Err(Error::PeerMisbehaved("an answer comes by the way for data")),
         };
@@ -237,7 +247,9 @@ impl StreamLink {
         if matches!(head.kind, Kind::Eager | Kind::Offer) {
             self.lent.envelopes += 1;
             self.lent.bytes += held(head.kind, len);
-            if self.lent.envelopes > ENVELOPES || self.lent.bytes > BYTES {
+            if self.lent.envelopes > self.limits.ours.envelopes
+                || self.lent.bytes as u64 > self.limits.ours.held
+            {
                 return Err(Error::PeerMisbehaved("it sends without credit"));
             }
         }
@@ -325,13 +337,13 @@ impl StreamLink {
     }
 
     fn tell(&mut self) -> Result<(), Error> {
-        let (lent, due) = (&self.lent, &self.due);
+        let (lent, due, terms) = (&self.lent, &self.due, &self.limits.ours);
         if due.envelopes == 0 {
             return Ok(());
         }
         // A sender that has little left is told of everything at once.
-        let is_short = lent.envelopes >= ENVELOPES / 2 || lent.bytes >= BYTES / 2;
-        if is_short || due.envelopes >= ENVELOPES / 4 || due.bytes >= BYTES / 4 {
+        let is_short = lent.is_short(terms);
+        if is_short || due.envelopes >= terms.envelopes / 4 || due.bytes as u64 >= terms.held / 4 {
             let head = Head::new(Kind::Credit, due.envelopes, due.bytes as u64);
             self.lent.envelopes -= self.due.envelopes;
             self.lent.bytes -= self.due.bytes;
@@ -405,9 +417,9 @@ impl Carrier for StreamLink {
             }
         } else if matches!(head.kind, Kind::Eager | Kind::Offer) {
             let bytes = held(head.kind, len);
-            if !self.used.allows(bytes) {
+            if !self.used.allows(bytes, &self.limits.theirs) {
                 self.listen()?;
-                if !self.used.allows(bytes) {
+                if !self.used.allows(bytes, &self.limits.theirs) {
                     return Ok(Sent::NoCredit);
                 }
             }
@@ -444,7 +456,11 @@ impl Carrier for StreamLink {
             });
         }
         let is_sync = head.has(SYNC) && head.kind != Kind::Part;
-        self.expected += usize::from(is_sync) + usize::from(head.kind == Kind::Offer);
+        let is_offer = match head.kind {
+            Kind::Remote => head.has(PUT) && !head.has(FOLLOWS),
+            kind => kind == Kind::Offer,
+        };
+        self.expected += usize::from(is_sync) + usize::from(is_offer);
         Ok(Sent::Done)
     }
 
@@ -462,7 +478,7 @@ impl Carrier for StreamLink {
 
     fn recv(&mut self, placer: Placer<'_>) -> Result<Option<(Head, Body)>, Error> {
         self.polls = self.polls.wrapping_add(1);
-        let is_short = self.used.envelopes >= ENVELOPES / 2 || self.used.bytes >= BYTES / 2;
+        let is_short = self.used.is_short(&self.limits.theirs);
         if self.expected > 0 || is_short || self.polls % SELDOM == 0 {
             self.listen()?;
         }
@@ -496,12 +512,36 @@ impl Carrier for StreamLink {
         self.due.bytes += held(Kind::Eager, eager_bytes);
     }
 
+    fn envelopes(&self) -> u32 {
+        self.limits.ours.envelopes
+    }
+
     fn eager_max(&self) -> usize {
-        EAGER
+        self.limits.eager
     }
 
     fn part_max(&self) -> usize {
-        PART
+        self.limits.part
+    }
+
+    fn fetches_from(&self) -> usize {
+        self.direct.as_ref().map_or(NEVER, |direct| direct.from())
+    }
+
+    fn fetched_from(&self) -> usize {
+        self.limits.fetched_from()
+    }
+
+    unsafe fn fetch(&mut self, address: u64, into: NonNull<u8>, len: usize) -> bool {
+        let Some(direct) = &mut self.direct else {
+            return false;
+        };
+        // SAFETY: as promised to this function.
+        let is_read = unsafe { direct.read(address, into, len) };
+        if !is_read {
+            self.direct = None;
+        }
+        is_read
     }
 
     /// None: a frame that is partly written can't be withdrawn.
@@ -612,8 +652,18 @@ mod tests {
         let ([data, far_data], [control, far_control]) = (channel(), channel());
         let mut engines = [Engine::new(), Engine::new()];
         let links = [
-            engines[0].add_link(StreamLink::new(data, control)),
-            engines[1].add_link(StreamLink::new(far_data, far_control)),
+            engines[0].add_link(StreamLink::new(
+                data,
+                control,
+                Limits::usual(&crate::Transport::Unix),
+                None,
+            )),
+            engines[1].add_link(StreamLink::new(
+                far_data,
+                far_control,
+                Limits::usual(&crate::Transport::Unix),
+                None,
+            )),
         ];
         (engines, links, wires)
     }

@@ -107,12 +107,22 @@ impl Incoming {
 
     /// Lets the client in, and leaves it to the caller what to make of the way to it.
     pub(crate) fn open(self, welcome: &[u8], config: &Config, slots: u64) -> Result<Way, Error> {
+        self.open_with(welcome, config, |sizes| shm::create(sizes, slots))
+    }
+
+    /// Likewise with shared memory, where that is the transport, that the caller makes.
+    pub(crate) fn open_with(
+        self,
+        welcome: &[u8],
+        config: &Config,
+        make: impl FnOnce(&Sizes) -> Result<[OwnedFd; shm::DESCRIPTORS], Error>,
+    ) -> Result<Way, Error> {
         let sizes = Sizes::new(config)?;
         let credentials = self.peer();
         let tcp = self.transport == Transport::Tcp;
         let name = name(&self.socket, &self.transport);
         let memory = match self.transport {
-            Transport::Shm => Some(shm::create(&sizes, slots)?),
+            Transport::Shm => Some(make(&sizes)?),
             _ => None,
         };
         let fds: Vec<_> = memory.iter().flatten().map(|fd| fd.as_fd()).collect();

@@ -101,7 +101,7 @@ impl Lane {
         base: usize,
         chunks: u32,
         slots: u64,
-        pool: Memory,
+        pool: impl Into<Arc<Memory>>,
         bell: Option<Arc<Peer>>,
     ) -> Lane {
         assert!(slots.is_power_of_two() && base % 4096 == 0);
@@ -111,7 +111,7 @@ impl Lane {
             base,
             chunks,
             slots,
-            pool: Arc::new(pool),
+            pool: pool.into(),
             bell,
             owner: fork::generation(),
         }

@@ -49,6 +49,50 @@ pub(crate) fn create(sizes: &Sizes, slots: u64) -> Result<[OwnedFd; DESCRIPTORS]
     ])
 }
 
+/// Likewise with chunks to the client that several clients share.
+pub(crate) fn create_with(
+    sizes: &Sizes,
+    slots: u64,
+    shared: &Memory,
+) -> Result<[OwnedFd; DESCRIPTORS], Error> {
+    let [control, to_server, _] = create(sizes, slots)?;
+    let to_client = shared.fd.try_clone();
+    let to_client = to_client.map_err(Error::io("cannot share memory with one more client"))?;
+    Ok([control, to_server, to_client])
+}
+
+/// Chunks to clients, which only this process can ever write to.
+pub(crate) fn create_shared(sizes: &Sizes) -> Result<Arc<Memory>, Error> {
+    let bytes = sizes.pool(sizes.to_client);
+    let made = memory::create_read_only("mgn-broadcast", bytes);
+    let (fd, map) = made.map_err(Error::io(format!(
+        "cannot make {bytes} bytes of shared memory"
+    )))?;
+    Ok(Arc::new(Memory { map, fd, id: 2 }))
+}
+
+/// The lane to one of the clients that share chunks.
+pub(crate) fn reader_lane(
+    sizes: &Sizes,
+    control: &OwnedFd,
+    slots: u64,
+    shared: Arc<Memory>,
+) -> Result<Arc<Lane>, Error> {
+    let bytes = control_bytes(sizes, slots);
+    let map = Mapping::new(control, bytes, Protection::ReadWrite);
+    let map = map.map_err(Error::io("cannot map a lane"))?;
+    let base = Lane::bytes(sizes.to_server, slots);
+    let chunks = sizes.to_client;
+    Ok(Arc::new(Lane::new(
+        Arc::new(map),
+        base,
+        chunks,
+        slots,
+        shared,
+        None,
+    )))
+}
+
 pub(crate) fn server(
     peer: Arc<Peer>,
     credentials: Option<Credentials>,

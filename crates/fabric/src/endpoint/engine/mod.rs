@@ -5,20 +5,24 @@
 //! receiver holds of messages that its program does not take is bounded per link, and the envelopes, too. Parts of accepted messages always find
 //! room, because the receiver gives it back at once: they wait for nothing but its processor.
 
+mod fetching;
 mod receiving;
+mod remote;
 mod sending;
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use super::carrier::{Body, Carrier};
 use super::head::{Head, Kind};
 use super::ops::{Ops, Request, State};
 use super::queue::Queues;
+use super::remote::Key;
 use super::LinkId;
 use crate::Error;
 
 use receiving::{place, Inbound, Target};
 pub(crate) use receiving::{Active, Bytes};
+use remote::{Errand, Exposed};
 pub use sending::How;
 use sending::Outgoing;
 
@@ -37,6 +41,9 @@ pub(crate) struct Engine<C> {
     queues: Queues,
     /// Messages for handlers, in the order of their arrival.
     pub(crate) active: VecDeque<Active>,
+    /// Messages that are being read from their sender's memory.
+    fetching: VecDeque<(LinkId, u32, bool)>,
+    exposed: HashMap<Key, Exposed>,
     /// Links that have failed, for whoever watches their sockets.
     pub(crate) ended: Vec<LinkId>,
 }
@@ -59,6 +66,10 @@ pub(crate) struct Link<C> {
     /// Places in `outgoing` that are free.
     spare: Vec<u32>,
     answers: VecDeque<Head>,
+    remote: VecDeque<Errand>,
+    /// Our requests that are under way, and the peer's.
+    asked: u32,
+    serving: u32,
     inbound: Vec<Inbound>,
     /// The receive that the carrier is writing into.
     placing: Option<u32>,
@@ -68,6 +79,10 @@ pub(crate) struct Link<C> {
     held: usize,
     /// Messages of this link that wait here for a receive or a handler.
     queued: u32,
+    /// Messages at least this long the peer fetches itself.
+    fetched_from: usize,
+    /// How many were fetched here.
+    fetched: u64,
 }
 
 impl<C: Carrier> Engine<C> {
@@ -77,6 +92,8 @@ impl<C: Carrier> Engine<C> {
             ops: Ops::default(),
             queues: Queues::default(),
             active: VecDeque::new(),
+            fetching: VecDeque::new(),
+            exposed: HashMap::new(),
             ended: Vec::new(),
         }
     }
@@ -99,6 +116,8 @@ impl<C: Carrier> Engine<C> {
             generation: slot.generation,
         };
         slot.link = Some(Link {
+            fetched_from: carrier.fetched_from(),
+            fetched: 0,
             carrier,
             id,
             outbox: VecDeque::new(),
@@ -106,6 +125,9 @@ impl<C: Carrier> Engine<C> {
             outgoing: Vec::new(),
             spare: Vec::new(),
             answers: VecDeque::new(),
+            remote: VecDeque::new(),
+            asked: 0,
+            serving: 0,
             inbound: Vec::new(),
             placing: None,
             early: 0,
@@ -150,6 +172,7 @@ impl<C: Carrier> Engine<C> {
             !link.outbox.is_empty()
                 || !link.pushing.is_empty()
                 || !link.answers.is_empty()
+                || !link.remote.is_empty()
                 || link.carrier.is_blocked()
         })
     }
@@ -252,6 +275,7 @@ impl<C: Carrier> Engine<C> {
             Kind::Withdraw => self.withdraw(index, head),
             Kind::Accept => self.accepted(index, head),
             Kind::Taken => self.taken(index, head),
+            Kind::Remote => self.remote(index, head, body),
             Kind::Withdrawn => self.withdrawn(index, head),
             Kind::Credit => Err(Error::PeerMisbehaved(
                 "credit comes where it is not counted",
@@ -326,5 +350,6 @@ impl<C: Carrier> Link<C> {
             && self.outbox.is_empty()
             && self.pushing.is_empty()
             && self.answers.is_empty()
+            && self.remote.is_empty()
     }
 }

@@ -2,11 +2,12 @@
 
 use std::ptr::NonNull;
 
-use super::super::carrier::{Body, Carrier, ENVELOPES};
-use super::super::head::{Head, Kind, ACTIVE, OFFER, SYNC};
+use super::super::carrier::{Body, Carrier};
+use super::super::head::{Head, Kind, ACTIVE, ANSWER, OFFER, SYNC};
 use super::super::memory::Memory;
 use super::super::ops::{Ops, Receive, Request, State, Status};
 use super::super::queue::{Queues, Unexpected, Wanted, What};
+use super::super::remote::Key;
 use super::super::LinkId;
 use super::{Engine, Link};
 use crate::Error;
@@ -18,6 +19,12 @@ pub(super) struct Inbound {
     pub(super) got: usize,
     pub(super) target: Target,
     is_sync: bool,
+    /// It answers a request of ours, whose number it has.
+    pub(super) is_answer: bool,
+    /// Why it is not written where it should be, or 0.
+    code: u16,
+    /// Where it lies in the sender's memory, or 0.
+    pub(super) address: u64,
 }
 
 pub(super) enum Target {
@@ -29,6 +36,39 @@ pub(super) enum Target {
         tag: u64,
         bytes: Vec<u8>,
     },
+    /// Memory that was offered by this key; or none, where what comes is dropped.
+    Put(Key, Option<Memory>),
+}
+
+impl Inbound {
+    /// What a peer writes to offered memory.
+    pub(super) fn put(id: u32, len: usize, target: Target, address: u64, code: u16) -> Inbound {
+        Inbound {
+            id,
+            len,
+            got: 0,
+            target,
+            is_sync: true,
+            is_answer: false,
+            code,
+            address,
+        }
+    }
+
+    /// What we read from a peer's memory.
+    pub(super) fn answer(id: u32, len: usize, op: u32) -> Inbound {
+        Inbound {
+            target: Target::Receive(op),
+            is_sync: false,
+            is_answer: true,
+            ..Inbound::put(id, len, Target::Receive(op), 0, 0)
+        }
+    }
+
+    /// Whether a part with this head belongs to it.
+    fn takes(&self, head: &Head) -> bool {
+        self.id == head.id && self.is_answer == head.has(ANSWER)
+    }
 }
 
 /// A message for a handler.
@@ -68,7 +108,7 @@ impl<C: Carrier> Engine<C> {
 
     /// Why no message can ever come for this receive, or none.
     pub(crate) fn hopeless(&self, wanted: &Wanted) -> Option<Error> {
-        let full = |link: &Link<C>| link.queued >= ENVELOPES;
+        let full = Link::<C>::is_full;
         match wanted.from {
             Some(from) => {
                 let slot = self.links.get(from.index as usize);
@@ -77,7 +117,7 @@ impl<C: Carrier> Engine<C> {
                     .filter(|link| link.id == from)
                 {
                     None => Some(self.why_gone(from)),
-                    Some(link) if full(link) => Some(Error::Starved(link.queued)),
+                    Some(link) if link.is_full() => Some(Error::Starved(link.queued)),
                     Some(_) => None,
                 }
             }
@@ -90,7 +130,7 @@ impl<C: Carrier> Engine<C> {
                 if links.peek().is_none() {
                     return Some(Error::Closed("this end".into()));
                 }
-                links.all(full).then_some(Error::Starved(ENVELOPES))
+                links.all(full).then(|| self.starved())
             }
         }
     }
@@ -153,7 +193,7 @@ impl<C: Carrier> Engine<C> {
         let placed = link.placing.take();
         let Some(op) = placed.or_else(|| self.queues.receive_for(from, head.value)) else {
             link.joins_queue()?;
-            let is_full = link.queued >= ENVELOPES;
+            let is_full = link.is_full();
             self.queues.hold(Unexpected {
                 from,
                 tag: head.value,
@@ -174,10 +214,10 @@ impl<C: Carrier> Engine<C> {
     pub(super) fn offered(&mut self, index: usize, head: Head, body: Body) -> Result<(), Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         let wrong = Error::PeerMisbehaved("an offer makes no sense");
-        let Body::Short([len_sent, _, _], size) = body else {
+        let Body::Short([len_sent, address, _], size) = body else {
             return Err(wrong);
         };
-        if size as usize != OFFER || link.inbound.iter().any(|inbound| inbound.id == head.id) {
+        if size as usize != OFFER || link.inbound.iter().any(|inbound| inbound.takes(&head)) {
             return Err(wrong);
         }
         let len = usize::try_from(u64::from_le(len_sent))
@@ -191,6 +231,9 @@ impl<C: Carrier> Engine<C> {
             got: 0,
             target: Target::Held(Vec::new()),
             is_sync: head.has(SYNC),
+            is_answer: false,
+            code: 0,
+            address: u64::from_le(address),
         };
         if head.has(ACTIVE) {
             link.joins_queue()?;
@@ -201,20 +244,20 @@ impl<C: Carrier> Engine<C> {
             };
             link.answers.push_back(Head::new(Kind::Accept, head.id, 0));
             link.inbound.push(inbound);
-            return self.came_in(index, head.id);
+            return self.came_in(index, head.id, false);
         }
         match self.queues.receive_for(from, head.value) {
             Some(op) => {
                 matched(&mut self.ops, op, from, head.value, len);
                 inbound.target = Target::Receive(op);
                 link.carrier.matched(0);
-                link.answers.push_back(Head::new(Kind::Accept, head.id, 0));
                 link.inbound.push(inbound);
-                self.came_in(index, head.id)
+                self.ask(index, head.id);
+                self.came_in(index, head.id, false)
             }
             None => {
                 link.joins_queue()?;
-                let is_full = link.queued >= ENVELOPES;
+                let is_full = link.is_full();
                 link.inbound.push(inbound);
                 self.queues.hold(Unexpected {
                     from,
@@ -232,10 +275,7 @@ impl<C: Carrier> Engine<C> {
     pub(super) fn part(&mut self, index: usize, head: Head, body: Body) -> Result<(), Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         link.placing = None;
-        let inbound = link
-            .inbound
-            .iter_mut()
-            .find(|inbound| inbound.id == head.id);
+        let inbound = link.inbound.iter_mut().find(|inbound| inbound.takes(&head));
         let Some(inbound) = inbound else {
             return Err(Error::PeerMisbehaved("a part belongs to no message"));
         };
@@ -273,15 +313,23 @@ impl<C: Carrier> Engine<C> {
                     Body::Placed(_) => unreachable!("no place is given for handlers"),
                 }
             }
+            Target::Put(_, Some(memory)) => {
+                if let Some(bytes) = body.as_ptr() {
+                    // SAFETY: the body has that many bytes.
+                    unsafe { memory.scatter(inbound.got, bytes, len) };
+                }
+            }
+            Target::Put(_, None) => {}
         }
         inbound.got += len;
-        self.came_in(index, head.id)
+        self.came_in(index, head.id, head.has(ANSWER))
     }
 
     /// Ends an offered message when all of it has come.
-    fn came_in(&mut self, index: usize, id: u32) -> Result<(), Error> {
+    pub(super) fn came_in(&mut self, index: usize, id: u32, is_answer: bool) -> Result<(), Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
-        let at = link.inbound.iter().position(|inbound| inbound.id == id);
+        let is_it = |inbound: &Inbound| inbound.id == id && inbound.is_answer == is_answer;
+        let at = link.inbound.iter().position(is_it);
         let Some(at) = at else {
             return Ok(());
         };
@@ -291,10 +339,16 @@ impl<C: Carrier> Engine<C> {
         }
         let inbound = link.inbound.swap_remove(at);
         if inbound.is_sync {
-            link.answers.push_back(Head::new(Kind::Taken, id, 0));
+            link.answers
+                .push_back(Head::new(Kind::Taken, id, inbound.code.into()));
+        }
+        if is_answer {
+            link.asked -= 1;
+            link.forget(id);
         }
         match inbound.target {
             Target::Held(_) => {}
+            Target::Put(..) => link.serving -= 1,
             Target::Receive(op) => finish_received(&mut self.ops, op),
             Target::Handler {
                 handler,
@@ -313,10 +367,7 @@ impl<C: Carrier> Engine<C> {
     /// The peer gives up an offer.
     pub(super) fn withdraw(&mut self, index: usize, head: Head) -> Result<(), Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
-        let at = link
-            .inbound
-            .iter()
-            .position(|inbound| inbound.id == head.id);
+        let at = link.inbound.iter().position(|inbound| inbound.takes(&head));
         let Some(at) = at else {
             return Err(Error::PeerMisbehaved("it withdraws what it did not offer"));
         };
@@ -351,8 +402,10 @@ impl<C: Carrier> Engine<C> {
                 let link = self.links[from.index as usize].link.as_mut();
                 let link = link.expect("offers go with their link");
                 link.leaves_queue(0);
-                link.answers.push_back(Head::new(Kind::Accept, id, 0));
-                let inbound = link.inbound.iter_mut().find(|inbound| inbound.id == id);
+                let inbound = link
+                    .inbound
+                    .iter_mut()
+                    .find(|inbound| inbound.id == id && !inbound.is_answer);
                 let inbound = inbound.expect("offers in the queue are on their way in");
                 link.held -= inbound.got;
                 let held = std::mem::replace(&mut inbound.target, Target::Receive(op));
@@ -366,8 +419,9 @@ impl<C: Carrier> Engine<C> {
                         offset += part.len();
                     }
                 }
+                self.ask(from.index as usize, id);
                 // Nothing in there fails for a message that was good so far.
-                let _ = self.came_in(from.index as usize, id);
+                let _ = self.came_in(from.index as usize, id, false);
             }
         }
         if self.link(from).is_some() {
@@ -384,13 +438,19 @@ impl<C: Carrier> Engine<C> {
         }
     }
 
+    /// All that waits here stands before what is wanted.
+    fn starved(&self) -> Error {
+        let links = self.links.iter().filter_map(|slot| slot.link.as_ref());
+        Error::Starved(links.map(|link| link.queued).sum())
+    }
+
     /// Ends the receives for which no message can come any more.
     fn starve(&mut self) {
         let links: Vec<(LinkId, bool)> = self
             .links
             .iter()
             .filter_map(|slot| slot.link.as_ref())
-            .map(|link| (link.id, link.queued >= ENVELOPES))
+            .map(|link| (link.id, link.is_full()))
             .collect();
         let all_full = links.iter().all(|(_, full)| *full);
         let starved = self.queues.unpost_where(|wanted| match wanted.from {
@@ -398,14 +458,20 @@ impl<C: Carrier> Engine<C> {
             None => all_full,
         });
         for op in starved {
-            self.ops.end(op, Err(Error::Starved(ENVELOPES)));
+            let error = self.starved();
+            self.ops.end(op, Err(error));
         }
     }
 }
 
 impl<C: Carrier> Link<C> {
+    /// Whether the peer has no envelopes left.
+    fn is_full(&self) -> bool {
+        self.queued >= self.carrier.envelopes()
+    }
+
     pub(super) fn joins_queue(&mut self) -> Result<(), Error> {
-        if self.queued >= ENVELOPES {
+        if self.is_full() {
             return Err(Error::PeerMisbehaved("it sends without credit"));
         }
         self.queued += 1;
@@ -433,10 +499,14 @@ pub(super) fn place(
     let (op, offset) = match head.kind {
         Kind::Eager if !head.has(ACTIVE) => (queues.peek_receive(from, head.value)?, 0),
         Kind::Part => {
-            let found = inbound.iter().find(|inbound| inbound.id == head.id)?;
+            let found = inbound.iter().find(|inbound| inbound.takes(head))?;
             let fits = head.value == found.got as u64 && len <= found.len - found.got;
-            match found.target {
-                Target::Receive(op) if fits => (op, found.got),
+            match &found.target {
+                Target::Receive(op) if fits => (*op, found.got),
+                Target::Put(_, Some(memory)) if fits => {
+                    let place = memory.part(found.got as u64, len)?;
+                    return NonNull::new(place.contiguous()?);
+                }
                 _ => return None,
             }
         }
@@ -458,7 +528,7 @@ pub(super) fn place(
 }
 
 /// A receive has found a message that is still coming.
-fn matched(ops: &mut Ops, op: u32, link: LinkId, tag: u64, len: usize) {
+pub(super) fn matched(ops: &mut Ops, op: u32, link: LinkId, tag: u64, len: usize) {
     if let State::Receive(receive) = ops.state(op) {
         receive.status = Some(Status { link, tag, len });
     }

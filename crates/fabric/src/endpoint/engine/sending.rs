@@ -3,10 +3,12 @@
 use std::ptr::NonNull;
 
 use super::super::carrier::{Carrier, Payload, Sent};
-use super::super::head::{Head, Kind, OFFER, SYNC};
+use super::super::head::{Head, Kind, ANSWER, FETCHED, OFFER, SYNC};
 use super::super::memory::Memory;
 use super::super::ops::{Request, State, Status};
+use super::super::settings::NEVER;
 use super::super::LinkId;
+use super::remote::Place;
 use super::{Engine, Link};
 use crate::Error;
 
@@ -21,16 +23,20 @@ pub struct How {
 
 /// A message on its way out.
 pub(super) struct Outgoing {
-    head: Head,
-    memory: Memory,
+    pub(super) head: Head,
+    pub(super) memory: Memory,
     /// Who is told of its end.
     pub(super) op: Option<u32>,
-    sent: usize,
-    phase: Phase,
+    pub(super) sent: usize,
+    pub(super) phase: Phase,
+    /// The peer was told where it lies.
+    pub(super) is_shown: bool,
+    /// Of requests and their answers: the memory that they are about.
+    pub(super) place: Option<Place>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+pub(super) enum Phase {
     Queued,
     Offered,
     Withdrawing,
@@ -90,6 +96,8 @@ impl<C: Carrier> Engine<C> {
             op: Some(request.index),
             sent: 0,
             phase: Phase::Queued,
+            is_shown: false,
+            place: None,
         };
         let link = self.links[to.index as usize]
             .link
@@ -144,9 +152,33 @@ impl<C: Carrier> Engine<C> {
             Phase::Offered | Phase::Withdrawing => {}
             _ => return Err(Error::PeerMisbehaved("it accepts what was not offered")),
         }
+        if outgoing.head.has(ANSWER) {
+            return Err(Error::PeerMisbehaved("it accepts what was not offered"));
+        }
+        if outgoing.place.is_some() && head.value != 0 {
+            // It is refused, and why is said once more at its end.
+            outgoing.phase = Phase::Sync;
+            return Ok(());
+        }
         let was_withdrawn = outgoing.phase == Phase::Withdrawing;
         outgoing.phase = Phase::Accepted;
-        let (sent, whole) = (outgoing.sent, outgoing.sent == outgoing.memory.len());
+        let len = outgoing.memory.len();
+        if head.has(FETCHED) {
+            if !outgoing.is_shown {
+                return Err(Error::PeerMisbehaved("it fetched what it was not shown"));
+            }
+            outgoing.sent = len;
+            link.pushing.retain(|pushed| *pushed != head.id);
+            link.outbox.retain(|queued| *queued != head.id);
+            self.all_sent(index, head.id);
+            return Ok(());
+        }
+        if outgoing.is_shown {
+            // It cannot: from now on parts may go early.
+            link.fetched_from = NEVER;
+        }
+        let outgoing = link.outgoing(head.id)?;
+        let (sent, whole) = (outgoing.sent, outgoing.sent == len);
         link.early = link.early.saturating_sub(sent);
         if was_withdrawn {
             link.outbox.retain(|queued| *queued != head.id);
@@ -164,13 +196,15 @@ impl<C: Carrier> Engine<C> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         let id = link.id;
         let outgoing = link.outgoing(head.id)?;
-        if outgoing.phase != Phase::Sync {
+        if outgoing.phase != Phase::Sync || !outgoing.head.has(SYNC) {
             return Err(Error::PeerMisbehaved("it takes what was not sent"));
         }
         let (op, status) = (outgoing.op, outgoing.status(id));
+        let refusal = outgoing.refusal(head.value as u16);
+        link.asked -= u32::from(outgoing.place.is_some());
         link.forget(head.id);
         if let Some(op) = op {
-            self.ops.end(op, Ok(status));
+            self.ops.end(op, refusal.map_or(Ok(status), Err));
         }
         Ok(())
     }
@@ -200,6 +234,9 @@ impl<C: Carrier> Engine<C> {
                 break;
             }
             link.answers.pop_front();
+            happened = true;
+        }
+        while self.run_errand(index)? {
             happened = true;
         }
         loop {
@@ -240,7 +277,7 @@ impl<C: Carrier> Engine<C> {
         };
         if outgoing.phase == Phase::Withdrawing {
             let withdraw = Head::new(Kind::Withdraw, number, 0);
-            let sent = carrier.send(&withdraw, NOTHING.payload())?;
+            let sent = carrier.send(&withdraw, nothing())?;
             if sent == Sent::Done {
                 link.outbox.pop_front();
             }
@@ -268,7 +305,9 @@ impl<C: Carrier> Engine<C> {
         head.kind = Kind::Offer;
         let mut offer = [0; OFFER];
         offer[..8].copy_from_slice(&(len as u64).to_le_bytes());
-        let address = outgoing.memory.contiguous().map_or(0, |start| start as u64);
+        let start = outgoing.memory.contiguous();
+        let shown = start.filter(|_| len >= link.fetched_from);
+        let address = shown.map_or(0, |start| start as u64);
         offer[8..].copy_from_slice(&address.to_le_bytes());
         let memory = Memory::one(offer.as_mut_ptr(), OFFER);
         let payload = Payload {
@@ -280,8 +319,12 @@ impl<C: Carrier> Engine<C> {
             return Ok(false);
         }
         outgoing.phase = Phase::Offered;
+        outgoing.is_shown = shown.is_some();
         link.outbox.pop_front();
-        link.pushing.push_back(number);
+        // What the peer fetches need not go early.
+        if shown.is_none() {
+            link.pushing.push_back(number);
+        }
         Ok(true)
     }
 
@@ -303,7 +346,10 @@ impl<C: Carrier> Engine<C> {
             }
         }
         if rest > 0 {
-            let head = Head::new(Kind::Part, number, outgoing.sent as u64);
+            let mut head = Head::new(Kind::Part, number, outgoing.sent as u64);
+            if outgoing.head.has(ANSWER) {
+                (head.flags, head.id) = (ANSWER, outgoing.head.id);
+            }
             let payload = Payload {
                 memory: &outgoing.memory,
                 offset: outgoing.sent,
@@ -326,7 +372,7 @@ impl<C: Carrier> Engine<C> {
     }
 
     /// All bytes of a message have been handed over.
-    fn all_sent(&mut self, index: usize, number: u32) {
+    pub(super) fn all_sent(&mut self, index: usize, number: u32) {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         let outgoing = link.outgoing[number as usize]
             .as_mut()
@@ -343,6 +389,7 @@ impl<C: Carrier> Engine<C> {
         }
         // An offer is answered even when all of it has been sent.
         if outgoing.phase != Phase::Offered {
+            link.serving -= u32::from(outgoing.head.has(ANSWER));
             link.forget(number);
         }
     }
@@ -354,17 +401,11 @@ enum Pushed {
 }
 
 /// A payload of no bytes.
-struct Nothing(Memory);
-
-impl Nothing {
-    fn payload(&self) -> Payload<'_> {
-        Payload {
-            memory: &self.0,
-            offset: 0,
-            len: 0,
-        }
-    }
+pub(super) fn nothing() -> Payload<'static> {
+    NOTHING.0.payload()
 }
+
+struct Nothing(Memory);
 
 // SAFETY: it has no bytes.
 unsafe impl Sync for Nothing {}
@@ -372,7 +413,7 @@ unsafe impl Sync for Nothing {}
 static NOTHING: Nothing = Nothing(Memory::One(NonNull::<u8>::dangling().as_ptr(), 0));
 
 impl<C: Carrier> Link<C> {
-    fn number(&mut self, outgoing: Outgoing) -> u32 {
+    pub(super) fn number(&mut self, outgoing: Outgoing) -> u32 {
         match self.spare.pop() {
             Some(free) => {
                 self.outgoing[free as usize] = Some(outgoing);
@@ -386,12 +427,12 @@ impl<C: Carrier> Link<C> {
     }
 
     /// A message on its way out has ended.
-    fn forget(&mut self, number: u32) {
+    pub(super) fn forget(&mut self, number: u32) {
         self.outgoing[number as usize] = None;
         self.spare.push(number);
     }
 
-    fn outgoing(&mut self, number: u32) -> Result<&mut Outgoing, Error> {
+    pub(super) fn outgoing(&mut self, number: u32) -> Result<&mut Outgoing, Error> {
         self.outgoing
             .get_mut(number as usize)
             .and_then(Option::as_mut)

@@ -1,0 +1,31 @@
+//! `mgn tune`.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use mgn_fabric::endpoint::Settings;
+
+use crate::args::Tune;
+use crate::say;
+
+/// How long it measures; where the machine is busy somewhat longer.
+const TIME: Duration = Duration::from_secs(15);
+
+pub fn tune(tune: Tune) -> anyhow::Result<()> {
+    let found = mgn_fabric::tune(TIME, |line| eprintln!("{line}"))?;
+    let text = found.to_toml();
+    if tune.dry_run {
+        return say(&text);
+    }
+    let file = tune.output.or_else(Settings::file);
+    let file = file.context("there is no home to keep settings in; give a file with --output")?;
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make {}", folder.display()))?;
+    }
+    std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
+    say(&format!(
+        "{}: the settings for this machine\n",
+        file.display()
+    ))
+}

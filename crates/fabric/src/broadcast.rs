@@ -1,0 +1,243 @@
+//! One writer, many readers, each of which gets every message from the moment it came in.
+//!
+//! On one host the readers share one copy: the writer puts a message into a chunk, and its descriptor into each reader's lane. The chunk is free again
+//! when the last of them has released it. Readers can't write to the chunks. Over sockets each reader is sent its own copy.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::block::ALIGN;
+use crate::config::Sizes;
+use crate::peer::Peer;
+use crate::shm::{self, Descriptor, Lane, Memory, Pool, Span, SLOTS};
+use crate::wait::Spinner;
+use crate::{stream, Config, Error, Incoming, Sender};
+
+/// The writer sleeps on one reader that lags, and looks at the others so often.
+const LOOK: Duration = Duration::from_millis(1);
+
+/// Looks that find no room between two looks at whether the readers live.
+const SELDOM: u32 = 32;
+
+/// The writing end. Readers [`crate::connect`] as to any server.
+#[derive(Debug)]
+pub struct Broadcast {
+    config: Config,
+    sizes: Sizes,
+    shared: Option<Shared>,
+    copies: Vec<Sender>,
+}
+
+/// What the readers on this host share.
+#[derive(Debug)]
+struct Shared {
+    memory: Arc<Memory>,
+    pool: Pool,
+    /// Messages put in each chunk so far, modulo 2^32.
+    sent: Vec<u32>,
+    /// Messages put in all.
+    number: u64,
+    readers: Vec<Reader>,
+}
+
+#[derive(Debug)]
+struct Reader {
+    peer: Arc<Peer>,
+    lane: Arc<Lane>,
+    /// The number of its first message.
+    first: u64,
+    /// Messages in each chunk that came before it.
+    before: Vec<u32>,
+}
+
+impl Broadcast {
+    /// A writer without readers. Of the sizes those count that are named for messages to the client, and `message_max`, which no message exceeds.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for impossible sizes.
+    pub fn new(config: &Config) -> Result<Broadcast, Error> {
+        let config = Config {
+            recv_pool_bytes: 0,
+            large_max: config.message_max,
+            ..config.clone()
+        };
+        Ok(Broadcast {
+            sizes: Sizes::new(&config)?,
+            config,
+            shared: None,
+            copies: Vec::new(),
+        })
+    }
+
+    /// Lets a reader in, which gets all messages from now on.
+    ///
+    /// # Errors
+    /// As for [`Incoming::accept`].
+    pub fn accept(&mut self, incoming: Incoming, welcome: &[u8]) -> Result<(), Error> {
+        if *incoming.transport() != crate::Transport::Shm {
+            let way = incoming.open(welcome, &self.config, SLOTS)?;
+            let connection = stream::server(way.peer, way.credentials, &way.sizes);
+            self.copies.push(connection.split().0);
+            return Ok(());
+        }
+        let sizes = self.sizes;
+        let shared = match &mut self.shared {
+            Some(shared) => shared,
+            none => none.insert(Shared::new(&sizes)?),
+        };
+        let memory = shared.memory.clone();
+        let make = |sizes: &Sizes| shm::create_with(sizes, SLOTS, &memory);
+        let way = incoming.open_with(welcome, &self.config, make)?;
+        let control = way.memory.expect("made above");
+        shared.readers.push(Reader {
+            lane: shm::reader_lane(&sizes, &control[0], SLOTS, memory)?,
+            peer: way.peer,
+            first: shared.number,
+            before: shared.sent.clone(),
+        });
+        Ok(())
+    }
+
+    /// Sends a message to all readers. Waits while one of them holds too much; those that have gone or died are dropped.
+    ///
+    /// # Errors
+    /// [`Error::TooLong`].
+    pub fn send(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let max = self.config.message_max;
+        if bytes.len() > max {
+            let len = bytes.len();
+            return Err(Error::TooLong { len, max });
+        }
+        if let Some(shared) = &mut self.shared {
+            shared.send(bytes);
+        }
+        self.copies.retain(|reader| match reader.send(bytes) {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::debug!("a reader is dropped: {error}");
+                false
+            }
+        });
+        Ok(())
+    }
+
+    /// Readers that have not been found to be gone.
+    pub fn readers(&self) -> usize {
+        self.shared
+            .as_ref()
+            .map_or(0, |shared| shared.readers.len())
+            + self.copies.len()
+    }
+}
+
+impl Shared {
+    fn new(sizes: &Sizes) -> Result<Shared, Error> {
+        Ok(Shared {
+            memory: shm::create_shared(sizes)?,
+            pool: Pool::new(sizes.chunk, sizes.to_client),
+            sent: vec![0; sizes.to_client as usize],
+            number: 0,
+            readers: Vec::new(),
+        })
+    }
+
+    fn send(&mut self, bytes: &[u8]) {
+        let mut spinner = Spinner::default();
+        let mut looks = 0u32;
+        let span = loop {
+            self.readers.retain(|reader| !reader.lane.reader_closed());
+            let mut found = None;
+            spinner.spin(|| {
+                found = self.take(bytes.len() as u32);
+                found.is_some()
+            });
+            if let Some(span) = found {
+                break span;
+            }
+            looks += 1;
+            if looks % SELDOM == 1 {
+                self.readers.retain(|reader| !reader.peer.gone());
+            }
+            let slowest = self
+                .readers
+                .iter()
+                .find(|reader| reader.lags(self.number, &self.sent));
+            if let Some(reader) = slowest {
+                spinner.sleeping();
+                reader.lane.writer_sleep(LOOK, || false);
+                spinner.woke();
+            }
+        };
+        let chunk = self.memory.map.len() / self.sent.len();
+        let start = span.chunk as usize * chunk + span.offset as usize;
+        let room = self.memory.map.range(start, bytes.len());
+        // SAFETY: `range` has checked that the room is inside the mapping, and the pool has given it to nobody else.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), room, bytes.len()) };
+        let sent = &mut self.sent[span.chunk as usize];
+        *sent = sent.wrapping_add(1);
+        self.pool.commit(span.chunk);
+        for reader in &self.readers {
+            let place = Descriptor {
+                place: span.chunk,
+                offset: span.offset,
+                len: bytes.len() as u32,
+            };
+            reader.lane.put(self.number - reader.first, place);
+        }
+        self.number += 1;
+        let end = span.offset as usize + bytes.len().max(1).next_multiple_of(ALIGN);
+        let offset = end.min(chunk) as u32;
+        let (readers, sent) = (&self.readers, &self.sent);
+        self.pool
+            .give(Span { offset, ..span }, |at| released(readers, sent, at));
+    }
+
+    /// Room for a message, if every reader has a slot for it, too.
+    fn take(&mut self, len: u32) -> Option<Span> {
+        let number = self.number;
+        // One that says nonsense is dropped.
+        self.readers
+            .retain(|reader| reader.lane.taken(number - reader.first).is_ok());
+        if self.readers.iter().any(|reader| reader.is_full(number)) {
+            return None;
+        }
+        let (readers, sent) = (&self.readers, &self.sent);
+        self.pool.take(len, |at| released(readers, sent, at))
+    }
+}
+
+/// Messages of a chunk that all readers have released, modulo 2^32, or, while there are others, some other number.
+fn released(readers: &[Reader], sent: &[u32], chunk: u32) -> u32 {
+    let sent = sent[chunk as usize];
+    match readers.iter().all(|reader| reader.released(chunk) == sent) {
+        true => sent,
+        false => sent.wrapping_sub(1),
+    }
+}
+
+impl Reader {
+    fn released(&self, chunk: u32) -> u32 {
+        self.before[chunk as usize].wrapping_add(self.lane.released(chunk))
+    }
+
+    fn is_full(&self, number: u64) -> bool {
+        let put = number - self.first;
+        self.lane
+            .taken(put)
+            .map_or(true, |taken| put - taken >= SLOTS)
+    }
+
+    /// Whether the writer may be waiting for it.
+    fn lags(&self, number: u64, sent: &[u32]) -> bool {
+        let mut chunks = sent.iter().enumerate();
+        self.is_full(number) || chunks.any(|(chunk, sent)| self.released(chunk as u32) != *sent)
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        if self.peer.ours() {
+            self.lane.close_writer();
+        }
+    }
+}

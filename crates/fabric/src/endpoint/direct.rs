@@ -1,0 +1,153 @@
+//! Reading a message straight from its sender's memory, where the kernel lets us.
+//!
+//! One copy instead of two, and no work for the sender. Containers and hardened systems forbid it, and a peer may be in another namespace of processes:
+//! the first failure ends it for the link's life, and messages go the other way.
+
+use std::ptr::NonNull;
+use std::sync::{Arc, OnceLock};
+
+use mgn_sys::peer::Credentials;
+use mgn_sys::process::read_memory;
+
+use super::settings::NEVER;
+use super::terms::{Limits, Terms};
+use crate::peer::Peer;
+use crate::token::random;
+
+/// Bytes that a peer finds in our memory, if it is ours that it reads.
+static PROOF: OnceLock<[u8; 16]> = OnceLock::new();
+
+/// Says in the terms where our memory can be known by.
+pub(crate) fn show(terms: &mut Terms) {
+    let proof = PROOF.get_or_init(|| {
+        let mut proof = [0; 16];
+        random(&mut proof);
+        proof
+    });
+    terms.address = proof.as_ptr() as u64;
+    terms.proof = *proof;
+}
+
+/// A peer whose memory may be read.
+pub(crate) struct Direct {
+    peer: Arc<Peer>,
+    pid: u32,
+    theirs: Terms,
+    /// Messages at least this long.
+    from: usize,
+    is_proved: bool,
+}
+
+impl Direct {
+    /// None where nothing is to be read, or the peer is a process that we cannot see, or whose end we would not notice.
+    pub(crate) fn new(
+        peer: &Arc<Peer>,
+        credentials: Option<Credentials>,
+        limits: &Limits,
+    ) -> Option<Box<Direct>> {
+        let from = usize::try_from(limits.ours.fetches).unwrap_or(NEVER);
+        let wanted = from != NEVER && limits.theirs.address != 0;
+        let pid = credentials?.pid;
+        (wanted && pid != 0 && peer.is_watched()).then(|| {
+            Box::new(Direct {
+                peer: peer.clone(),
+                pid,
+                theirs: limits.theirs,
+                from,
+                is_proved: false,
+            })
+        })
+    }
+
+    pub(crate) fn from(&self) -> usize {
+        self.from
+    }
+
+    /// Reads `len` bytes from `address` in the peer's memory. False when that fails: then nothing is to be read from it any more.
+    ///
+    /// # Safety
+    /// `into` is valid for so many bytes, which nobody else uses meanwhile.
+    pub(crate) unsafe fn read(&mut self, address: u64, into: NonNull<u8>, len: usize) -> bool {
+        if !self.is_proved {
+            let mut found = [0; 16];
+            let place = NonNull::from(&mut found).cast();
+            // SAFETY: the array has so many bytes.
+            if !unsafe { self.copy(self.theirs.address, place, found.len()) } {
+                return false;
+            }
+            if found != self.theirs.proof {
+                tracing::debug!(
+                    "process {} is not the peer: its memory is not read",
+                    self.pid
+                );
+                return false;
+            }
+            self.is_proved = true;
+        }
+        // SAFETY: as promised to this function.
+        unsafe { self.copy(address, into, len) }
+    }
+
+    unsafe fn copy(&self, address: u64, into: NonNull<u8>, len: usize) -> bool {
+        let Ok(address) = usize::try_from(address) else {
+            return false;
+        };
+        // SAFETY: as promised to the caller.
+        let why = match unsafe { read_memory(self.pid, address, into.as_ptr(), len) } {
+            // A number is not given to another process before its first owner's end can be seen.
+            Ok(got) if got == len && !self.peer.ended() => return true,
+            Ok(_) => "it is not all there".to_string(),
+            Err(error) => error.to_string(),
+        };
+        tracing::debug!("the memory of process {} is not read: {why}", self.pid);
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::endpoint::Settings;
+    use crate::Transport;
+    use mgn_sys::peer::credentials;
+    use std::os::unix::net::UnixStream;
+
+    fn direct(change: impl Fn(&mut Credentials, &mut Limits)) -> Option<Box<Direct>> {
+        let settings = Settings {
+            single_copy_shm: 4096,
+            ..Settings::default()
+        };
+        let terms = Terms::new(&settings, &Transport::Shm);
+        let mut limits = Limits::new(&settings, &Transport::Shm, terms, terms);
+        let (socket, _other) = UnixStream::pair().unwrap();
+        let mut who = credentials(&socket).unwrap();
+        change(&mut who, &mut limits);
+        let peer = Arc::new(Peer::unix(socket.into(), "test".into(), true));
+        Direct::new(&peer, Some(who), &limits)
+    }
+
+    fn read(direct: &mut Direct, from: &[u8]) -> Option<Vec<u8>> {
+        let mut into = vec![0; from.len()];
+        let place = NonNull::from(&mut into[..]).cast();
+        // SAFETY: the vector has so many bytes.
+        let is_read = unsafe { direct.read(from.as_ptr() as u64, place, from.len()) };
+        is_read.then_some(into)
+    }
+
+    #[test]
+    fn only_the_peer_is_read() {
+        let mut fine = direct(|_, _| {}).unwrap();
+        assert_eq!(read(&mut fine, b"some bytes").unwrap(), b"some bytes");
+        let mut other = direct(|_, limits| limits.theirs.proof[3] ^= 1).unwrap();
+        assert_eq!(read(&mut other, b"some bytes"), None);
+        let mut nowhere = direct(|_, limits| limits.theirs.address = 16).unwrap();
+        assert_eq!(read(&mut nowhere, b"some bytes"), None);
+    }
+
+    #[test]
+    fn nothing_is_read_of_whom_we_cannot_see() {
+        assert!(direct(|who, _| who.pid = 0).is_none(), "another namespace");
+        assert!(direct(|_, limits| limits.theirs.address = 0).is_none());
+        assert!(direct(|_, limits| limits.ours.fetches = u64::MAX).is_none());
+    }
+}

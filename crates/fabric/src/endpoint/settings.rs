@@ -1,0 +1,410 @@
+//! Everything about endpoints that can be set, and where it is set.
+//!
+//! What is best differs from machine to machine: `mgn tune` measures it and writes it down. Ends with different settings work together, because each
+//! end says in the handshake what the other has to know.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use toml::de::{DeTable, DeValue};
+
+use crate::wait::SPIN;
+use crate::Error;
+
+/// Sizes and limits of an endpoint. Lengths are bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// A chunk of shared memory, rounded up to whole pages, of links that this endpoint accepts. Parts of long messages are this long.
+    pub chunk: usize,
+    /// Chunks in each direction of such a link.
+    pub chunks: usize,
+    /// The longest message that is sent before its receiver asks for it, as far as the receiver permits.
+    pub eager_shm: usize,
+    pub eager_unix: usize,
+    pub eager_tcp: usize,
+    /// Parts of long messages over sockets.
+    pub part_unix: usize,
+    pub part_tcp: usize,
+    /// Messages from one peer that may wait here to be received.
+    pub envelopes: usize,
+    /// Bytes of such messages over sockets. A peer is permitted to send eager ones of up to a quarter of that.
+    pub held: usize,
+    /// Messages at least this long are read straight from the memory of a peer on this host; [`NEVER`]: none are.
+    pub single_copy_shm: usize,
+    pub single_copy_unix: usize,
+    /// How long a thread that waits looks before it sleeps, in microseconds.
+    pub spin_us: usize,
+}
+
+/// For [`Settings::single_copy_shm`] and its like; written `"off"`.
+pub const NEVER: usize = usize::MAX;
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            chunk: 32 << 10,
+            chunks: 72,
+            eager_shm: 16 << 10,
+            eager_unix: 64 << 10,
+            eager_tcp: 64 << 10,
+            part_unix: 256 << 10,
+            part_tcp: 256 << 10,
+            envelopes: 256,
+            held: 1 << 20,
+            single_copy_shm: NEVER,
+            single_copy_unix: NEVER,
+            spin_us: SPIN.as_micros() as usize,
+        }
+    }
+}
+
+/// The longest part over a socket, whoever sends it.
+pub(crate) const PART_MAX: usize = 4 << 20;
+
+/// One setting: its name in the file, what it is for, and which values make sense.
+struct Key {
+    name: &'static str,
+    what: &'static str,
+    field: fn(&mut Settings) -> &mut usize,
+    min: usize,
+    max: usize,
+    /// Whether it may be off.
+    may_be_off: bool,
+}
+
+const fn key(
+    name: &'static str,
+    what: &'static str,
+    field: fn(&mut Settings) -> &mut usize,
+    min: usize,
+    max: usize,
+) -> Key {
+    Key {
+        name,
+        what,
+        field,
+        min,
+        max,
+        may_be_off: false,
+    }
+}
+
+const fn or_off(key: Key) -> Key {
+    Key {
+        may_be_off: true,
+        ..key
+    }
+}
+
+const EAGER_MIN: usize = 64;
+
+const KEYS: [Key; 12] = [
+    key(
+        "chunk",
+        "a chunk of shared memory",
+        |s| &mut s.chunk,
+        4096,
+        4 << 20,
+    ),
+    key(
+        "chunks",
+        "chunks in each direction",
+        |s| &mut s.chunks,
+        4,
+        4096,
+    ),
+    key(
+        "eager_shm",
+        "sent at once through shared memory",
+        |s| &mut s.eager_shm,
+        EAGER_MIN,
+        4 << 20,
+    ),
+    key(
+        "eager_unix",
+        "sent at once through unix sockets",
+        |s| &mut s.eager_unix,
+        EAGER_MIN,
+        4 << 20,
+    ),
+    key(
+        "eager_tcp",
+        "sent at once by TCP",
+        |s| &mut s.eager_tcp,
+        EAGER_MIN,
+        4 << 20,
+    ),
+    key(
+        "part_unix",
+        "parts of long messages through unix sockets",
+        |s| &mut s.part_unix,
+        4096,
+        PART_MAX,
+    ),
+    key(
+        "part_tcp",
+        "parts of long messages by TCP",
+        |s| &mut s.part_tcp,
+        4096,
+        PART_MAX,
+    ),
+    key(
+        "envelopes",
+        "messages from a peer that may wait",
+        |s| &mut s.envelopes,
+        8,
+        1 << 16,
+    ),
+    key(
+        "held",
+        "bytes of messages from a peer that may wait",
+        |s| &mut s.held,
+        64 << 10,
+        1 << 30,
+    ),
+    or_off(key(
+        "single_copy_shm",
+        "read from the peer's memory, instead of through shared memory, from this length on",
+        |s| &mut s.single_copy_shm,
+        4096,
+        1 << 40,
+    )),
+    or_off(key(
+        "single_copy_unix",
+        "likewise, instead of through unix sockets",
+        |s| &mut s.single_copy_unix,
+        4096,
+        1 << 40,
+    )),
+    key(
+        "spin_us",
+        "microseconds that a thread looks before it sleeps",
+        |s| &mut s.spin_us,
+        0,
+        20,
+    ),
+];
+
+impl Settings {
+    /// The settings of this process: those of the file that `MGN_TUNE` names, else of [`Settings::file`] where there is one, changed by what the
+    /// environment says of each, as in `MGN_EAGER_SHM=16K`.
+    ///
+    /// # Errors
+    /// [`Error::Settings`] with the place of the mistake.
+    pub fn load() -> Result<Settings, Error> {
+        Settings::load_with(&|name| std::env::var(name).ok())
+    }
+
+    fn load_with(env: &dyn Fn(&str) -> Option<String>) -> Result<Settings, Error> {
+        let named = env("MGN_TUNE")
+            .filter(|path| !path.is_empty())
+            .map(PathBuf::from);
+        let must_be = named.is_some();
+        let mut settings = Settings::default();
+        if let Some(path) = named.or_else(|| file_in(env)) {
+            match std::fs::read_to_string(&path) {
+                Ok(text) => settings = Settings::parse(&text, &path)?,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_be => {}
+                Err(error) => return Err(Error::Settings(format!("{}: {error}", path.display()))),
+            }
+        }
+        for key in &KEYS {
+            let name = format!("MGN_{}", key.name.to_uppercase());
+            if let Some(text) = env(&name) {
+                let value = key.read(&text);
+                let value = value.map_err(|why| Error::Settings(format!("{name}: {why}")))?;
+                *(key.field)(&mut settings) = value;
+            }
+        }
+        Ok(settings)
+    }
+
+    /// Where a user's settings are: `manganese/tune.toml` in `$XDG_CONFIG_HOME` or `~/.config`. None without a home.
+    pub fn file() -> Option<PathBuf> {
+        file_in(&|name| std::env::var(name).ok())
+    }
+
+    /// Reads a settings file; `path` is for its errors.
+    ///
+    /// # Errors
+    /// [`Error::Settings`] with file and line.
+    pub fn parse(text: &str, path: &Path) -> Result<Settings, Error> {
+        let wrong = |at: usize, why: &str| {
+            let line = 1 + text[..at.min(text.len())].matches('\n').count();
+            Error::Settings(format!("{}:{line}: {why}", path.display()))
+        };
+        let table = DeTable::parse(text)
+            .map_err(|error| wrong(error.span().map_or(0, |span| span.start), error.message()))?;
+        let mut settings = Settings::default();
+        for (name, value) in table.get_ref() {
+            let Some(key) = KEYS.iter().find(|key| key.name == name.get_ref()) else {
+                let known: Vec<_> = KEYS.iter().map(|key| key.name).collect();
+                let why = format!(
+                    "there is no setting {:?}; there are {}",
+                    name.get_ref(),
+                    known.join(", ")
+                );
+                return Err(wrong(name.span().start, &why));
+            };
+            let read = match value.get_ref() {
+                DeValue::Integer(number) if number.radix() == 10 => key.read(number.as_str()),
+                DeValue::String(text) => key.read(text),
+                other => Err(format!(
+                    "{} is {}, not a number",
+                    key.name,
+                    other.type_str()
+                )),
+            };
+            *(key.field)(&mut settings) = read.map_err(|why| wrong(value.span().start, &why))?;
+        }
+        Ok(settings)
+    }
+
+    /// The settings as a file, which [`Settings::parse`] reads.
+    pub fn to_toml(&self) -> String {
+        let mut settings = self.clone();
+        let mut text = String::new();
+        for key in &KEYS {
+            let value = match *(key.field)(&mut settings) {
+                NEVER => "\"off\"".to_string(),
+                number => number.to_string(),
+            };
+            text += &format!("# {}\n{} = {value}\n", key.what, key.name);
+        }
+        text
+    }
+
+    /// Whether all values make sense.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let mut settings = self.clone();
+        for key in &KEYS {
+            let checked = key.check(*(key.field)(&mut settings));
+            checked.map_err(Error::Settings)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn spin(&self) -> Duration {
+        Duration::from_micros(self.spin_us as u64)
+    }
+}
+
+impl Key {
+    /// A number, which may end in K or M (KiB, MiB), or "off".
+    fn read(&self, text: &str) -> Result<usize, String> {
+        let text = text.trim();
+        if self.may_be_off && text == "off" {
+            return Ok(NEVER);
+        }
+        let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+        let shift = match text[digits.len()..].trim() {
+            "" => Some(0),
+            "K" | "k" | "KiB" => Some(10),
+            "M" | "MiB" => Some(20),
+            _ => None,
+        };
+        let number = digits.parse::<usize>().ok().zip(shift);
+        let number = number.and_then(|(number, shift)| number.checked_mul(1 << shift));
+        let number = number.ok_or_else(|| format!("{} = {text:?} is no number", self.name))?;
+        self.check(number)
+    }
+
+    fn check(&self, number: usize) -> Result<usize, String> {
+        let (name, min, max) = (self.name, self.min, self.max);
+        let is_off = self.may_be_off && number == NEVER;
+        match is_off || (min..=max).contains(&number) {
+            true => Ok(number),
+            false => Err(format!("{name} = {number} is not between {min} and {max}")),
+        }
+    }
+}
+
+fn file_in(env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let set = |name: &str| env(name).filter(|value| !value.is_empty());
+    let folder = set("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(Path::new(&set("HOME")?).join(".config")))?;
+    Some(folder.join("manganese/tune.toml"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Settings, String> {
+        Settings::parse(text, Path::new("tune.toml")).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut settings = Settings {
+            eager_shm: 4096,
+            single_copy_unix: 1 << 20,
+            spin_us: 0,
+            ..Settings::default()
+        };
+        settings.check().unwrap();
+        assert_eq!(parse(&settings.to_toml()).unwrap(), settings);
+        assert_eq!(parse("").unwrap(), Settings::default());
+        // Every field has a key of its own.
+        for (at, key) in KEYS.iter().enumerate() {
+            *(key.field)(&mut settings) = key.min + at;
+        }
+        assert_eq!(parse(&settings.to_toml()).unwrap(), settings);
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_line() {
+        for (text, line, word) in [
+            (
+                "chunk = 8192\n\neagre = 3",
+                3,
+                "there is no setting \"eagre\"",
+            ),
+            ("chunk = 5", 1, "chunk = 5 is not between 4096 and"),
+            ("\nspin_us = 21", 2, "not between 0 and 20"),
+            ("spin_us = -1", 1, "no number"),
+            ("spin_us = 1.5", 1, "is float, not a number"),
+            ("eager_tcp = \"lots\"", 1, "no number"),
+            ("eager_tcp = \"off\"", 1, "no number"),
+            ("held = \"99999999999999999999M\"", 1, "no number"),
+            ("chunk = 4096\nchunk", 2, ""),
+            ("chunk = 4096\nchunk = 8192", 2, "duplicate"),
+        ] {
+            let why = parse(text).unwrap_err();
+            assert!(
+                why.starts_with(&format!("tune.toml:{line}: ")),
+                "{text:?}: {why}"
+            );
+            assert!(why.contains(word) && !why.contains('\n'), "{text:?}: {why}");
+        }
+    }
+
+    #[test]
+    fn the_environment_wins() {
+        let folder = std::env::temp_dir().join(format!("mgn-settings-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("manganese")).unwrap();
+        let path = folder.join("manganese/tune.toml");
+        let named = folder.join("other.toml");
+        std::fs::write(&path, "eager_shm = 1024\neager_tcp = 2048").unwrap();
+        std::fs::write(&named, "eager_tcp = \"8K\"").unwrap();
+        let load = |set: &[(&str, &str)]| {
+            let env = |name: &str| {
+                let found = set.iter().find(|(set, _)| *set == name)?;
+                Some(found.1.to_string())
+            };
+            Settings::load_with(&env).map_err(|error| error.to_string())
+        };
+        assert_eq!(load(&[]).unwrap(), Settings::default());
+        let home = ("XDG_CONFIG_HOME", folder.to_str().unwrap());
+        let found = load(&[home, ("MGN_EAGER_SHM", "4K")]).unwrap();
+        assert_eq!((found.eager_shm, found.eager_tcp), (4096, 2048));
+        let found = load(&[home, ("MGN_TUNE", named.to_str().unwrap())]).unwrap();
+        assert_eq!((found.eager_shm, found.eager_tcp), (16 << 10, 8192));
+        let why = load(&[home, ("MGN_SPIN_US", "99")]).unwrap_err();
+        assert!(why.contains("MGN_SPIN_US: spin_us = 99"), "{why}");
+        let why = load(&[("MGN_TUNE", "/nowhere/tune.toml")]).unwrap_err();
+        assert!(why.contains("/nowhere/tune.toml: "), "{why}");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,179 @@
+//! What each end of a link says of itself when the link is made, and what follows from both.
+//!
+//! ```text
+//! terms := eager: u32  envelopes: u32  held: u64  fetches: u64  address: u64  proof: 16 bytes        little-endian
+//! ```
+
+use super::direct;
+use super::settings::{Settings, NEVER, PART_MAX};
+use crate::{Error, Transport};
+
+/// What an end permits its peer, and what the peer needs to know of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Terms {
+    /// The longest message that it takes without having asked for it.
+    pub(crate) eager: u32,
+    /// Messages that may wait at it.
+    pub(crate) envelopes: u32,
+    /// Bytes of such messages, over sockets.
+    pub(crate) held: u64,
+    /// It reads messages at least this long from their sender's memory.
+    pub(crate) fetches: u64,
+    /// Where these bytes of its are in its memory, so that whoever reads there can tell that it reads the right process. 0: nobody is to.
+    pub(crate) address: u64,
+    pub(crate) proof: [u8; 16],
+}
+
+impl Terms {
+    pub(crate) const BYTES: usize = 48;
+
+    pub(crate) fn new(settings: &Settings, transport: &Transport) -> Terms {
+        let single_copy = match transport {
+            Transport::Shm => settings.single_copy_shm,
+            Transport::Unix => settings.single_copy_unix,
+            _ => NEVER,
+        };
+        let mut terms = Terms {
+            eager: match transport {
+                Transport::Shm => settings.chunk as u32,
+                _ => (settings.held / 4) as u32,
+            },
+            envelopes: settings.envelopes as u32,
+            held: settings.held as u64,
+            fetches: single_copy as u64,
+            address: 0,
+            proof: [0; 16],
+        };
+        if matches!(transport, Transport::Shm | Transport::Unix) {
+            direct::show(&mut terms);
+        }
+        terms
+    }
+
+    pub(crate) fn encode(&self) -> [u8; Terms::BYTES] {
+        let mut bytes = [0; Terms::BYTES];
+        bytes[..4].copy_from_slice(&self.eager.to_le_bytes());
+        bytes[4..8].copy_from_slice(&self.envelopes.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.held.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.fetches.to_le_bytes());
+        bytes[24..32].copy_from_slice(&self.address.to_le_bytes());
+        bytes[32..].copy_from_slice(&self.proof);
+        bytes
+    }
+
+    pub(crate) fn decode(bytes: &[u8; Terms::BYTES]) -> Result<Terms, Error> {
+        let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
+        let long = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
+        let terms = Terms {
+            eager: word(0),
+            envelopes: word(4),
+            held: long(8),
+            fetches: long(16),
+            address: long(24),
+            proof: std::array::from_fn(|i| bytes[32 + i]),
+        };
+        // Without room for one message of each kind nothing would ever go.
+        match terms.eager > 0 && terms.envelopes > 0 && terms.held >= u64::from(terms.eager) {
+            true => Ok(terms),
+            false => Err(Error::PeerMisbehaved("its terms make no sense")),
+        }
+    }
+}
+
+/// What one end of a link goes by.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    /// The longest message that it sends at once.
+    pub(crate) eager: usize,
+    /// The longest part that it sends.
+    pub(crate) part: usize,
+    pub(crate) ours: Terms,
+    pub(crate) theirs: Terms,
+}
+
+impl Limits {
+    pub(crate) fn new(
+        settings: &Settings,
+        transport: &Transport,
+        ours: Terms,
+        theirs: Terms,
+    ) -> Limits {
+        let (eager, part) = match transport {
+            Transport::Shm => (settings.eager_shm, settings.chunk),
+            Transport::Unix => (settings.eager_unix, settings.part_unix),
+            _ => (settings.eager_tcp, settings.part_tcp),
+        };
+        Limits {
+            eager: eager.min(theirs.eager as usize),
+            part: part.min(PART_MAX),
+            ours,
+            theirs,
+        }
+    }
+
+    /// Between two ends with default settings.
+    #[cfg(test)]
+    pub(crate) fn usual(transport: &Transport) -> Limits {
+        let settings = Settings::default();
+        let terms = Terms::new(&settings, transport);
+        Limits::new(&settings, transport, terms, terms)
+    }
+
+    /// Messages at least this long the peer reads from our memory.
+    pub(crate) fn fetched_from(&self) -> usize {
+        usize::try_from(self.theirs.fetches).unwrap_or(NEVER)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terms_travel() {
+        for transport in [Transport::Shm, Transport::Unix, Transport::Tcp] {
+            let terms = Terms {
+                address: 0x1234_5678_9abc,
+                proof: [7; 16],
+                ..Terms::new(&Settings::default(), &transport)
+            };
+            assert_eq!(Terms::decode(&terms.encode()).unwrap(), terms);
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        let good = Terms::new(&Settings::default(), &Transport::Tcp);
+        for wrong in [
+            Terms { eager: 0, ..good },
+            Terms {
+                envelopes: 0,
+                ..good
+            },
+            Terms {
+                held: u64::from(good.eager) - 1,
+                ..good
+            },
+        ] {
+            assert!(Terms::decode(&wrong.encode()).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn the_receiver_bounds_what_is_sent_at_once() {
+        let theirs = Terms {
+            eager: 5000,
+            ..Terms::new(&Settings::default(), &Transport::Tcp)
+        };
+        let ours = theirs;
+        let limits = |eager_tcp| {
+            let settings = Settings {
+                eager_tcp,
+                ..Settings::default()
+            };
+            Limits::new(&settings, &Transport::Tcp, ours, theirs)
+        };
+        assert_eq!(limits(4000).eager, 4000);
+        assert_eq!(limits(64 << 10).eager, 5000);
+    }
+}

@@ -1,0 +1,139 @@
+//! Endpoints with different settings understand each other.
+
+#[path = "support/links.rs"]
+mod links;
+
+use std::thread;
+
+use links::*;
+use mgn_fabric::endpoint::{Endpoint, How, LinkId, Settings, Wanted};
+use mgn_fabric::Error;
+
+/// As small as may be, and larger than by default.
+fn extremes() -> [Settings; 2] {
+    let small = Settings {
+        chunk: 4096,
+        chunks: 4,
+        eager_shm: 64,
+        eager_unix: 64,
+        eager_tcp: 64,
+        part_unix: 4096,
+        part_tcp: 4096,
+        envelopes: 8,
+        held: 64 << 10,
+        spin_us: 0,
+        ..Settings::default()
+    };
+    let large = Settings {
+        chunk: 1 << 20,
+        chunks: 8,
+        eager_shm: 1 << 20,
+        eager_unix: 1 << 20,
+        eager_tcp: 1 << 20,
+        part_unix: 4 << 20,
+        part_tcp: 4 << 20,
+        envelopes: 1000,
+        held: 16 << 20,
+        ..Settings::default()
+    };
+    [small, large]
+}
+
+#[test]
+fn ends_with_different_settings_understand_each_other() {
+    let all = [&extremes()[..], &[Settings::default()]].concat();
+    for transport in TRANSPORTS {
+        for (at, one) in all.iter().enumerate() {
+            let second = all[(at + 1) % all.len()].clone();
+            let ((one, here), (other, there)) = pair(&transport, one.clone(), second);
+            let run = |endpoint: &Endpoint, link: LinkId| {
+                let lengths = [0, 10, 64, 65, 5000, 16 << 10, 20_000, 300_000, 2_000_000];
+                thread::scope(|scope| {
+                    scope.spawn(move || {
+                        for round in 0..3 {
+                            for len in lengths {
+                                let bytes = pattern(len, round);
+                                endpoint.send(link, 1, &bytes, How::default()).unwrap();
+                            }
+                        }
+                    });
+                    for round in 0..3 {
+                        for len in lengths {
+                            let mut into = vec![0; len];
+                            let wanted = Wanted::new(link, 1);
+                            assert_eq!(endpoint.recv(wanted, &mut into).unwrap().len, len);
+                            assert!(into == pattern(len, round), "{transport} {at} {len}");
+                        }
+                    }
+                });
+            };
+            thread::scope(|scope| {
+                scope.spawn(|| run(&one, here));
+                run(&other, there);
+            });
+        }
+    }
+}
+
+/// How many of a peer's messages wait is the receiver's to say, and how long those are that come unasked the sender's, as far as the receiver lets it.
+#[test]
+fn each_end_keeps_to_what_the_other_permits() {
+    let [small, large] = extremes();
+    for transport in TRANSPORTS {
+        let ((one, here), (other, there)) = pair(&transport, large.clone(), small.clone());
+        let mut byte = 7u8;
+        let sends: Vec<_> = (0..40)
+            .map(|_| {
+                // SAFETY: waited for below.
+                unsafe { one.isend(here, 1, &[(&raw mut byte, 1)], How::default()) }.unwrap()
+            })
+            .collect();
+        let waiting = sends.iter().flatten().count();
+        assert_eq!(waiting, 32, "{transport}: 8 may wait at the receiver");
+        assert!(matches!(
+            other.recv(Wanted::new(there, 2), &mut [0]),
+            Err(Error::Starved(8))
+        ));
+        for _ in 0..40 {
+            other.recv(Wanted::new(there, 1), &mut [0]).unwrap();
+        }
+        for send in sends.into_iter().flatten() {
+            one.wait(send, LONG).unwrap().unwrap();
+        }
+        // Longer than the receiver takes unasked, though shorter than its sender's own limit.
+        for (len, ends) in [(4096, true), (20_000, false)] {
+            let mut bytes = pattern(len, 1);
+            // SAFETY: waited for below.
+            let send = unsafe { one.isend(here, 1, &[(bytes.as_mut_ptr(), len)], How::default()) };
+            let send = send.unwrap();
+            assert_eq!(send.is_none(), ends, "{transport} {len}");
+            other
+                .recv(Wanted::new(there, 1), &mut vec![0; len])
+                .unwrap();
+            if let Some(send) = send {
+                one.wait(send, LONG).unwrap().unwrap();
+            }
+        }
+        // The other way each message of more than 64 bytes is offered.
+        let mut bytes = pattern(100, 1);
+        // SAFETY: as above.
+        let send = unsafe { other.isend(there, 1, &[(bytes.as_mut_ptr(), 100)], How::default()) };
+        let send = send.unwrap().expect("not sent at once");
+        one.recv(Wanted::new(here, 1), &mut [0; 100]).unwrap();
+        other.wait(send, LONG).unwrap().unwrap();
+    }
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused() {
+    let settings = Settings {
+        chunk: 1,
+        ..Settings::default()
+    };
+    let error = Endpoint::with(settings).unwrap_err();
+    assert!(matches!(&error, Error::Settings(_)));
+    assert_eq!(
+        error.to_string(),
+        "chunk = 1 is not between 4096 and 4194304"
+    );
+}
