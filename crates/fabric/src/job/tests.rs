@@ -141,11 +141,11 @@ fn environments_of_launchers() {
     assert!(find(&few).is_err());
 }
 
-/// A launcher that speaks PMI-1, for `size` processes, each of which has one end of a socket pair.
-fn launcher(size: u32) -> Vec<OwnedFd> {
+/// A launcher that speaks PMI-1, for `size` processes, each of which has one end of a socket pair. With `apart`, rank 2 seems to be on another machine.
+fn launcher(size: u32, apart: bool) -> Vec<OwnedFd> {
     let space = Arc::new(Mutex::new(HashMap::<String, String>::new()));
     let barrier = Arc::new(Barrier::new(size as usize));
-    let serve = |_| {
+    let serve = |rank: u32| {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let (space, barrier) = (space.clone(), barrier.clone());
         thread::spawn(move || {
@@ -170,7 +170,15 @@ fn launcher(size: u32) -> Vec<OwnedFd> {
                         "cmd=put_result rc=0 msg=success".into()
                     }
                     "get" => match space.lock().unwrap().get(&word("key").unwrap()) {
-                        Some(value) => format!("cmd=get_result rc=0 msg=success value={value}"),
+                        Some(value) => {
+                            let of = word("key").unwrap();
+                            let is_far = (of == "mgn-machine-2") != (rank == 2);
+                            let mark = match apart && is_far && of.starts_with("mgn-machine-") {
+                                true => "x",
+                                false => "",
+                            };
+                            format!("cmd=get_result rc=0 msg=success value={value}{mark}")
+                        }
                         None => "cmd=get_result rc=-1 msg=key_not_found value=unknown".into(),
                     },
                     "barrier_in" => {
@@ -190,6 +198,16 @@ fn launcher(size: u32) -> Vec<OwnedFd> {
 
 #[test]
 fn a_launcher_that_speaks_pmi() {
+    meet(false);
+}
+
+/// Addresses and a secret come from the launcher.
+#[test]
+fn a_launcher_with_several_machines() {
+    meet(true);
+}
+
+fn meet(apart: bool) {
     let size = 3;
     let mut random = [0; 8];
     super::random(&mut random);
@@ -198,8 +216,8 @@ fn a_launcher_that_speaks_pmi() {
         let pmi = Pmi::begin(socket, rank, size, None).unwrap();
         assert_eq!(pmi.space(), "kvs_1_0");
         let job = Job::with(name.clone(), rank, Places::Launcher(pmi), "a test").unwrap();
-        let member = job.join().unwrap();
-        assert!(member.interfaces().is_empty(), "all are on one machine");
+        let member = job.interfaces("lo").unwrap().join().unwrap();
+        assert_eq!(member.interfaces().is_empty(), !apart);
         for other in 0..size {
             let link = member.open(other, LONG).unwrap();
             assert_eq!(member.rank_of(link), Some(other));
@@ -220,7 +238,7 @@ fn a_launcher_that_speaks_pmi() {
     };
     let run = &run;
     thread::scope(|scope| {
-        for (rank, socket) in launcher(size).into_iter().enumerate() {
+        for (rank, socket) in launcher(size, apart).into_iter().enumerate() {
             scope.spawn(move || run(rank as u32, socket));
         }
     });
