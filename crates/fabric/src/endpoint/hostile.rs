@@ -103,7 +103,7 @@ fn each_lie_ends_the_link_with_its_own_words() {
     let lies: Vec<(Vec<u8>, Vec<u8>, &str)> = vec![
         (known, none(), "of no known kind"),
         (long, none(), "longer than was agreed"),
-        (eager(70_000), none(), "longer than was agreed"),
+        (eager(300_000), none(), "longer than was agreed"),
         (
             eager(20).repeat(ENVELOPES as usize + 1),
             none(),

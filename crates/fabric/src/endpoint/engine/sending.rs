@@ -200,6 +200,12 @@ impl<C: Carrier> Engine<C> {
             return Err(Error::PeerMisbehaved("it takes what was not sent"));
         }
         let (op, status) = (outgoing.op, outgoing.status(id));
+        // Only what asks for memory can be refused.
+        if outgoing.place.is_none() && head.value != 0 {
+            return Err(Error::PeerMisbehaved(
+                "it refuses what it was not asked for",
+            ));
+        }
         let refusal = outgoing.refusal(head.value as u16);
         link.asked -= u32::from(outgoing.place.is_some());
         link.forget(head.id);
