@@ -204,7 +204,8 @@ impl Settings {
         if let Some(path) = named.or_else(|| file_in(env)) {
             match std::fs::read_to_string(&path) {
                 Ok(text) => settings = Settings::parse(&text, &path)?,
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_be => {}
+                // A home that isn't this user's has nothing for it.
+                Err(error) if !must_be && is_out_of_sight(error.kind()) => {}
                 Err(error) => return Err(Error::Settings(format!("{}: {error}", path.display()))),
             }
         }
@@ -325,6 +326,11 @@ fn file_in(env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
         .map(PathBuf::from)
         .or_else(|| Some(Path::new(&set("HOME")?).join(".config")))?;
     Some(folder.join("manganese/tune.toml"))
+}
+
+fn is_out_of_sight(kind: std::io::ErrorKind) -> bool {
+    use std::io::ErrorKind;
+    matches!(kind, ErrorKind::NotFound | ErrorKind::PermissionDenied)
 }
 
 #[cfg(test)]
