@@ -10,7 +10,7 @@ use std::ffi::{c_char, c_int, c_void, CStr};
 use std::time::Duration;
 
 use libc::iovec;
-use mgn_fabric::endpoint::{How, LinkId, Request, Status};
+use mgn_fabric::endpoint::{Ended, How, LinkId, Request, Status};
 use mgn_fabric::job::Job;
 
 use arguments::{
@@ -351,7 +351,8 @@ pub unsafe extern "C" fn mgn_waitany(
             .iter()
             .map(|at| Request::from_bits(requests[*at]))
             .collect();
-        let Some((at, ended)) = endpoint.wait_any(&running, patience(timeout))? else {
+        let Some(Ended { at, result: ended }) = endpoint.wait_any(&running, patience(timeout))?
+        else {
             return Err(Fault::timeout("waiting for one of several requests"));
         };
         *index = places[at];

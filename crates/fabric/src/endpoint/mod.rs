@@ -75,6 +75,14 @@ pub struct Endpoint {
     shared: Arc<Shared>,
 }
 
+/// One of several operations that has ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its place among those that were waited for.
+    pub at: usize,
+    pub result: Result<Status, Error>,
+}
+
 /// A message that was received where it lies.
 pub struct Received {
     pub status: Status,
@@ -225,14 +233,14 @@ impl Endpoint {
         &self,
         requests: &[Request],
         timeout: Option<Duration>,
-    ) -> Result<Option<(usize, Result<Status, Error>)>, Error> {
+    ) -> Result<Option<Ended>, Error> {
         let deadline = Deadline::after(timeout);
         self.shared
             .wait(&deadline, |state| {
                 for (at, request) in requests.iter().enumerate() {
                     match state.engine.ops.take(*request) {
                         Ok(None) => {}
-                        Ok(Some(result)) => return Some(Ok((at, result))),
+                        Ok(Some(result)) => return Some(Ok(Ended { at, result })),
                         Err(error) => return Some(Err(error)),
                     }
                 }
