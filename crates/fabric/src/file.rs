@@ -11,13 +11,12 @@
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use crate::block::{Block, Stock, HEAD};
 use crate::config::{Config, Sizes};
 use crate::connection::{Connection, Place, Room, SendEnd};
 use crate::handshake::OPENING_MAX;
-use crate::message::{Filled, Owner};
 use crate::null::Silence;
 use crate::{Error, Message};
 
@@ -213,9 +212,7 @@ impl<R: Read> Player<R> {
             }
         }
         self.messages = number;
-        let pointer = block.range(0, len);
-        let _filled = Arc::new(Filled::new(block, None));
-        Ok(Some(Message::new(pointer, len, Owner::Heap { _filled })))
+        Ok(Some(Message::of_block(block, len)))
     }
 
     /// A length, or None at the end of the file.

@@ -51,6 +51,13 @@ impl Message {
         Message { start, len, owner }
     }
 
+    /// The first `len` bytes of a block of ours.
+    pub(crate) fn of_block(block: Block, len: usize) -> Message {
+        let start = block.range(0, len);
+        let _filled = Arc::new(Filled::new(block, None));
+        Message::new(start, len, Owner::Heap { _filled })
+    }
+
     /// The message's first byte, at least 8-byte aligned (64 over shared memory). Valid until the
     /// message is dropped.
     pub fn as_ptr(&self) -> *const u8 {

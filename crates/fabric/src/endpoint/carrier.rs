@@ -1,13 +1,11 @@
 //! What carries a link's frames: shared memory, a socket, or the process itself.
 
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 use super::head::Head;
 use super::memory::Memory;
 use super::settings::NEVER;
 use crate::block::Block;
-use crate::message::{Filled, Owner};
 use crate::{Error, Message};
 
 /// The longest payload that travels in the same cache line as its head.
@@ -61,11 +59,7 @@ impl Body {
             }
             at += part.len();
         }
-        let start = block.range(0, len);
-        let owner = Owner::Heap {
-            _filled: Arc::new(Filled::new(block, None)),
-        };
-        Body::Held(Message::new(start, len, owner))
+        Body::Held(Message::of_block(block, len))
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -38,6 +38,32 @@ pub(crate) struct Direct {
     is_proved: bool,
 }
 
+/// From which length on messages are read so; never where there is no way.
+pub(crate) fn from(way: &Option<Box<Direct>>) -> usize {
+    way.as_ref().map_or(NEVER, |direct| direct.from)
+}
+
+/// Reads `len` bytes from `address` in the peer's memory. False when that fails: then there is no way any more.
+///
+/// # Safety
+/// `into` is valid for so many bytes, which nobody else uses meanwhile.
+pub(crate) unsafe fn fetch(
+    way: &mut Option<Box<Direct>>,
+    address: u64,
+    into: NonNull<u8>,
+    len: usize,
+) -> bool {
+    let Some(direct) = way else {
+        return false;
+    };
+    // SAFETY: as promised to this function.
+    let is_read = unsafe { direct.read(address, into, len) };
+    if !is_read {
+        *way = None;
+    }
+    is_read
+}
+
 impl Direct {
     /// None where nothing is to be read, or the peer is a process that we cannot see, or whose end we would not notice.
     pub(crate) fn new(
@@ -59,15 +85,11 @@ impl Direct {
         })
     }
 
-    pub(crate) fn from(&self) -> usize {
-        self.from
-    }
-
-    /// Reads `len` bytes from `address` in the peer's memory. False when that fails: then nothing is to be read from it any more.
+    /// As [`fetch`].
     ///
     /// # Safety
-    /// `into` is valid for so many bytes, which nobody else uses meanwhile.
-    pub(crate) unsafe fn read(&mut self, address: u64, into: NonNull<u8>, len: usize) -> bool {
+    /// As for [`fetch`].
+    unsafe fn read(&mut self, address: u64, into: NonNull<u8>, len: usize) -> bool {
         if !self.is_proved {
             let mut found = [0; 16];
             let place = NonNull::from(&mut found).cast();

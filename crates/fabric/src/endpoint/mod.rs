@@ -192,11 +192,10 @@ impl Endpoint {
 
     /// Waits for an operation that has not ended yet.
     fn finish(&self, request: Request) -> Result<Status, Error> {
-        let ended = |state: &mut progress::State| {
-            let ended = state.engine.ops.take(request).transpose()?;
-            Some(ended.and_then(|result| result))
-        };
-        let ended = self.shared.wait_long(&Deadline::after(None), ended)?;
+        let forever = Deadline::after(None);
+        let ended = self
+            .shared
+            .wait_long(&forever, |state| state.ended(request))?;
         ended.expect("without a timeout it ends")
     }
 
@@ -210,11 +209,9 @@ impl Endpoint {
         timeout: Option<Duration>,
     ) -> Result<Option<Status>, Error> {
         let deadline = Deadline::after(timeout);
-        let ended = |state: &mut progress::State| {
-            let ended = state.engine.ops.take(request).transpose()?;
-            Some(ended.and_then(|result| result))
-        };
-        self.shared.wait(&deadline, ended)?.transpose()
+        self.shared
+            .wait(&deadline, |state| state.ended(request))?
+            .transpose()
     }
 
     /// Whether an operation has ended; then it is forgotten. Lets others go on.
@@ -315,10 +312,7 @@ impl Endpoint {
         let status = self
             .wait(request, None)?
             .expect("without a timeout it ends");
-        let owner = crate::message::Owner::Heap {
-            _filled: Arc::new(crate::message::Filled::new(block, None)),
-        };
-        let body = Body::Held(Message::new(start, status.len, owner));
+        let body = Body::Held(Message::of_block(block, status.len));
         Ok(Some(Received { status, body }))
     }
 

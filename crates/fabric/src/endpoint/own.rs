@@ -1,12 +1,10 @@
 //! The link of an endpoint to itself.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use super::carrier::{Body, Carrier, Payload, Placer, Sent, SHORT};
 use super::head::{Head, Kind};
 use crate::block::Block;
-use crate::message::{Filled, Owner};
 use crate::{Error, Message};
 
 /// The longest message that is copied; longer ones are fetched from where they are when they are received.
@@ -80,10 +78,7 @@ impl Carrier for OwnLink {
                 let start = block.range(0, len);
                 // SAFETY: the block has so many bytes.
                 unsafe { payload.memory.gather(payload.offset, start, len) };
-                let owner = Owner::Heap {
-                    _filled: Arc::new(Filled::new(block, None)),
-                };
-                Body::Held(Message::new(start, len, owner))
+                Body::Held(Message::of_block(block, len))
             }
         };
         self.frames.push_back((*head, body));

@@ -831,6 +831,13 @@ fn event_data(id: LinkId) -> EventData {
 }
 
 impl State {
+    /// How an operation ended, after which it is forgotten; or that there is no such operation. None while it has not ended.
+    #[inline]
+    pub(crate) fn ended(&mut self, request: Request) -> Option<Result<Status, Error>> {
+        let ended = self.engine.ops.take(request).transpose()?;
+        Some(ended.and_then(|result| result))
+    }
+
     /// Lets all hot links, and the own one, go on. True when anything happened.
     #[inline]
     fn go_on(&mut self, own: LinkId) -> bool {

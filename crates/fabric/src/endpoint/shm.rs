@@ -10,9 +10,8 @@ use std::sync::Arc;
 use mgn_sys::peer::Credentials;
 
 use super::carrier::{Body, Carrier, Payload, Placer, Sent};
-use super::direct::Direct;
+use super::direct::{self, Direct};
 use super::head::{Head, Kind};
-use super::settings::NEVER;
 use super::terms::Limits;
 use crate::block::ALIGN;
 use crate::config::Sizes;
@@ -287,7 +286,7 @@ impl Carrier for ShmLink {
     }
 
     fn fetches_from(&self) -> usize {
-        self.direct.as_ref().map_or(NEVER, |direct| direct.from())
+        direct::from(&self.direct)
     }
 
     fn fetched_from(&self) -> usize {
@@ -295,15 +294,8 @@ impl Carrier for ShmLink {
     }
 
     unsafe fn fetch(&mut self, address: u64, into: NonNull<u8>, len: usize) -> bool {
-        let Some(direct) = &mut self.direct else {
-            return false;
-        };
         // SAFETY: as promised to this function.
-        let is_read = unsafe { direct.read(address, into, len) };
-        if !is_read {
-            self.direct = None;
-        }
-        is_read
+        unsafe { direct::fetch(&mut self.direct, address, into, len) }
     }
 
     fn flush(&mut self) -> Result<(), Error> {

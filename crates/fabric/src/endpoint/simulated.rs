@@ -11,7 +11,6 @@ use super::memory::Memory;
 use super::queue::Wanted;
 use super::{LinkId, Request};
 use crate::block::Block;
-use crate::message::{Filled, Owner};
 use crate::{Error, Message};
 
 /// What makes a run: every number comes from here, so that it can be repeated.
@@ -164,14 +163,9 @@ impl Carrier for Simulated {
         }
         let mut block = Block::new(bytes.len());
         block.bytes_mut(0, bytes.len()).copy_from_slice(&bytes);
-        let start = block.range(0, bytes.len());
-        let filled = Filled::new(block, None);
-        let owner = Owner::Heap {
-            _filled: std::sync::Arc::new(filled),
-        };
         Ok(Some((
             head,
-            Body::Held(Message::new(start, bytes.len(), owner)),
+            Body::Held(Message::of_block(block, bytes.len())),
         )))
     }
 

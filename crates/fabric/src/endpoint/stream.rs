@@ -18,12 +18,11 @@ use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendFlags};
 
 use super::carrier::{Body, Carrier, Payload, Placer, Sent, SHORT};
-use super::direct::Direct;
+use super::direct::{self, Direct};
 use super::head::{Head, Kind, FOLLOWS, HEAD, PUT, REMOTE, SYNC};
-use super::settings::{NEVER, PART_MAX};
+use super::settings::PART_MAX;
 use super::terms::{Limits, Terms};
 use crate::block::Block;
-use crate::message::{Filled, Owner};
 use crate::peer::Peer;
 use crate::{Error, Message};
 
@@ -325,13 +324,7 @@ impl StreamLink {
                 block.read(0, &mut short[..len]);
                 Body::short(&short[..len])
             }
-            Place::Block(block) => {
-                let start = block.range(0, len);
-                let owner = Owner::Heap {
-                    _filled: Arc::new(Filled::new(block, None)),
-                };
-                Body::Held(Message::new(start, len, owner))
-            }
+            Place::Block(block) => Body::Held(Message::of_block(block, len)),
         };
         Ok(Some((head, body)))
     }
@@ -525,7 +518,7 @@ impl Carrier for StreamLink {
     }
 
     fn fetches_from(&self) -> usize {
-        self.direct.as_ref().map_or(NEVER, |direct| direct.from())
+        direct::from(&self.direct)
     }
 
     fn fetched_from(&self) -> usize {
@@ -533,15 +526,8 @@ impl Carrier for StreamLink {
     }
 
     unsafe fn fetch(&mut self, address: u64, into: NonNull<u8>, len: usize) -> bool {
-        let Some(direct) = &mut self.direct else {
-            return false;
-        };
         // SAFETY: as promised to this function.
-        let is_read = unsafe { direct.read(address, into, len) };
-        if !is_read {
-            self.direct = None;
-        }
-        is_read
+        unsafe { direct::fetch(&mut self.direct, address, into, len) }
     }
 
     /// None: a frame that is partly written can't be withdrawn.
