@@ -1,11 +1,11 @@
-"""VTK off screen: nothing is shown, and the pictures go into the folder that is given."""
+"""VTK off screen: nothing is shown, and the pictures go into the folder that is given. By EGL where VTK can, else by GLX."""
 import os
 import sys
 
 import vtk
 
 out = sys.argv[1]
-window = vtk.vtkRenderWindow()
+window = getattr(vtk, "vtkEGLRenderWindow", vtk.vtkRenderWindow)()
 window.SetOffScreenRendering(1)
 window.SetSize(320, 240)
 renderer = vtk.vtkRenderer()

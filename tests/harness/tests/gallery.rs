@@ -117,6 +117,11 @@ fn python(name: &str, modules: &str, shots: &Shots) -> Option<Case> {
 }
 
 fn python_of(python: &str, name: &str, modules: &str, shots: &Shots) -> Option<Case> {
+    python_as(name, python, name, modules, shots)
+}
+
+/// Likewise, under another name than the file's.
+fn python_as(label: &str, python: &str, name: &str, modules: &str, shots: &Shots) -> Option<Case> {
     let imports = std::process::Command::new(python)
         .args(["-c", &format!("import {modules}")])
         .output();
@@ -126,7 +131,7 @@ fn python_of(python: &str, name: &str, modules: &str, shots: &Shots) -> Option<C
     }
     let file = root().join("tests/gallery").join(format!("{name}.py"));
     let file = file.to_str().expect("the path is text");
-    case(name, python, &[file, "OUT"], shots)
+    case(label, python, &[file, "OUT"], shots)
 }
 
 fn find(program: &str) -> Option<PathBuf> {
@@ -195,6 +200,7 @@ fn every_program_is_the_same() {
         python("gtk3_area", "gi, OpenGL", &FEW),
         python("gtk4_window", "gi; gi.require_version('Gtk', '4.0')", &FEW),
         python_of(pyvista, "pyvista_plot", "pyvista", &OWN),
+        python_as("vtk_egl", pyvista, "vtk_offscreen", "vtk", &OWN),
         case("godot", "godot3", &godot, &ten),
     ];
     cases.extend(glmark2("glmark2"));
