@@ -133,6 +133,7 @@ impl Mapping {
 
     /// The shared 32-bit word at `offset`. Panics where that is outside, unaligned, or the mapping
     /// is read only.
+    #[inline]
     pub fn word(&self, offset: usize) -> &AtomicU32 {
         let pointer = self
             .atomic(offset, size_of::<AtomicU32>())
@@ -144,6 +145,7 @@ impl Mapping {
     }
 
     /// The shared 64-bit word at `offset`; panics as [`Mapping::word`] does.
+    #[inline]
     pub fn long(&self, offset: usize) -> &AtomicU64 {
         let pointer = self
             .atomic(offset, size_of::<AtomicU64>())
@@ -152,6 +154,7 @@ impl Mapping {
         unsafe { &*pointer }
     }
 
+    #[inline]
     fn atomic(&self, offset: usize, size: usize) -> *mut u8 {
         assert!(offset % size == 0, "unaligned atomic");
         assert!(

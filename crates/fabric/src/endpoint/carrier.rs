@@ -11,6 +11,9 @@ use crate::{Error, Message};
 /// The longest payload that travels in the same cache line as its head.
 pub(crate) const SHORT: usize = 24;
 
+/// A short payload, in words because it travels so and moving them is faster.
+pub(crate) type Words = [u64; SHORT / 8];
+
 /// Some of the program's memory, to be sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Payload<'a> {
@@ -32,8 +35,7 @@ pub(crate) enum Sent {
 /// The bytes of a frame that came.
 #[derive(Debug)]
 pub(crate) enum Body {
-    /// In words, because they come so and moving them is faster.
-    Short([u64; SHORT / 8], u8),
+    Short(Words, u8),
     /// Where they lie in the carrier's memory, which is the sender's again when it is dropped.
     Held(Message),
     /// As many bytes were written to the place that was asked for.
@@ -90,11 +92,26 @@ pub(crate) trait Carrier {
     /// Sends a frame. Those that start a message take an envelope, and the eager ones room at the receiver.
     fn send(&mut self, head: &Head, payload: Payload<'_>) -> Result<Sent, Error>;
 
+    /// Sends a whole message of up to [`SHORT`] bytes, if there is room in memory. False: it has to go by [`Carrier::send`].
+    #[inline]
+    fn send_short(&mut self, _head: &Head, _words: Words, _len: usize) -> bool {
+        false
+    }
+
     /// Sends a head that answers one of the peer's.
     fn answer(&mut self, head: &Head) -> Result<Sent, Error>;
 
     /// The next frame, if there is one.
     fn recv(&mut self, placer: Placer<'_>) -> Result<Option<(Head, Body)>, Error>;
+
+    /// The next frame's value, payload and its length, if it is short and its head is such a one. Else it comes by [`Carrier::recv`], if there is any.
+    #[inline]
+    fn recv_short(
+        &mut self,
+        _is_short: impl FnOnce([u64; 2]) -> bool,
+    ) -> Option<(u64, Words, usize)> {
+        None
+    }
 
     /// A message that the peer sent has left the queue: its envelope may be used again. What was held of it has been dropped before.
     fn matched(&mut self, eager_bytes: usize);

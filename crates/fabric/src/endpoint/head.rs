@@ -90,6 +90,7 @@ impl Head {
         }
     }
 
+    #[inline]
     pub(crate) fn encode(&self) -> [u64; 2] {
         let first = self.kind as u64
             | u64::from(self.flags) << 8
@@ -98,6 +99,7 @@ impl Head {
         [first, self.value]
     }
 
+    #[inline]
     pub(crate) fn decode([first, value]: [u64; 2]) -> Result<Head, Error> {
         let kind = match first as u8 {
             1 => Kind::Eager,
@@ -118,6 +120,12 @@ impl Head {
             id: (first >> 32) as u32,
             value,
         })
+    }
+
+    /// Whether words are the head of a whole message for a receive, which nobody is told of.
+    #[inline]
+    pub(crate) fn is_plain([first, _]: [u64; 2]) -> bool {
+        first as u16 == Kind::Eager as u16
     }
 
     pub(crate) fn has(&self, flag: u8) -> bool {

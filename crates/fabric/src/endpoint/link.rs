@@ -2,7 +2,7 @@
 
 use std::ptr::NonNull;
 
-use super::carrier::{Body, Carrier, Payload, Placer, Sent};
+use super::carrier::{Body, Carrier, Payload, Placer, Sent, Words};
 use super::head::Head;
 use super::own::OwnLink;
 use super::shm::ShmLink;
@@ -29,6 +29,19 @@ impl Carrier for AnyLink {
     #[inline]
     fn send(&mut self, head: &Head, payload: Payload<'_>) -> Result<Sent, Error> {
         each!(self, link => link.send(head, payload))
+    }
+
+    #[inline]
+    fn send_short(&mut self, head: &Head, words: Words, len: usize) -> bool {
+        each!(self, link => link.send_short(head, words, len))
+    }
+
+    #[inline]
+    fn recv_short(
+        &mut self,
+        is_short: impl FnOnce([u64; 2]) -> bool,
+    ) -> Option<(u64, Words, usize)> {
+        each!(self, link => link.recv_short(is_short))
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 
 use std::ptr;
 
-use super::carrier::Payload;
+use super::carrier::{Payload, Words, SHORT};
 
 /// One or several pieces of memory, taken as one message in their order.
 ///
@@ -115,6 +115,39 @@ impl Memory {
             done += part;
         });
         debug_assert_eq!(done, len);
+    }
+
+    /// Copies as much of a short payload as fits. So many of the words' bytes are meant.
+    #[inline]
+    pub(crate) fn put_short(&self, words: &Words, len: usize) {
+        match self {
+            // SAFETY: the memory has so many bytes, by the promise of whoever made the value.
+            Memory::One(start, room) if len == 8 && *room >= 8 => unsafe {
+                start.cast::<u64>().write_unaligned(words[0]);
+            },
+            // SAFETY: the array has so many bytes.
+            _ => unsafe { self.scatter(0, words.as_ptr().cast(), len.min(SHORT)) },
+        }
+    }
+
+    /// The bytes of short memory in one place, in words.
+    #[inline]
+    pub(crate) fn short(&self) -> Option<(Words, usize)> {
+        let Memory::One(start, len) = self else {
+            return None;
+        };
+        if *len > SHORT {
+            return None;
+        }
+        let mut words = Words::default();
+        // SAFETY: the memory has so many bytes, by the promise of whoever made the value, and so has the array.
+        unsafe {
+            match len {
+                8 => words[0] = start.cast::<u64>().read_unaligned(),
+                _ => ptr::copy_nonoverlapping(*start, words.as_mut_ptr().cast(), *len),
+            }
+        }
+        Some((words, *len))
     }
 
     /// Copies `len` bytes from `from` to `offset` and the bytes behind it, as far as they fit.

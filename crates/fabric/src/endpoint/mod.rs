@@ -12,6 +12,7 @@ mod head;
 mod hostile;
 mod joining;
 mod link;
+mod lock;
 mod memory;
 mod ops;
 mod own;
@@ -121,6 +122,7 @@ impl Endpoint {
     ///
     /// # Safety
     /// The memory stays valid and unchanged until the request has ended.
+    #[inline]
     pub unsafe fn isend(
         &self,
         to: LinkId,
@@ -136,6 +138,7 @@ impl Endpoint {
     ///
     /// # Safety
     /// The memory stays valid, and nobody else touches it, until the request has ended.
+    #[inline]
     pub unsafe fn irecv(&self, wanted: Wanted, pieces: &[Piece]) -> Request {
         self.shared.receive(wanted, memory_of(pieces))
     }
@@ -167,6 +170,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// [`Error::Closed`] and what the transport says.
+    #[inline]
     pub fn send(&self, to: LinkId, tag: u64, bytes: &[u8], how: How) -> Result<(), Error> {
         let piece = (bytes.as_ptr().cast_mut(), bytes.len());
         // SAFETY: the slice is borrowed until the request has ended: `wait` without a timeout returns no earlier.
@@ -181,6 +185,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// [`Error::Closed`], [`Error::Truncated`], [`Error::Starved`], and what the transport says.
+    #[inline]
     pub fn recv(&self, wanted: Wanted, into: &mut [u8]) -> Result<Status, Error> {
         let memory = Memory::one(into.as_mut_ptr(), into.len());
         // The slice is borrowed until the operation has ended.
@@ -203,11 +208,15 @@ impl Endpoint {
     ///
     /// # Errors
     /// How the operation ended; [`Error::Misuse`] where its end was asked for before.
+    #[inline]
     pub fn wait(
         &self,
         request: Request,
         timeout: Option<Duration>,
     ) -> Result<Option<Status>, Error> {
+        if let Some(status) = self.shared.wait_well(request) {
+            return Ok(Some(status));
+        }
         let deadline = Deadline::after(timeout);
         self.shared
             .wait(&deadline, |state| state.ended(request))?
@@ -421,6 +430,7 @@ impl Drop for Endpoint {
     }
 }
 
+#[inline]
 fn memory_of(pieces: &[Piece]) -> Memory {
     match pieces {
         [(start, len)] => Memory::one(*start, *len),

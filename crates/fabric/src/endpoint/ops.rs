@@ -36,6 +36,20 @@ pub struct Status {
     pub len: usize,
 }
 
+impl Status {
+    /// How a receive with so much room ends.
+    #[inline]
+    pub(crate) fn fits(self, room: usize) -> Result<Status, Error> {
+        match self.len > room {
+            true => Err(Error::Truncated {
+                len: self.len,
+                room,
+            }),
+            false => Ok(self),
+        }
+    }
+}
+
 /// Every operation's state.
 #[derive(Debug, Default)]
 pub(crate) struct Ops {
@@ -62,28 +76,38 @@ pub(crate) enum State {
         number: Option<u32>,
     },
     Receive(Receive),
-    Done(Result<Status, Error>),
+    Done(Result<Status, Box<Error>>),
 }
 
 /// A receive that waits for its message, or for the rest of it.
 #[derive(Debug)]
 pub(crate) struct Receive {
     pub(crate) memory: Memory,
-    /// Set when it has been matched.
-    pub(crate) status: Option<Status>,
+    /// Set when it has been matched before all of it came.
+    pub(crate) status: Option<Box<Status>>,
 }
 
 impl Ops {
+    #[inline]
     pub(crate) fn begin(&mut self, state: State) -> Request {
         self.pending += 1;
         self.insert(state)
     }
 
-    /// An operation that ended as soon as it began.
-    pub(crate) fn ended(&mut self, result: Result<Status, Error>) -> Request {
-        self.insert(State::Done(result))
+    #[inline(always)]
+    pub(crate) fn begin_receive(&mut self, memory: Memory) -> Request {
+        self.begin(State::Receive(Receive {
+            memory,
+            status: None,
+        }))
     }
 
+    /// An operation that ended as soon as it began.
+    pub(crate) fn ended(&mut self, result: Result<Status, Error>) -> Request {
+        self.insert(State::Done(result.map_err(Box::new)))
+    }
+
+    #[inline(always)]
     fn insert(&mut self, state: State) -> Request {
         if let Some(index) = self.free.pop() {
             let slot = &mut self.slots[index as usize];
@@ -106,16 +130,34 @@ impl Ops {
         }
     }
 
+    #[inline(always)]
     pub(crate) fn end(&mut self, index: u32, result: Result<Status, Error>) {
         let slot = &mut self.slots[index as usize];
         debug_assert!(!matches!(slot.state, State::Free | State::Done(_)));
         self.pending -= 1;
-        slot.state = State::Done(result);
+        slot.state = State::Done(result.map_err(Box::new));
         if slot.is_detached {
             self.release(index);
         }
     }
 
+    /// The status of an operation that has ended well, which is forgotten. None: ask [`Ops::take`].
+    #[inline]
+    pub(crate) fn take_well(&mut self, request: Request) -> Option<Status> {
+        let slot = self.slots.get_mut(request.index as usize)?;
+        let State::Done(Ok(status)) = slot.state else {
+            return None;
+        };
+        if slot.generation != request.generation {
+            return None;
+        }
+        slot.state = State::Free;
+        slot.generation = slot.generation.wrapping_add(1);
+        self.free.push(request.index);
+        Some(status)
+    }
+
+    #[inline]
     fn release(&mut self, index: u32) {
         let slot = &mut self.slots[index as usize];
         slot.state = State::Free;
@@ -123,10 +165,12 @@ impl Ops {
         self.free.push(index);
     }
 
+    #[inline]
     pub(crate) fn state(&mut self, index: u32) -> &mut State {
         &mut self.slots[index as usize].state
     }
 
+    #[inline]
     fn find(&self, request: Request) -> Result<&Slot, Error> {
         self.slots
             .get(request.index as usize)
@@ -156,7 +200,7 @@ impl Ops {
         match std::mem::replace(self.state(request.index), State::Free) {
             State::Done(result) => {
                 self.release(request.index);
-                Ok(Some(result))
+                Ok(Some(result.map_err(|error| *error)))
             }
             _ => unreachable!("looked at above"),
         }

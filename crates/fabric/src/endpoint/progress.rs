@@ -9,18 +9,19 @@
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
 
-use super::engine::{Bytes, Engine, How};
+use super::engine::{Bytes, Caught, Engine, How};
 use super::head::Head;
 use super::joining::Halves;
 use super::link::AnyLink;
+use super::lock::{Guard, Lock};
 use super::memory::Memory;
 use super::own::OwnLink;
 use super::queue::Wanted;
@@ -56,9 +57,13 @@ const WATCH_MAX: Duration = Duration::from_micros(400);
 type Handler = Box<dyn FnMut(Active<'_>) + Send>;
 
 pub(crate) struct Shared {
-    state: Mutex<State>,
+    state: Lock<State>,
+    /// Looks that the program has had. Only written by whoever has the state.
+    looks: AtomicU64,
     /// For threads of the program that wait while another one sleeps at the sockets.
     news: Condvar,
+    /// Taken with the state, before that is given back to wait for news.
+    waiting: Mutex<()>,
     /// All links' sockets.
     sockets: OwnedFd,
     /// Where the helper sleeps: `sockets` while it is armed, and `kick`.
@@ -87,8 +92,6 @@ pub(crate) struct State {
     is_handling: bool,
     /// Something may still have to be sent, though its operation has ended.
     is_sending: bool,
-    /// Looks that the program has had.
-    looks: u64,
     polls: u32,
     /// When machines that have stopped answering were last asked for.
     asked: Instant,
@@ -124,7 +127,6 @@ impl Shared {
             handlers: HashMap::new(),
             is_handling: false,
             is_sending: false,
-            looks: 0,
             polls: 0,
             asked: Instant::now(),
             is_asleep: false,
@@ -135,8 +137,10 @@ impl Shared {
             is_kicked: false,
         };
         let shared = Arc::new(Shared {
-            state: Mutex::new(state),
+            state: Lock::new(state),
+            looks: AtomicU64::new(0),
             news: Condvar::new(),
+            waiting: Mutex::new(()),
             sockets,
             helper_at,
             kick,
@@ -214,8 +218,15 @@ impl Shared {
     }
 
     #[inline]
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn state(&self) -> Guard<'_, State> {
+        self.state.lock()
+    }
+
+    /// The program is in here. Nobody else writes the number: the caller has the state.
+    #[inline]
+    fn looked(&self) {
+        let looks = self.looks.load(Ordering::Relaxed);
+        self.looks.store(looks.wrapping_add(1), Ordering::Relaxed);
     }
 
     fn kick_helper(&self) {
@@ -256,6 +267,10 @@ impl Shared {
         how: How,
     ) -> Result<Option<Request>, Error> {
         let mut state = self.state();
+        if !how.sync && state.engine.send_short(to, &head, &memory) {
+            self.leave(&mut state);
+            return Ok(None);
+        }
         let request = state
             .engine
             .send(to, head, memory, how)
@@ -284,22 +299,21 @@ impl Shared {
         memory: Memory,
     ) -> Result<Result<Status, Error>, Request> {
         let mut state = self.state();
+        if let Some(from) = wanted.from {
+            for _ in 0..BRIEFLY {
+                match state.engine.catch(from, &wanted, &memory) {
+                    Caught::Nothing => std::hint::spin_loop(),
+                    Caught::Other => break,
+                    Caught::It(result) => {
+                        self.leave(&mut state);
+                        return Ok(result);
+                    }
+                }
+            }
+        }
         let request = state.engine.receive(wanted, memory);
         if !matches!(state.engine.ops.is_done(request), Ok(true)) {
-            let from = wanted.from.filter(|from| state.hot.contains(from));
-            for _ in 0..BRIEFLY {
-                let Some(from) = from else {
-                    self.look(&mut state);
-                    break;
-                };
-                if state.engine.progress_until(from, Some(request))
-                    && matches!(state.engine.ops.is_done(request), Ok(true))
-                {
-                    break;
-                }
-                std::hint::spin_loop();
-            }
-            state.looks += 1;
+            self.look(&mut state);
         }
         match state.engine.ops.take(request) {
             Ok(Some(result)) => Ok(result),
@@ -377,6 +391,19 @@ impl Shared {
         self.leave(&mut state);
     }
 
+    /// The status of an operation that has ended well, or does so at once.
+    #[inline]
+    pub(crate) fn wait_well(&self, request: Request) -> Option<Status> {
+        let mut state = self.state();
+        let mut found = state.engine.ops.take_well(request);
+        if found.is_none() {
+            self.look(&mut state);
+            found = state.engine.ops.take_well(request);
+        }
+        self.leave(&mut state);
+        found
+    }
+
     /// Waits until `done` gives something. None when the deadline passes first.
     #[inline]
     pub(crate) fn wait<T>(
@@ -434,11 +461,10 @@ impl Shared {
             }
             if state.is_asleep {
                 state.waiting += 1;
-                let (mut state, _) = self
-                    .news
-                    .wait_timeout(state, deadline.left(NAP))
-                    .unwrap_or_else(PoisonError::into_inner);
-                state.waiting -= 1;
+                let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                drop(state);
+                drop(self.news.wait_timeout(waiting, deadline.left(NAP)));
+                self.state().waiting -= 1;
                 continue;
             }
             if self.arm(&mut state) || state.engine.is_fetching() {
@@ -454,17 +480,13 @@ impl Shared {
             state.is_asleep = false;
             self.handle(&mut state, &events);
             self.set_helper(&mut state);
-            if state.waiting > 0 {
-                self.news.notify_all();
-            }
+            self.tell(&state);
         }
         let mut state = self.state();
         state.spinner = spinner;
         self.leave(&mut state);
-        if state.waiting > 0 {
-            // Somebody else has to sleep at the sockets now.
-            self.news.notify_all();
-        }
+        // Somebody else has to sleep at the sockets now.
+        self.tell(&state);
         Ok(found)
     }
 
@@ -483,7 +505,7 @@ impl Shared {
     /// Lets the hot links go on, and now and then looks for others. True when anything happened.
     #[inline]
     fn look(&self, state: &mut State) -> bool {
-        state.looks += 1;
+        self.looked();
         state.polls = state.polls.wrapping_add(1);
         let mut happened = state.go_on(self.own);
         self.sweep(state);
@@ -498,17 +520,20 @@ impl Shared {
     /// Before a thread leaves: what is under way has to wake the helper.
     #[inline]
     fn leave(&self, state: &mut State) {
-        state.looks += 1;
+        self.looked();
         if state.engine.is_fetching() && !state.is_kicked {
             state.is_kicked = true;
             self.kick_helper();
         }
         self.sweep(state);
-        if !self.is_watching.load(Ordering::Relaxed)
-            && (state.engine.ops.pending > 0
-                || state.is_sending
-                || !state.handlers.is_empty()
-                || state.engine.is_exposing())
+        if self.is_watching.load(Ordering::Relaxed) {
+            return;
+        }
+        state.engine.tell_all();
+        if state.engine.ops.pending > 0
+            || state.is_sending
+            || !state.handlers.is_empty()
+            || state.engine.is_exposing()
         {
             self.arm_all(state);
         }
@@ -663,9 +688,7 @@ impl Shared {
         }
         state.hot.retain(|hot| *hot != id);
         state.full.retain(|(full, _)| *full != id);
-        if state.waiting > 0 {
-            self.news.notify_all();
-        }
+        self.tell(state);
     }
 
     fn run_handlers(&self) {
@@ -722,6 +745,7 @@ impl Shared {
 
     /// The helper's life.
     fn help(&self) {
+        self.state.be_guest();
         let (mut is_watching, mut interval, mut seen) = (false, WATCH, 0);
         let mut is_fetching = false;
         loop {
@@ -732,20 +756,21 @@ impl Shared {
                 true => self.nap(&self.kick, interval),
                 false => self.nap(&self.helper_at, NAP),
             };
+            let looks = self.looks.load(Ordering::Relaxed);
             // Whoever is in here sees to everything, and must not be made to wait.
-            let mut state = match self.state.try_lock() {
-                Ok(state) => state,
-                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-                Err(TryLockError::WouldBlock) => {
-                    interval = if is_watching {
-                        (interval * 2).min(WATCH_MAX)
-                    } else {
-                        WATCH
-                    };
-                    is_watching = true;
-                    self.is_watching.store(true, Ordering::Relaxed);
-                    continue;
-                }
+            let state = match (is_watching, woken) {
+                (true, false) if looks != seen => None,
+                (true, true) => Some(self.state()),
+                _ => self.state.try_visit(),
+            };
+            let Some(mut state) = state else {
+                interval = match is_watching {
+                    true => (interval * 2).min(WATCH_MAX),
+                    false => WATCH,
+                };
+                (is_watching, seen) = (true, looks);
+                self.is_watching.store(true, Ordering::Relaxed);
+                continue;
             };
             if state.is_stopping {
                 return;
@@ -755,24 +780,25 @@ impl Shared {
             }
             self.ask(&mut state);
             if is_watching {
-                is_watching = state.looks != seen;
+                is_watching = self.looks.load(Ordering::Relaxed) != seen;
                 interval = (interval * 2).min(WATCH_MAX);
             } else if woken && !state.is_asleep {
-                seen = state.looks;
+                seen = self.looks.load(Ordering::Relaxed);
                 let events = self.events(Duration::ZERO);
                 self.handle(&mut state, &events);
                 let has_handled = !state.engine.active.is_empty();
                 drop(state);
                 self.run_handlers();
                 state = self.state();
-                is_watching = state.looks != seen && !has_handled;
+                is_watching = self.looks.load(Ordering::Relaxed) != seen && !has_handled;
                 interval = WATCH;
             }
-            seen = state.looks;
+            seen = self.looks.load(Ordering::Relaxed);
             self.is_watching.store(is_watching, Ordering::Relaxed);
             self.set_helper(&mut state);
             is_fetching = state.engine.is_fetching();
             if !is_watching {
+                state.engine.tell_all();
                 state.go_on(self.own);
                 if !state.is_asleep {
                     self.arm_all(&mut state);
@@ -808,6 +834,8 @@ impl Shared {
     /// Threads of the program that wait may find something now.
     fn tell(&self, state: &State) {
         if state.waiting > 0 {
+            // Whoever has counted itself waits already, or is told that it need not.
+            let _waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             self.news.notify_all();
         }
     }

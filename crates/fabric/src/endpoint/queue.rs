@@ -80,6 +80,12 @@ pub(crate) struct Queues {
 }
 
 impl Queues {
+    /// Nothing waits, neither receives nor messages.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.posted.is_empty() && self.unexpected.is_empty()
+    }
+
     /// The receive that a message is for.
     #[inline]
     pub(crate) fn receive_for(&mut self, from: LinkId, tag: u64) -> Option<u32> {
@@ -87,7 +93,11 @@ impl Queues {
             .posted
             .iter()
             .position(|posted| posted.wanted.takes(from, tag))?;
-        self.posted.remove(at).map(|posted| posted.op)
+        let posted = match at {
+            0 => self.posted.pop_front(),
+            _ => self.posted.remove(at),
+        };
+        posted.map(|posted| posted.op)
     }
 
     /// Likewise, without taking it.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use mgn_sys::peer::Credentials;
 
-use super::carrier::{Body, Carrier, Payload, Placer, Sent};
+use super::carrier::{Body, Carrier, Payload, Placer, Sent, Words};
 use super::direct::{self, Direct};
 use super::head::{Head, Kind};
 use super::terms::Limits;
@@ -43,14 +43,15 @@ pub(crate) struct ShmLink {
     read: u64,
     eager: Pool,
     parts: Pool,
-    /// Messages started, for envelopes.
+    /// Messages started, for envelopes, and those of them that had left the peer's queue when last asked.
     started: u32,
+    left: u32,
     /// Frames taken, and those of them the writer was told of.
     next: u64,
     told: u64,
     /// Messages of the peer's that have left the queue.
     matched: u32,
-    /// Envelopes have been given back since the peer was last woken.
+    /// Slots or envelopes have been given back since the peer was last woken.
     is_untold: bool,
     /// Whether the peer rings when it sends, as far as we asked.
     is_watched: bool,
@@ -77,6 +78,7 @@ impl ShmLink {
             eager: Pool::new(sizes.chunk, eager),
             parts: Pool::new(sizes.chunk, out.chunks() - eager),
             started: 0,
+            left: 0,
             next: 0,
             told: 0,
             matched: 0,
@@ -138,13 +140,41 @@ impl ShmLink {
         Ok(self.put - self.read < LINK_SLOTS)
     }
 
+    #[inline]
+    fn has_envelope(&mut self) -> bool {
+        if self.started.wrapping_sub(self.left) < self.their_envelopes {
+            return true;
+        }
+        self.left = self.out.matched();
+        self.started.wrapping_sub(self.left) < self.their_envelopes
+    }
+
     /// The reader has read everything: what it has not given back, it holds.
     fn is_all_read(&mut self) -> Result<bool, Error> {
         self.read = self.out.taken(self.put)?;
         Ok(self.put == self.read)
     }
 
-    fn put(&mut self, place: Descriptor, head: &Head, short: [u64; SHORT / 8]) {
+    /// A frame has been read.
+    #[inline]
+    fn step(&mut self) {
+        self.next += 1;
+        if self.next - self.told >= BATCH {
+            self.tell();
+        }
+        self.unwatch();
+    }
+
+    /// Gives the slots of what has been read back.
+    #[inline]
+    fn tell(&mut self) {
+        self.told = self.next;
+        self.back.publish_head_quietly(self.next);
+        self.is_untold = true;
+    }
+
+    #[inline]
+    fn put(&mut self, place: Descriptor, head: &Head, short: Words) {
         self.out.put_frame(self.put, place, head.encode(), short);
         self.put += 1;
     }
@@ -160,14 +190,14 @@ impl Carrier for ShmLink {
             });
         }
         let starts = matches!(head.kind, Kind::Eager | Kind::Offer);
-        if starts && self.started.wrapping_sub(self.out.matched()) >= self.their_envelopes {
+        if starts && !self.has_envelope() {
             return Ok(match self.is_all_read()? {
                 true => Sent::NoCredit,
                 false => Sent::Busy,
             });
         }
         if payload.len <= SHORT {
-            let mut short = [0u64; SHORT / 8];
+            let mut short = Words::default();
             // SAFETY: so many bytes fit the array.
             unsafe {
                 payload
@@ -212,9 +242,24 @@ impl Carrier for ShmLink {
             offset,
             len: payload.len as u32,
         };
-        self.put(place, head, [0; SHORT / 8]);
+        self.put(place, head, Words::default());
         self.started = self.started.wrapping_add(starts.into());
         Ok(Sent::Done)
+    }
+
+    #[inline]
+    fn send_short(&mut self, head: &Head, words: Words, len: usize) -> bool {
+        let has_room = self.put - self.read < LINK_SLOTS && self.has_envelope();
+        if has_room {
+            let place = Descriptor {
+                place: IN_SLOT,
+                offset: 0,
+                len: len as u32,
+            };
+            self.put(place, head, words);
+            self.started = self.started.wrapping_add(1);
+        }
+        has_room
     }
 
     fn answer(&mut self, head: &Head) -> Result<Sent, Error> {
@@ -226,7 +271,7 @@ impl Carrier for ShmLink {
             offset: 0,
             len: 0,
         };
-        self.put(place, head, [0; SHORT / 8]);
+        self.put(place, head, Words::default());
         Ok(Sent::Done)
     }
 
@@ -234,17 +279,11 @@ impl Carrier for ShmLink {
     fn recv(&mut self, _placer: Placer<'_>) -> Result<Option<(Head, Body)>, Error> {
         let Some((found, head, short)) = self.back.look(self.next) else {
             if self.told != self.next {
-                self.told = self.next;
-                self.back.publish_head(self.next);
+                self.tell();
             }
             return Ok(None);
         };
-        self.next += 1;
-        if self.next - self.told >= BATCH {
-            self.told = self.next;
-            self.back.publish_head(self.next);
-        }
-        self.unwatch();
+        self.step();
         let head = Head::decode(head)?;
         if found.place == IN_SLOT {
             if found.len as usize > SHORT {
@@ -254,6 +293,19 @@ impl Carrier for ShmLink {
         }
         let message = self.back.message(found, self.chunk as usize)?;
         Ok(Some((head, Body::Held(message))))
+    }
+
+    #[inline]
+    fn recv_short(
+        &mut self,
+        is_short: impl FnOnce([u64; 2]) -> bool,
+    ) -> Option<(u64, Words, usize)> {
+        let (place, head, words) = self.back.look(self.next)?;
+        if place.place != IN_SLOT || place.len as usize > SHORT || !is_short(head) {
+            return None;
+        }
+        self.step();
+        Some((head[1], words, place.len as usize))
     }
 
     #[inline]

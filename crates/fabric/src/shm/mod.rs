@@ -20,6 +20,9 @@ use mgn_sys::peer::Credentials;
 use mgn_sys::{memory, Mapping, Protection};
 
 pub(crate) use lane::{Descriptor, Lane, Memory, IN_SLOT, LINK_SLOTS, SHORT, SLOTS};
+#[cfg(test)]
+pub(crate) use news::checked::Checked;
+pub(crate) use news::{Atomic, Atomics, Real};
 pub(crate) use pool::{Pool, Span};
 
 use crate::config::Sizes;

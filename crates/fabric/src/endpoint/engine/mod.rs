@@ -21,7 +21,7 @@ use super::LinkId;
 use crate::Error;
 
 use receiving::{place, Inbound, Target};
-pub(crate) use receiving::{Active, Bytes};
+pub(crate) use receiving::{Active, Bytes, Caught};
 use remote::{Errand, Exposed};
 pub use sending::How;
 use sending::Outgoing;
@@ -44,6 +44,8 @@ pub(crate) struct Engine<C> {
     /// Messages that are being read from their sender's memory.
     fetching: VecDeque<(LinkId, u32, bool)>,
     exposed: HashMap<Key, Exposed>,
+    /// Some peer was given something back, and may not have heard of it.
+    is_untold: bool,
     /// Links that have failed, for whoever watches their sockets.
     pub(crate) ended: Vec<LinkId>,
 }
@@ -94,6 +96,7 @@ impl<C: Carrier> Engine<C> {
             active: VecDeque::new(),
             fetching: VecDeque::new(),
             exposed: HashMap::new(),
+            is_untold: false,
             ended: Vec::new(),
         }
     }
@@ -168,13 +171,7 @@ impl<C: Carrier> Engine<C> {
             .links
             .get(id.index as usize)
             .and_then(|slot| slot.link.as_ref());
-        link.is_some_and(|link| {
-            !link.outbox.is_empty()
-                || !link.pushing.is_empty()
-                || !link.answers.is_empty()
-                || !link.remote.is_empty()
-                || link.carrier.is_blocked()
-        })
+        link.is_some_and(|link| link.has_to_send() || link.carrier.is_blocked())
     }
 
     /// Whether any link has.
@@ -205,13 +202,8 @@ impl<C: Carrier> Engine<C> {
     }
 
     /// Takes what has come and sends what can go, on one link. True when anything happened.
-    pub(crate) fn progress(&mut self, id: LinkId) -> bool {
-        self.progress_until(id, None)
-    }
-
-    /// Likewise, but leaves what comes after the end of an operation: its own turn may find it a place at once.
     #[inline]
-    pub(crate) fn progress_until(&mut self, id: LinkId, end: Option<Request>) -> bool {
+    pub(crate) fn progress(&mut self, id: LinkId) -> bool {
         let slot = self.links.get(id.index as usize);
         if slot
             .and_then(|slot| slot.link.as_ref())
@@ -219,7 +211,7 @@ impl<C: Carrier> Engine<C> {
         {
             return false;
         }
-        match self.try_progress(id, end) {
+        match self.try_progress(id) {
             Ok(happened) => happened,
             Err(error) => {
                 self.fail(id, error);
@@ -228,18 +220,16 @@ impl<C: Carrier> Engine<C> {
         }
     }
 
-    fn try_progress(&mut self, id: LinkId, end: Option<Request>) -> Result<bool, Error> {
+    fn try_progress(&mut self, id: LinkId) -> Result<bool, Error> {
         let index = id.index as usize;
-        let mut happened = false;
-        for _ in 0..TURN {
+        let taken = self.take_short(index, TURN);
+        let mut happened = taken > 0;
+        for _ in taken..TURN {
             let Some((head, body)) = self.next_frame(id)? else {
                 break;
             };
             happened = true;
             self.handle(index, head, body)?;
-            if end.is_some_and(|end| matches!(self.ops.is_done(end), Ok(true))) {
-                break;
-            }
         }
         if self.is_sending(id) {
             happened |= self.send_on(index)?;
@@ -253,7 +243,18 @@ impl<C: Carrier> Engine<C> {
         Ok(happened)
     }
 
+    /// Tells all peers what they were given back. Cheap if there is nothing to tell.
     #[inline]
+    pub(crate) fn tell_all(&mut self) {
+        if std::mem::take(&mut self.is_untold) {
+            for link in self.links.iter_mut().filter_map(|slot| slot.link.as_mut()) {
+                // A peer that is gone is found out by the next look at what it sent.
+                let _ = link.carrier.flush();
+            }
+        }
+    }
+
+    #[inline(always)]
     fn next_frame(&mut self, id: LinkId) -> Result<Option<(Head, Body)>, Error> {
         let slot = self.links.get_mut(id.index as usize);
         let link = slot.and_then(|slot| slot.link.as_mut());
@@ -267,6 +268,7 @@ impl<C: Carrier> Engine<C> {
         link.carrier.recv(&mut placer)
     }
 
+    #[inline(always)]
     fn handle(&mut self, index: usize, head: Head, body: Body) -> Result<(), Error> {
         match head.kind {
             Kind::Eager => self.arrived(index, head, body),
@@ -346,10 +348,14 @@ impl<C: Carrier> Link<C> {
     /// Nothing has come and nothing is to go.
     #[inline]
     fn is_quiet(&self) -> bool {
-        self.carrier.is_quiet()
-            && self.outbox.is_empty()
-            && self.pushing.is_empty()
-            && self.answers.is_empty()
-            && self.remote.is_empty()
+        self.carrier.is_quiet() && !self.has_to_send()
+    }
+
+    #[inline]
+    fn has_to_send(&self) -> bool {
+        !self.outbox.is_empty()
+            || !self.pushing.is_empty()
+            || !self.answers.is_empty()
+            || !self.remote.is_empty()
     }
 }

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use super::super::carrier::{Body, Carrier};
 use super::super::head::{Head, Kind, ACTIVE, ANSWER, OFFER, SYNC};
 use super::super::memory::Memory;
-use super::super::ops::{Ops, Receive, Request, State, Status};
+use super::super::ops::{Ops, Request, State, Status};
 use super::super::queue::{Queues, Unexpected, Wanted, What};
 use super::super::remote::Key;
 use super::super::LinkId;
@@ -84,29 +84,108 @@ pub(crate) enum Bytes {
     Whole(Vec<u8>),
 }
 
+/// What [`Engine::catch`] found.
+pub(crate) enum Caught {
+    /// Nothing has come.
+    Nothing,
+    /// The message that was wanted.
+    It(Result<Status, Error>),
+    /// It has to be received in the ordinary way.
+    Other,
+}
+
 impl<C: Carrier> Engine<C> {
+    /// Receives the next message of a link without posting a receive, if nothing else waits and it is the right one.
+    #[inline]
+    pub(crate) fn catch(&mut self, from: LinkId, wanted: &Wanted, memory: &Memory) -> Caught {
+        if !self.queues.is_empty() {
+            return Caught::Other;
+        }
+        let slot = self.links.get_mut(from.index as usize);
+        let link = slot.and_then(|slot| slot.link.as_mut());
+        let Some(link) = link.filter(|link| link.id == from && !link.has_to_send()) else {
+            return Caught::Other;
+        };
+        if let Some((tag, words, len)) = link
+            .carrier
+            .recv_short(|head| Head::is_plain(head) && wanted.takes(from, head[1]))
+        {
+            memory.put_short(&words, len);
+            link.carrier.matched(len);
+            self.is_untold = true;
+            let status = Status {
+                link: from,
+                tag,
+                len,
+            };
+            return Caught::It(status.fits(memory.len()));
+        }
+        let is_it = |head: &Head| {
+            head.kind == Kind::Eager && !head.has(ACTIVE) && wanted.takes(from, head.value)
+        };
+        let mut placer = |head: &Head, len: usize| {
+            let place = memory
+                .contiguous()
+                .filter(|_| is_it(head) && len <= memory.len());
+            place.and_then(NonNull::new)
+        };
+        let (head, body) = match link.carrier.recv(&mut placer) {
+            Ok(Some(found)) => found,
+            Ok(None) => {
+                let _ = link.carrier.flush();
+                return Caught::Nothing;
+            }
+            Err(error) => {
+                self.fail(from, error);
+                return Caught::Other;
+            }
+        };
+        if !is_it(&head) {
+            if let Err(error) = self.handle(from.index as usize, head, body) {
+                self.fail(from, error);
+            }
+            return Caught::Other;
+        }
+        let len = body.len();
+        if let Some(bytes) = body.as_ptr() {
+            // SAFETY: the body has that many bytes.
+            unsafe { memory.scatter(0, bytes, len) };
+        }
+        drop(body);
+        link.carrier.matched(len);
+        if head.has(SYNC) {
+            link.answers.push_back(Head::new(Kind::Taken, head.id, 0));
+            if let Err(error) = self.send_on(from.index as usize) {
+                self.fail(from, error);
+            }
+        }
+        self.is_untold = true;
+        let status = Status {
+            link: from,
+            tag: head.value,
+            len,
+        };
+        Caught::It(status.fits(memory.len()))
+    }
+
     /// Begins to receive.
+    #[inline]
     pub(crate) fn receive(&mut self, wanted: Wanted, memory: Memory) -> Request {
         if let Some(found) = self.queues.message_for(&wanted) {
-            let request = self.ops.begin(State::Receive(Receive {
-                memory,
-                status: None,
-            }));
+            let request = self.ops.begin_receive(memory);
             self.take_queued(found, request.index);
             return request;
         }
         if let Some(error) = self.hopeless(&wanted) {
             return self.ops.ended(Err(error));
         }
-        let request = self.ops.begin(State::Receive(Receive {
-            memory,
-            status: None,
-        }));
+        let request = self.ops.begin_receive(memory);
         self.queues.post(wanted, request.index);
         request
     }
 
     /// Why no message can ever come for this receive, or none.
+    #[inline]
     pub(crate) fn hopeless(&self, wanted: &Wanted) -> Option<Error> {
         let full = Link::<C>::is_full;
         match wanted.from {
@@ -172,8 +251,44 @@ impl<C: Carrier> Engine<C> {
         Some((status, body))
     }
 
-    /// A whole message has come.
+    /// Takes the short messages that come next and for which a receive waits. Gives how many.
     #[inline]
+    pub(super) fn take_short(&mut self, index: usize, max: usize) -> usize {
+        let Some(link) = self.links[index].link.as_mut() else {
+            return 0;
+        };
+        let from = link.id;
+        for taken in 0..max {
+            let mut op = 0;
+            let queues = &mut self.queues;
+            let found = link.carrier.recv_short(|head| {
+                let receive = Head::is_plain(head)
+                    .then(|| queues.receive_for(from, head[1]))
+                    .flatten();
+                op = receive.unwrap_or_default();
+                receive.is_some()
+            });
+            let Some((tag, words, len)) = found else {
+                return taken;
+            };
+            let State::Receive(receive) = self.ops.state(op) else {
+                unreachable!("what is posted is a receive");
+            };
+            receive.memory.put_short(&words, len);
+            let status = Status {
+                link: from,
+                tag,
+                len,
+            };
+            let result = status.fits(receive.memory.len());
+            self.ops.end(op, result);
+            link.carrier.matched(len);
+        }
+        max
+    }
+
+    /// A whole message has come.
+    #[inline(always)]
     pub(super) fn arrived(&mut self, index: usize, head: Head, body: Body) -> Result<(), Error> {
         let link = self.links[index].link.as_mut().expect("the caller has it");
         let sync = head.has(SYNC).then_some(head.id);
@@ -530,39 +645,33 @@ pub(super) fn place(
 /// A receive has found a message that is still coming.
 pub(super) fn matched(ops: &mut Ops, op: u32, link: LinkId, tag: u64, len: usize) {
     if let State::Receive(receive) = ops.state(op) {
-        receive.status = Some(Status { link, tag, len });
+        receive.status = Some(Box::new(Status { link, tag, len }));
     }
 }
 
 /// A receive has all of its message.
+#[inline]
 fn finish_received(ops: &mut Ops, op: u32) {
     let State::Receive(receive) = ops.state(op) else {
         return;
     };
     let room = receive.memory.len();
-    let status = receive.status.expect("matched before anything came");
-    let result = match status.len > room {
-        true => Err(Error::Truncated {
-            len: status.len,
-            room,
-        }),
-        false => Ok(status),
-    };
-    ops.end(op, result);
+    let status = receive.status.take().expect("matched before anything came");
+    ops.end(op, status.fits(room));
 }
 
 /// A receive has found a message that is here. Gives its length.
-#[inline]
+#[inline(always)]
 fn finish_whole(ops: &mut Ops, op: u32, link: LinkId, tag: u64, body: Body) -> usize {
     let len = body.len();
     let State::Receive(receive) = ops.state(op) else {
         return len;
     };
-    receive.status = Some(Status { link, tag, len });
     if let Some(bytes) = body.as_ptr() {
         // SAFETY: the body has that many bytes.
         unsafe { receive.memory.scatter(0, bytes, len) };
     }
-    finish_received(ops, op);
+    let result = Status { link, tag, len }.fits(receive.memory.len());
+    ops.end(op, result);
     len
 }

@@ -5,7 +5,7 @@
 use super::super::carrier::{Body, Carrier, Sent};
 use super::super::head::{Head, Kind, ANSWER, FETCHED, FOLLOWS, GET, PUT, REMOTE, SYNC};
 use super::super::memory::Memory;
-use super::super::ops::{Receive, Request, State};
+use super::super::ops::{Request, State};
 use super::super::remote::{Key, KEY};
 use super::super::LinkId;
 use super::receiving::{matched, Inbound, Target};
@@ -111,10 +111,7 @@ impl<C: Carrier> Engine<C> {
         } else {
             0
         };
-        let request = self.ops.begin(State::Receive(Receive {
-            memory: memory.clone(),
-            status: None,
-        }));
+        let request = self.ops.begin_receive(memory.clone());
         matched(&mut self.ops, request.index, to, 0, len);
         self.ask_remote(to, GET | fetches, Place { key, offset }, memory, request);
         Ok(request)
