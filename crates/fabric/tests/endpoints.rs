@@ -609,3 +609,32 @@ fn several_threads_use_one_endpoint() {
         });
     });
 }
+
+#[test]
+fn what_one_thread_sends_to_its_own_endpoint_wakes_another() {
+    let endpoint = Endpoint::new().unwrap();
+    let own = endpoint.own();
+    thread::scope(|scope| {
+        let receiver = scope.spawn(|| {
+            let mut turns = 0;
+            let start = std::time::Instant::now();
+            while turns < 200 {
+                endpoint.recv(Wanted::new(own, turns), &mut [0; 8]).unwrap();
+                turns += 1;
+                endpoint
+                    .send(own, 1000 + turns, &[1; 8], How::default())
+                    .unwrap();
+            }
+            start.elapsed()
+        });
+        for turn in 0..200 {
+            thread::sleep(Duration::from_micros(300));
+            endpoint.send(own, turn, &[2; 8], How::default()).unwrap();
+            endpoint
+                .recv(Wanted::new(own, 1001 + turn), &mut [0; 8])
+                .unwrap();
+        }
+        // Far from half a second for each, after which whoever sleeps looks by itself.
+        assert!(receiver.join().unwrap() < Duration::from_secs(20));
+    });
+}

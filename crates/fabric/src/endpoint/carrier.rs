@@ -128,6 +128,11 @@ pub(crate) trait Carrier {
     /// Bytes of offered messages that may be sent before the receiver asks for them.
     fn early_max(&self) -> usize;
 
+    /// Whether something may have come.
+    fn may_have_come(&self) -> bool {
+        true
+    }
+
     /// Whether it is certain, without a system call, that nothing has come and nothing has to be told.
     fn is_quiet(&self) -> bool {
         false

@@ -91,6 +91,11 @@ impl Carrier for AnyLink {
     }
 
     #[inline]
+    fn may_have_come(&self) -> bool {
+        each!(self, link => link.may_have_come())
+    }
+
+    #[inline]
     fn is_quiet(&self) -> bool {
         each!(self, link => link.is_quiet())
     }

@@ -69,6 +69,8 @@ pub(crate) struct Shared {
     /// Where the helper sleeps: `sockets` while it is armed, and `kick`.
     helper_at: OwnedFd,
     kick: OwnedFd,
+    /// Wakes the thread that sleeps at the sockets, for what another one has done.
+    bell: OwnedFd,
     pub(crate) helper: Mutex<Option<JoinHandle<()>>>,
     /// The helper looks now and then, so that nothing has to ring.
     is_watching: AtomicBool,
@@ -97,6 +99,8 @@ pub(crate) struct State {
     asked: Instant,
     /// A thread of the program sleeps at the sockets.
     is_asleep: bool,
+    /// The bell was rung for it.
+    is_rung: bool,
     /// Whether the sockets wake the helper.
     is_helper_on: bool,
     waiting: usize,
@@ -111,14 +115,19 @@ impl Shared {
         let make = || -> std::io::Result<_> {
             let sockets = epoll::create(CreateFlags::CLOEXEC)?;
             let helper_at = epoll::create(CreateFlags::CLOEXEC)?;
-            let kick = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+            let eventfd =
+                || rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
+            let (kick, bell) = (eventfd()?, eventfd()?);
             epoll::add(&helper_at, &sockets, EventData::new_u64(0), EventFlags::IN)?;
             epoll::add(&helper_at, &kick, EventData::new_u64(1), EventFlags::IN)?;
-            Ok((sockets, helper_at, kick))
+            Ok((sockets, helper_at, kick, bell))
         };
-        let (sockets, helper_at, kick) = make().map_err(Error::io("cannot make an endpoint"))?;
+        let (sockets, helper_at, kick, bell) =
+            make().map_err(Error::io("cannot make an endpoint"))?;
         let mut engine = Engine::new();
         let own = engine.add_link(AnyLink::Own(OwnLink::new(settings.envelopes as u32)));
+        epoll::add(&sockets, &bell, event_data(own), EventFlags::IN)
+            .map_err(|error| Error::io("cannot make an endpoint")(error.into()))?;
         let state = State {
             engine,
             hot: Vec::new(),
@@ -130,6 +139,7 @@ impl Shared {
             polls: 0,
             asked: Instant::now(),
             is_asleep: false,
+            is_rung: false,
             is_helper_on: true,
             waiting: 0,
             spinner: Spinner::lasting(settings.spin()),
@@ -144,6 +154,7 @@ impl Shared {
             sockets,
             helper_at,
             kick,
+            bell,
             helper: Mutex::new(None),
             is_watching: AtomicBool::new(false),
             own,
@@ -275,6 +286,9 @@ impl Shared {
             .engine
             .send(to, head, memory, how)
             .inspect_err(|_| self.sweep(&mut state))?;
+        if to == self.own {
+            self.tell(&mut state);
+        }
         if request.is_some() || state.engine.is_sending(to) {
             state.heat(to);
             state.is_sending = true;
@@ -374,6 +388,7 @@ impl Shared {
     pub(crate) fn cancel(&self, request: Request) -> Result<bool, Error> {
         let mut state = self.state();
         let result = state.engine.cancel(request);
+        self.tell(&mut state);
         self.leave(&mut state);
         result
     }
@@ -478,15 +493,18 @@ impl Shared {
             spinner.woke();
             let mut state = self.state();
             state.is_asleep = false;
+            if std::mem::take(&mut state.is_rung) {
+                let _ = rustix::io::read(&self.bell, &mut [0; 8]);
+            }
             self.handle(&mut state, &events);
             self.set_helper(&mut state);
-            self.tell(&state);
+            self.tell(&mut state);
         }
         let mut state = self.state();
         state.spinner = spinner;
         self.leave(&mut state);
         // Somebody else has to sleep at the sockets now.
-        self.tell(&state);
+        self.tell(&mut state);
         Ok(found)
     }
 
@@ -513,6 +531,9 @@ impl Shared {
             let events = self.events(Duration::ZERO);
             happened |= !events.is_empty();
             self.handle(state, &events);
+        }
+        if happened {
+            self.tell(state);
         }
         happened
     }
@@ -804,7 +825,7 @@ impl Shared {
                     self.arm_all(&mut state);
                 }
                 self.sweep(&mut state);
-                self.tell(&state);
+                self.tell(&mut state);
                 is_fetching = state.engine.is_fetching();
                 drop(state);
                 self.run_handlers();
@@ -824,7 +845,7 @@ impl Shared {
             if state.is_stopping || !state.engine.fetch_some() {
                 return;
             }
-            self.tell(&state);
+            self.tell(&mut state);
             drop(state);
             // The program's threads want to look, too.
             std::thread::yield_now();
@@ -832,7 +853,12 @@ impl Shared {
     }
 
     /// Threads of the program that wait may find something now.
-    fn tell(&self, state: &State) {
+    #[inline]
+    fn tell(&self, state: &mut State) {
+        if state.is_asleep && !state.is_rung {
+            state.is_rung = true;
+            let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
+        }
         if state.waiting > 0 {
             // Whoever has counted itself waits already, or is told that it need not.
             let _waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);

@@ -22,6 +22,12 @@ use crate::Error;
 /// One in so many chunks is for eager messages, but two at least.
 const EAGER_SHARE: u32 = 8;
 
+/// Bytes of parts under way that fit the caches of both ends.
+const NEAR: usize = 384 << 10;
+
+/// Looks at the reader before it is taken for slow: a few microseconds, in which it copies a part.
+const PATIENCE: u32 = 100;
+
 /// Frames read before the writer is told.
 const BATCH: u64 = 16;
 
@@ -43,6 +49,8 @@ pub(crate) struct ShmLink {
     read: u64,
     eager: Pool,
     parts: Pool,
+    /// It did not give a part back in time when last asked.
+    is_reader_slow: bool,
     /// Messages started, for envelopes, and those of them that had left the peer's queue when last asked.
     started: u32,
     left: u32,
@@ -77,6 +85,7 @@ impl ShmLink {
             read: 0,
             eager: Pool::new(sizes.chunk, eager),
             parts: Pool::new(sizes.chunk, out.chunks() - eager),
+            is_reader_slow: false,
             started: 0,
             left: 0,
             next: 0,
@@ -149,6 +158,18 @@ impl ShmLink {
         self.started.wrapping_sub(self.left) < self.their_envelopes
     }
 
+    /// Waits for a moment until few parts are under way, if the reader reads as fast as this end writes: what both use again and again stays in their
+    /// caches, and all chunks together are more than fit there.
+    fn keep_pace(&mut self) {
+        let (out, first) = (&self.out, self.eager.len() as u32);
+        let near = NEAR / self.chunk as usize;
+        let looks = if self.is_reader_slow { 1 } else { PATIENCE };
+        self.is_reader_slow = (0..looks).all(|_| {
+            std::hint::spin_loop();
+            self.parts.flying(|chunk| out.released(first + chunk)) > near
+        });
+    }
+
     /// The reader has read everything: what it has not given back, it holds.
     fn is_all_read(&mut self) -> Result<bool, Error> {
         self.read = self.out.taken(self.put)?;
@@ -212,6 +233,9 @@ impl Carrier for ShmLink {
             self.put(place, head, short);
             self.started = self.started.wrapping_add(starts.into());
             return Ok(Sent::Done);
+        }
+        if !starts {
+            self.keep_pace();
         }
         let first = self.eager.len() as u32;
         let (pool, base) = match starts {
@@ -333,6 +357,11 @@ impl Carrier for ShmLink {
     }
 
     #[inline]
+    fn may_have_come(&self) -> bool {
+        self.is_ready()
+    }
+
+    #[inline]
     fn is_quiet(&self) -> bool {
         self.told == self.next && !self.is_untold && !self.is_ready()
     }
@@ -351,6 +380,9 @@ impl Carrier for ShmLink {
     }
 
     fn flush(&mut self) -> Result<(), Error> {
+        if self.told != self.next {
+            self.tell();
+        }
         if std::mem::take(&mut self.is_untold) {
             self.back.wake_writer();
         }

@@ -45,6 +45,12 @@ impl Pool {
         self.sent.len()
     }
 
+    /// Chunks that wait for the reader, after those that came back were taken in.
+    pub(crate) fn flying(&mut self, released: impl Fn(u32) -> u32) -> usize {
+        self.reclaim(released);
+        self.flying.len()
+    }
+
     /// Takes room for `len` bytes, which is at most a chunk. `released` tells how many messages of
     /// a chunk the reader has released.
     pub(crate) fn take(&mut self, len: u32, released: impl Fn(u32) -> u32) -> Option<Span> {
@@ -52,13 +58,11 @@ impl Pool {
         if let Some(at) = self.open.iter().rposition(room) {
             return Some(self.open.remove(at));
         }
-        let chunk = self
-            .oldest(&released)
-            .or_else(|| self.free.pop())
-            .or_else(|| {
-                self.close_open(&released);
-                self.any(&released)
-            })?;
+        self.reclaim(&released);
+        let chunk = self.free.pop().or_else(|| {
+            self.close_open(&released);
+            self.any(&released)
+        })?;
         Some(Span { chunk, offset: 0 })
     }
 
@@ -101,10 +105,15 @@ impl Pool {
         released(chunk) == self.sent[chunk as usize]
     }
 
-    fn oldest(&mut self, released: impl Fn(u32) -> u32) -> Option<u32> {
-        let chunk = *self.flying.front()?;
-        self.all_released(chunk, released)
-            .then(|| self.flying.pop_front())?
+    /// Takes in what has come back in order. What came last is used first, because it is still in the caches.
+    fn reclaim(&mut self, released: impl Fn(u32) -> u32) {
+        while let Some(chunk) = self.flying.front().copied() {
+            if !self.all_released(chunk, &released) {
+                return;
+            }
+            self.flying.pop_front();
+            self.free.push(chunk);
+        }
     }
 
     fn any(&mut self, released: impl Fn(u32) -> u32) -> Option<u32> {

@@ -95,7 +95,7 @@ pub(crate) enum Caught {
 }
 
 impl<C: Carrier> Engine<C> {
-    /// Receives the next message of a link without posting a receive, if nothing else waits and it is the right one.
+    /// Receives the next message of a link without posting a receive, if it is short, and the right one, and nothing else waits.
     #[inline]
     pub(crate) fn catch(&mut self, from: LinkId, wanted: &Wanted, memory: &Memory) -> Caught {
         if !self.queues.is_empty() {
@@ -120,52 +120,12 @@ impl<C: Carrier> Engine<C> {
             };
             return Caught::It(status.fits(memory.len()));
         }
-        let is_it = |head: &Head| {
-            head.kind == Kind::Eager && !head.has(ACTIVE) && wanted.takes(from, head.value)
-        };
-        let mut placer = |head: &Head, len: usize| {
-            let place = memory
-                .contiguous()
-                .filter(|_| is_it(head) && len <= memory.len());
-            place.and_then(NonNull::new)
-        };
-        let (head, body) = match link.carrier.recv(&mut placer) {
-            Ok(Some(found)) => found,
-            Ok(None) => {
-                let _ = link.carrier.flush();
-                return Caught::Nothing;
-            }
-            Err(error) => {
-                self.fail(from, error);
-                return Caught::Other;
-            }
-        };
-        if !is_it(&head) {
-            if let Err(error) = self.handle(from.index as usize, head, body) {
-                self.fail(from, error);
-            }
+        if link.carrier.may_have_come() {
             return Caught::Other;
         }
-        let len = body.len();
-        if let Some(bytes) = body.as_ptr() {
-            // SAFETY: the body has that many bytes.
-            unsafe { memory.scatter(0, bytes, len) };
-        }
-        drop(body);
-        link.carrier.matched(len);
-        if head.has(SYNC) {
-            link.answers.push_back(Head::new(Kind::Taken, head.id, 0));
-            if let Err(error) = self.send_on(from.index as usize) {
-                self.fail(from, error);
-            }
-        }
-        self.is_untold = true;
-        let status = Status {
-            link: from,
-            tag: head.value,
-            len,
-        };
-        Caught::It(status.fits(memory.len()))
+        // The program waits: it is no loss of time to look whether the peer does.
+        let _ = link.carrier.flush();
+        Caught::Nothing
     }
 
     /// Begins to receive.
