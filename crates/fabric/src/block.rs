@@ -25,13 +25,15 @@ unsafe impl Sync for Block {}
 
 impl Block {
     pub(crate) fn new(size: usize) -> Block {
-        let layout = Block::layout(size);
+        Block::try_new(size).unwrap_or_else(|| handle_alloc_error(Block::layout(size)))
+    }
+
+    /// None where there is no memory for so many bytes.
+    pub(crate) fn try_new(size: usize) -> Option<Block> {
+        let layout = Layout::from_size_align(size.max(1), ALIGN).ok()?;
         // SAFETY: the layout's size is not zero.
         let base = unsafe { alloc_zeroed(layout) };
-        match NonNull::new(base) {
-            Some(base) => Block { base, size },
-            None => handle_alloc_error(layout),
-        }
+        NonNull::new(base).map(|base| Block { base, size })
     }
 
     fn layout(size: usize) -> Layout {

@@ -50,9 +50,9 @@ pub(crate) struct Sizes {
     pub(crate) silence_ms: u32,
 }
 
-const PAGE: u32 = 4096;
+pub(crate) const PAGE: u32 = 4096;
 const CHUNK_MAX: u32 = 16 << 20;
-const POOL_MAX: u64 = 1 << 30;
+pub(crate) const POOL_MAX: u64 = 1 << 30;
 pub(crate) const CHUNKS_MAX: u32 = 4096;
 const LARGE_MAX: u32 = 1 << 30;
 
@@ -128,6 +128,13 @@ impl Sizes {
     /// Bytes in a pool of so many chunks.
     pub(crate) fn pool(&self, chunks: u32) -> usize {
         chunks as usize * self.chunk as usize
+    }
+
+    /// Of so many chunks of a link, those at the end that are for messages that are written where they are sent from. Chunks for others are left, whatever
+    /// a server says.
+    pub(crate) fn arena(&self, chunks: u32) -> u32 {
+        let wanted = (self.large_max - self.message_max) / self.chunk;
+        wanted.min(chunks.saturating_sub(3))
     }
 
     pub(crate) fn silence(&self) -> Duration {

@@ -53,9 +53,13 @@ impl Message {
 
     /// The first `len` bytes of a block of ours.
     pub(crate) fn of_block(block: Block, len: usize) -> Message {
-        let start = block.range(0, len);
-        let _filled = Arc::new(Filled::new(block, None));
-        Message::new(start, len, Owner::Heap { _filled })
+        Message::of_filled(Arc::new(Filled::new(block, None)), len)
+    }
+
+    /// Likewise, where others use the block, too.
+    pub(crate) fn of_filled(filled: Arc<Filled>, len: usize) -> Message {
+        let start = filled.block().range(0, len);
+        Message::new(start, len, Owner::Heap { _filled: filled })
     }
 
     /// The message's first byte, at least 8-byte aligned (64 over shared memory). Valid until the

@@ -7,7 +7,7 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use rustix::fs::{MemfdFlags, SealFlags};
-use rustix::mm::{MapFlags, ProtFlags};
+use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 /// Creates `size` bytes of anonymous memory and seals its size. The name only shows in
 /// `/proc/PID/maps`. Pages are taken from the system when they are first touched, and all of it is
@@ -154,6 +154,14 @@ impl Mapping {
         unsafe { &*pointer }
     }
 
+    /// Gives the memory of these bytes back to the system, which are zero from then on, for all who have mapped them. Panics where they are not all
+    /// inside. That the system does not do so for this kind of memory changes nothing.
+    pub fn give_up(&self, offset: usize, len: usize) {
+        let start = self.range(offset, len);
+        // SAFETY: inside the mapping, and shared: whoever reads there finds zeros, as they might have been written by anybody.
+        let _ = unsafe { rustix::mm::madvise(start.cast(), len, Advice::LinuxRemove) };
+    }
+
     #[inline]
     fn atomic(&self, offset: usize, size: usize) -> *mut u8 {
         assert!(offset % size == 0, "unaligned atomic");
@@ -209,6 +217,21 @@ mod tests {
         rustix::fs::ftruncate(&open, 4096).unwrap();
         assert!(Mapping::new(&open, 4096, Protection::Read).is_err());
         assert!(Mapping::new(File::open("/proc/self/exe").unwrap(), 1, Protection::Read).is_err());
+    }
+
+    #[test]
+    fn what_is_given_up_is_zero_for_everybody() {
+        let fd = create("test", 3 * 4096).unwrap();
+        let writer = Mapping::new(&fd, 3 * 4096, Protection::ReadWrite).unwrap();
+        let reader = Mapping::new(&fd, 3 * 4096, Protection::Read).unwrap();
+        for page in 0..3 {
+            writer.word(page * 4096).store(7, Ordering::SeqCst);
+        }
+        writer.give_up(4096, 4096);
+        // SAFETY: the words lie inside the mapping and nobody writes meanwhile.
+        let found =
+            [0, 1, 2].map(|page| unsafe { reader.range(page * 4096, 4).cast::<u32>().read() });
+        assert_eq!(found, [7, 0, 7]);
     }
 
     #[test]

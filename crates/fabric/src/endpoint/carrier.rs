@@ -6,6 +6,7 @@ use super::head::Head;
 use super::memory::Memory;
 use super::settings::NEVER;
 use crate::block::Block;
+use crate::shm::Extent;
 use crate::{Error, Message};
 
 /// The longest payload that travels in the same cache line as its head.
@@ -135,6 +136,16 @@ pub(crate) trait Carrier {
 
     /// Whether it is certain, without a system call, that nothing has come and nothing has to be told.
     fn is_quiet(&self) -> bool {
+        false
+    }
+
+    /// Memory that the peer reads, too, for a message of so many bytes. None where there is none, or it is not worth it.
+    fn reserve(&mut self, _len: usize) -> Option<Extent> {
+        None
+    }
+
+    /// Whether all of this memory is sent at once where it lies, however long it is: as an eager message that wants an envelope and no room.
+    fn hands_over(&self, _memory: &Memory) -> bool {
         false
     }
 

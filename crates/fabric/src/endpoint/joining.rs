@@ -21,6 +21,7 @@ use super::shm::ShmLink;
 use super::stream::StreamLink;
 use super::terms::{Limits, Terms};
 use super::{Endpoint, LinkId};
+use crate::config::{CHUNKS_MAX, PAGE, POOL_MAX};
 use crate::connect;
 use crate::listener::{Incoming, ServerWay};
 use crate::shm::{client_lanes, server_lanes, LINK_SLOTS};
@@ -28,7 +29,7 @@ use crate::token::random;
 use crate::{Address, Config, Error, Token, Transport};
 
 const MAGIC: [u8; 4] = *b"MgnE";
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 const KEY: usize = 16;
 const HEAD: usize = MAGIC.len() + 2 + KEY + Terms::BYTES;
 
@@ -45,14 +46,19 @@ const SILENCE_MAX: Duration = Duration::from_secs(3600);
 /// First connections that wait for their second one, at most.
 const HALF_MAX: usize = 256;
 
-/// Sizes of a link's memory.
+/// Sizes of a link's memory: in each direction the pool of chunks, and as many bytes for reserved messages as `large_max` is above `message_max`, which
+/// [`crate::config::Sizes::arena`] finds again.
 fn config(settings: &Settings, silence: Duration) -> Config {
+    let chunk = settings.chunk.next_multiple_of(PAGE as usize);
+    let pool = (settings.chunks * settings.chunk).next_multiple_of(chunk);
+    let most = (POOL_MAX as usize).min(CHUNKS_MAX as usize * chunk);
+    let arena = settings.reserved.min(most.saturating_sub(pool)) / chunk * chunk;
     Config {
         silence,
         message_max: settings.chunk,
-        send_pool_bytes: settings.chunks * settings.chunk,
-        recv_pool_bytes: settings.chunks * settings.chunk,
-        large_max: settings.chunk,
+        send_pool_bytes: pool + arena,
+        recv_pool_bytes: pool + arena,
+        large_max: settings.chunk + arena,
     }
 }
 

@@ -4,9 +4,11 @@ use std::ptr::NonNull;
 
 use super::carrier::{Body, Carrier, Payload, Placer, Sent, Words};
 use super::head::Head;
+use super::memory::Memory;
 use super::own::OwnLink;
 use super::shm::ShmLink;
 use super::stream::StreamLink;
+use crate::shm::Extent;
 use crate::Error;
 
 pub(crate) enum AnyLink {
@@ -75,6 +77,14 @@ impl Carrier for AnyLink {
 
     fn early_max(&self) -> usize {
         each!(self, link => link.early_max())
+    }
+
+    fn reserve(&mut self, len: usize) -> Option<Extent> {
+        each!(self, link => link.reserve(len))
+    }
+
+    fn hands_over(&self, memory: &Memory) -> bool {
+        each!(self, link => link.hands_over(memory))
     }
 
     fn fetches_from(&self) -> usize {

@@ -1,8 +1,10 @@
 //! The program's memory that a message is sent from or received into.
 
 use std::ptr;
+use std::sync::Arc;
 
 use super::carrier::{Payload, Words, SHORT};
+use super::reserving::Written;
 
 /// One or several pieces of memory, taken as one message in their order.
 ///
@@ -12,6 +14,8 @@ use super::carrier::{Payload, Words, SHORT};
 pub(crate) enum Memory {
     One(*mut u8, usize),
     Many(Box<[(*mut u8, usize)]>, usize),
+    /// The first bytes of memory that was reserved, and is kept as long as this value lives.
+    Written(Arc<Written>, usize),
 }
 
 // SAFETY: the memory belongs to no thread, and whoever made the value has promised that nobody
@@ -36,7 +40,7 @@ impl Memory {
 
     pub(crate) fn len(&self) -> usize {
         match self {
-            Memory::One(_, len) | Memory::Many(_, len) => *len,
+            Memory::One(_, len) | Memory::Many(_, len) | Memory::Written(_, len) => *len,
         }
     }
 
@@ -49,6 +53,14 @@ impl Memory {
         let is_inside = offset <= *size && len <= size - offset;
         // SAFETY: inside the memory, which is valid by the promise of whoever made it.
         is_inside.then(|| Memory::One(unsafe { start.add(offset) }, len))
+    }
+
+    /// The memory that was reserved for it, if it was.
+    pub(crate) fn written(&self) -> Option<&Arc<Written>> {
+        match self {
+            Memory::Written(written, _) => Some(written),
+            _ => None,
+        }
     }
 
     /// All of it, to be sent.
@@ -64,6 +76,7 @@ impl Memory {
     pub(crate) fn contiguous(&self) -> Option<*mut u8> {
         match self {
             Memory::One(start, _) => Some(*start),
+            Memory::Written(written, _) => Some(written.start()),
             Memory::Many(..) => None,
         }
     }
@@ -84,6 +97,10 @@ impl Memory {
                 &one
             }
             Memory::Many(pieces, _) => pieces,
+            Memory::Written(written, size) => {
+                one = [(written.start(), *size)];
+                &one
+            }
         };
         for (start, size) in pieces {
             if offset >= *size {

@@ -19,6 +19,7 @@ mod own;
 mod progress;
 mod queue;
 mod remote;
+mod reserving;
 mod settings;
 mod shm;
 #[cfg(test)]
@@ -36,6 +37,7 @@ pub use joining::Joined;
 pub use ops::{Request, Status};
 pub use queue::Wanted;
 pub use remote::{Key, Offered};
+pub use reserving::Reservation;
 pub use settings::{Settings, NEVER};
 
 use carrier::Body;

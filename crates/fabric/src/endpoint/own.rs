@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::carrier::{Body, Carrier, Payload, Placer, Sent, SHORT};
 use super::head::{Head, Kind};
+use super::memory::Memory;
 use crate::block::Block;
 use crate::{Error, Message};
 
@@ -47,10 +48,15 @@ impl Carrier for OwnLink {
     fn send(&mut self, head: &Head, payload: Payload<'_>) -> Result<Sent, Error> {
         let len = payload.len;
         let held = if len > SHORT { len } else { 0 };
+        let written = payload
+            .memory
+            .written()
+            .filter(|_| head.kind == Kind::Eager);
+        let handed = written.and_then(|written| written.to_message(len));
         match head.kind {
             Kind::Eager | Kind::Offer => {
                 if self.queued >= self.envelopes
-                    || (head.kind == Kind::Eager && self.bytes + held > BYTES)
+                    || (head.kind == Kind::Eager && handed.is_none() && self.bytes + held > BYTES)
                 {
                     return Ok(Sent::NoCredit);
                 }
@@ -62,8 +68,8 @@ impl Carrier for OwnLink {
             _ if self.frames.len() >= FRAMES => return Ok(Sent::Busy),
             _ => {}
         }
-        let body = match len {
-            0..=SHORT => {
+        let body = match (len, handed) {
+            (0..=SHORT, _) => {
                 let mut short = [0; SHORT];
                 // SAFETY: so many bytes fit the array.
                 unsafe {
@@ -73,6 +79,7 @@ impl Carrier for OwnLink {
                 };
                 Body::short(&short[..len])
             }
+            (_, Some(message)) => Body::Held(message),
             _ => {
                 let block = Block::new(len);
                 let start = block.range(0, len);
@@ -116,6 +123,10 @@ impl Carrier for OwnLink {
 
     fn early_max(&self) -> usize {
         0
+    }
+
+    fn hands_over(&self, memory: &Memory) -> bool {
+        memory.written().is_some_and(|written| written.is_private())
     }
 
     fn flush(&mut self) -> Result<(), Error> {

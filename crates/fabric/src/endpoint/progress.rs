@@ -622,7 +622,7 @@ impl Shared {
         events
     }
 
-    /// Ends the links to machines that have stopped answering, of which no event tells.
+    /// Ends the links to machines that have stopped answering, of which no event tells; and gives memory back that is of no use any more.
     fn ask(&self, state: &mut State) {
         if state.asked.elapsed() < ASK {
             return;
@@ -636,6 +636,11 @@ impl Shared {
             .collect();
         for id in silent {
             self.has_gone(state, id);
+        }
+        for (_, link) in state.engine.links() {
+            if let AnyLink::Shm(link) = link {
+                link.tidy();
+            }
         }
     }
 

@@ -18,6 +18,9 @@ pub struct Settings {
     pub chunk: usize,
     /// Chunks in each direction of such a link.
     pub chunks: usize,
+    /// Bytes of shared memory in each direction of such a link for messages that are written where they are sent from. They are taken from the system
+    /// when they are used, and given back later.
+    pub reserved: usize,
     /// The longest message that is sent before its receiver asks for it, as far as the receiver permits.
     pub eager_shm: usize,
     pub eager_unix: usize,
@@ -44,6 +47,7 @@ impl Default for Settings {
         Settings {
             chunk: 32 << 10,
             chunks: 72,
+            reserved: 64 << 20,
             eager_shm: 16 << 10,
             eager_unix: 64 << 10,
             eager_tcp: 64 << 10,
@@ -98,7 +102,7 @@ const fn or_off(key: Key) -> Key {
 
 const EAGER_MIN: usize = 64;
 
-const KEYS: [Key; 12] = [
+const KEYS: [Key; 13] = [
     key(
         "chunk",
         "a chunk of shared memory",
@@ -112,6 +116,13 @@ const KEYS: [Key; 12] = [
         |s| &mut s.chunks,
         4,
         4096,
+    ),
+    key(
+        "reserved",
+        "for messages that are written where they are sent from, in each direction",
+        |s| &mut s.reserved,
+        0,
+        1 << 30,
     ),
     key(
         "eager_shm",

@@ -1,8 +1,8 @@
 //! A link through shared memory.
 //!
 //! Heads and short payloads travel in the slots of a lane, longer payloads in its chunks: the first of them take eager messages, packed one behind the
-//! other, the others parts of offered messages, so that messages that nobody receives can't keep those from going on. What the reader gives back it
-//! counts in words of its own, which no data delays.
+//! other, the others parts of offered messages, so that messages that nobody receives can't keep those from going on. Behind them is memory for messages
+//! that are written where they are sent from. What the reader gives back it counts in words of its own, which no data delays.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -12,11 +12,12 @@ use mgn_sys::peer::Credentials;
 use super::carrier::{Body, Carrier, Payload, Placer, Sent, Words};
 use super::direct::{self, Direct};
 use super::head::{Head, Kind};
+use super::memory::Memory;
 use super::terms::Limits;
 use crate::block::ALIGN;
 use crate::config::Sizes;
 use crate::peer::Peer;
-use crate::shm::{Descriptor, Lane, Pool, Span, IN_SLOT, LINK_SLOTS, SHORT};
+use crate::shm::{Arena, Descriptor, Extent, Lane, Pool, Span, IN_SLOT, LINK_SLOTS, SHORT};
 use crate::Error;
 
 /// One in so many chunks is for eager messages, but two at least.
@@ -51,6 +52,9 @@ pub(crate) struct ShmLink {
     parts: Pool,
     /// It did not give a part back in time when last asked.
     is_reader_slow: bool,
+    arena: Arc<Arena>,
+    /// Where the peer's arena begins.
+    arena_back: u32,
     /// Messages started, for envelopes, and those of them that had left the peer's queue when last asked.
     started: u32,
     left: u32,
@@ -73,7 +77,9 @@ impl ShmLink {
         credentials: Option<Credentials>,
         (out, back): (Arc<Lane>, Arc<Lane>),
     ) -> ShmLink {
-        let eager = (out.chunks() / EAGER_SHARE).max(2).min(out.chunks() - 1);
+        let arena = sizes.arena(out.chunks());
+        let pooled = out.chunks() - arena;
+        let eager = (pooled / EAGER_SHARE).max(2).min(pooled - 1);
         ShmLink {
             chunk: sizes.chunk,
             eager_max: limits.eager.min(sizes.chunk as usize),
@@ -84,8 +90,10 @@ impl ShmLink {
             put: 0,
             read: 0,
             eager: Pool::new(sizes.chunk, eager),
-            parts: Pool::new(sizes.chunk, out.chunks() - eager),
+            parts: Pool::new(sizes.chunk, pooled - eager),
             is_reader_slow: false,
+            arena: Arc::new(Arena::new(&out, arena)),
+            arena_back: back.chunks() - sizes.arena(back.chunks()),
             started: 0,
             left: 0,
             next: 0,
@@ -138,6 +146,15 @@ impl ShmLink {
             self.back.close_reader();
             self.out.wake_reader();
         }
+    }
+
+    /// Gives back memory that has been of no use for a while. To be called now and then.
+    pub(crate) fn tidy(&self) {
+        self.arena.tidy();
+    }
+
+    fn extent<'a>(&self, memory: &'a Memory) -> Option<&'a Extent> {
+        memory.written()?.extent_in(&self.arena)
     }
 
     #[inline]
@@ -237,6 +254,16 @@ impl Carrier for ShmLink {
         if !starts {
             self.keep_pace();
         }
+        if let Some(extent) = self.extent(payload.memory).filter(|_| starts) {
+            let place = Descriptor {
+                place: extent.send(payload.len),
+                offset: 0,
+                len: payload.len as u32,
+            };
+            self.put(place, head, Words::default());
+            self.started = self.started.wrapping_add(1);
+            return Ok(Sent::Done);
+        }
         let first = self.eager.len() as u32;
         let (pool, base) = match starts {
             true => (&mut self.eager, 0),
@@ -315,7 +342,10 @@ impl Carrier for ShmLink {
             }
             return Ok(Some((head, Body::Short(short, found.len as u8))));
         }
-        let message = self.back.message(found, self.chunk as usize)?;
+        let message = match found.place < self.arena_back {
+            true => self.back.message(found, self.chunk as usize)?,
+            false => self.back.long_message(found, self.arena_back)?,
+        };
         Ok(Some((head, Body::Held(message))))
     }
 
@@ -364,6 +394,18 @@ impl Carrier for ShmLink {
     #[inline]
     fn is_quiet(&self) -> bool {
         self.told == self.next && !self.is_untold && !self.is_ready()
+    }
+
+    fn reserve(&mut self, len: usize) -> Option<Extent> {
+        match len > SHORT {
+            true => self.arena.take(len),
+            // It travels in the slot.
+            false => None,
+        }
+    }
+
+    fn hands_over(&self, memory: &Memory) -> bool {
+        self.extent(memory).is_some()
     }
 
     fn fetches_from(&self) -> usize {

@@ -20,6 +20,7 @@ use rustix::net::{RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendFlags
 use super::carrier::{Body, Carrier, Payload, Placer, Sent, SHORT};
 use super::direct::{self, Direct};
 use super::head::{Head, Kind, FOLLOWS, HEAD, PUT, REMOTE, SYNC};
+use super::memory::Memory;
 use super::settings::PART_MAX;
 use super::terms::{Limits, Terms};
 use crate::block::Block;
@@ -99,8 +100,17 @@ unsafe impl Send for Place {}
 struct Outgoing {
     head: Head,
     sent: usize,
-    /// Of a frame whose memory may be used again: what has not been written.
-    rest: Option<Vec<u8>>,
+    rest: Rest,
+}
+
+/// Where the rest of a frame is that has partly been written.
+enum Rest {
+    /// Where it was: the same frame is sent again.
+    Same,
+    /// What has not been written of it, whose memory may be used again.
+    Copied(Vec<u8>),
+    /// All of it, in memory that is kept for it.
+    Kept { header: [u8; FRAME], memory: Memory },
 }
 
 impl StreamLink {
@@ -148,51 +158,27 @@ impl StreamLink {
         let Some(outgoing) = &mut self.outgoing else {
             return Ok(true);
         };
-        let Some(rest) = &outgoing.rest else {
-            return Ok(false);
-        };
-        while outgoing.sent < rest.len() {
-            match write(&self.data, &[IoSlice::new(&rest[outgoing.sent..])])? {
-                0 => return Ok(false),
-                sent => outgoing.sent += sent,
+        let whole = match &outgoing.rest {
+            Rest::Same => return Ok(false),
+            Rest::Copied(rest) => {
+                while outgoing.sent < rest.len() {
+                    match write(&self.data, &[IoSlice::new(&rest[outgoing.sent..])])? {
+                        0 => break,
+                        sent => outgoing.sent += sent,
+                    }
+                }
+                rest.len()
             }
+            Rest::Kept { header, memory } => {
+                outgoing.sent = write_frame(&self.data, header, memory.payload(), outgoing.sent)?;
+                FRAME + memory.len()
+            }
+        };
+        if outgoing.sent < whole {
+            return Ok(false);
         }
         self.outgoing = None;
         Ok(true)
-    }
-
-    /// Writes a frame from byte `from` on. Gives how far it came.
-    fn write_frame(
-        &self,
-        header: &[u8; FRAME],
-        payload: Payload<'_>,
-        mut from: usize,
-    ) -> Result<usize, Error> {
-        let whole = FRAME + payload.len;
-        while from < whole {
-            let mut slices = [IoSlice::new(&[]); 16];
-            let mut count = 0;
-            if from < FRAME {
-                slices[0] = IoSlice::new(&header[from..]);
-                count = 1;
-            }
-            let skip = from.saturating_sub(FRAME);
-            payload
-                .memory
-                .pieces(payload.offset + skip, payload.len - skip, |piece, len| {
-                    if count < slices.len() {
-                        // SAFETY: whoever sends promised that the memory stays as it is meanwhile.
-                        slices[count] =
-                            IoSlice::new(unsafe { std::slice::from_raw_parts(piece, len) });
-                        count += 1;
-                    }
-                });
-            match write(&self.data, &slices[..count])? {
-                0 => break,
-                sent => from += sent,
-            }
-        }
-        Ok(from)
     }
 
     /// Reads what the control socket has. Credit counts at once.
@@ -368,6 +354,39 @@ impl Place {
     }
 }
 
+/// Writes a frame from byte `from` on. Gives how far it came.
+fn write_frame(
+    data: &Peer,
+    header: &[u8; FRAME],
+    payload: Payload<'_>,
+    mut from: usize,
+) -> Result<usize, Error> {
+    let whole = FRAME + payload.len;
+    while from < whole {
+        let mut slices = [IoSlice::new(&[]); 16];
+        let mut count = 0;
+        if from < FRAME {
+            slices[0] = IoSlice::new(&header[from..]);
+            count = 1;
+        }
+        let skip = from.saturating_sub(FRAME);
+        payload
+            .memory
+            .pieces(payload.offset + skip, payload.len - skip, |piece, len| {
+                if count < slices.len() {
+                    // SAFETY: whoever sends promised that the memory stays as it is meanwhile.
+                    slices[count] = IoSlice::new(unsafe { std::slice::from_raw_parts(piece, len) });
+                    count += 1;
+                }
+            });
+        match write(data, &slices[..count])? {
+            0 => break,
+            sent => from += sent,
+        }
+    }
+    Ok(from)
+}
+
 fn credited(used: &mut Credit, head: &Head) -> Result<(), Error> {
     let bytes = usize::try_from(head.value).unwrap_or(usize::MAX);
     if head.id > used.envelopes || bytes > used.bytes {
@@ -403,7 +422,7 @@ impl Carrier for StreamLink {
         let mut from = 0;
         if !self.finish_rest()? {
             match &self.outgoing {
-                Some(outgoing) if outgoing.rest.is_none() && outgoing.head == *head => {
+                Some(outgoing) if matches!(outgoing.rest, Rest::Same) && outgoing.head == *head => {
                     from = outgoing.sent
                 }
                 _ => return Ok(Sent::Busy),
@@ -419,18 +438,27 @@ impl Carrier for StreamLink {
             self.used.envelopes += 1;
             self.used.bytes += bytes;
         }
-        let sent = self.write_frame(&header, payload, from)?;
+        let sent = write_frame(&self.data, &header, payload, from)?;
         if sent < FRAME + len && head.kind == Kind::Part {
             // Its memory stays as it is until all of it is sent: the same frame is sent again from here on.
             self.outgoing = Some(Outgoing {
                 head: *head,
                 sent,
-                rest: None,
+                rest: Rest::Same,
             });
             return Ok(Sent::Busy);
         }
         self.outgoing = None;
-        if sent < FRAME + len {
+        if sent < FRAME + len && payload.memory.written().is_some() {
+            self.outgoing = Some(Outgoing {
+                head: *head,
+                sent,
+                rest: Rest::Kept {
+                    header,
+                    memory: payload.memory.clone(),
+                },
+            });
+        } else if sent < FRAME + len {
             let mut rest = header[sent.min(FRAME)..].to_vec();
             let skip = sent.saturating_sub(FRAME);
             let start = rest.len();
@@ -445,7 +473,7 @@ impl Carrier for StreamLink {
             self.outgoing = Some(Outgoing {
                 head: *head,
                 sent: 0,
-                rest: Some(rest),
+                rest: Rest::Copied(rest),
             });
         }
         let is_sync = head.has(SYNC) && head.kind != Kind::Part;

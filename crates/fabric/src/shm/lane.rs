@@ -246,6 +246,34 @@ impl Lane {
         Ok(Message::new(self.pool.map.range(start, len), len, owner))
     }
 
+    /// A message that the writer says begins with a chunk, at or behind the first one that need not be a message's only one.
+    pub(crate) fn long_message(
+        self: &Arc<Lane>,
+        found: Descriptor,
+        first: u32,
+    ) -> Result<Message, Error> {
+        let (chunk, len) = (found.place, found.len as usize);
+        if !(first..self.chunks).contains(&chunk) {
+            return Err(Error::PeerMisbehaved(
+                "a message lies in a chunk that is not there",
+            ));
+        }
+        let size = self.pool.map.len() / self.chunks as usize;
+        let start = chunk as usize * size;
+        if found.offset != 0 || len > self.pool.map.len() - start {
+            return Err(Error::PeerMisbehaved(
+                "a message reaches beyond the memory for it",
+            ));
+        }
+        let owner = Owner::Shared {
+            lane: self.clone(),
+            counter: chunk,
+            region: None,
+            offset: start as u32,
+        };
+        Ok(Message::new(self.pool.map.range(start, len), len, owner))
+    }
+
     /// How many messages the reader has taken, as far as it says, checked against how many were
     /// put.
     pub(crate) fn taken(&self, put: u64) -> Result<u64, Error> {

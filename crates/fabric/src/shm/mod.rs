@@ -2,8 +2,10 @@
 //!
 //! The server makes three sealed pieces of memory and passes them to the client: control words for
 //! both directions, and a pool of chunks for each. [`lane`] is the protocol between the two ends of
-//! one direction, [`pool`] the writer's private bookkeeping, [`region`] memory for long messages.
+//! one direction, [`pool`] the writer's private bookkeeping, [`region`] memory for long messages. Endpoints' long
+//! messages lie in an [`arena`].
 
+mod arena;
 #[cfg(test)]
 mod hostile;
 mod lane;
@@ -19,6 +21,7 @@ use std::sync::Arc;
 use mgn_sys::peer::Credentials;
 use mgn_sys::{memory, Mapping, Protection};
 
+pub(crate) use arena::{Arena, Extent};
 pub(crate) use lane::{Descriptor, Lane, Memory, IN_SLOT, LINK_SLOTS, SHORT, SLOTS};
 #[cfg(test)]
 pub(crate) use news::checked::Checked;

@@ -1,18 +1,26 @@
-//! Messages that the receiver reads from their sender's memory, a slice at a time, so that others go on meanwhile.
+//! Long messages that are copied from where they lie, a slice at a time, so that others go on meanwhile.
 
 use std::ptr::NonNull;
 
-use super::super::carrier::Carrier;
+use super::super::carrier::{Body, Carrier};
 use super::super::head::{Head, Kind, FETCHED};
 use super::super::ops::State;
 use super::super::LinkId;
-use super::receiving::{Inbound, Target};
+use super::receiving::{finish_received, Inbound, Target};
 use super::remote::Errand;
 use super::Engine;
 use crate::Error;
 
-/// Bytes read at once.
-const SLICE: usize = 1 << 20;
+/// Bytes copied at once.
+pub(super) const SLICE: usize = 1 << 20;
+
+/// A message that is being copied to where it was wanted.
+pub(super) enum Fetch {
+    /// It is in the memory of a link's peer: its number, and whether it answers a request of ours.
+    Peers(LinkId, u32, bool),
+    /// It is here, for an operation that has so many bytes of it.
+    Here { op: u32, body: Body, got: usize },
+}
 
 impl<C: Carrier> Engine<C> {
     /// Has a message that was matched come: fetches it, or asks its sender for it.
@@ -23,7 +31,7 @@ impl<C: Carrier> Engine<C> {
         let inbound = inbound.expect("the caller has matched it");
         let may_fetch = inbound.address != 0 && inbound.got == 0 && inbound.len > 0;
         match may_fetch && inbound.len >= link.carrier.fetches_from() {
-            true => self.fetching.push_back((link.id, id, false)),
+            true => self.fetching.push_back(Fetch::Peers(link.id, id, false)),
             false => link.answers.push_back(Head::new(Kind::Accept, id, 0)),
         }
     }
@@ -42,8 +50,13 @@ impl<C: Carrier> Engine<C> {
     /// Reads a slice of a message. False when there was none to read.
     #[inline]
     pub(crate) fn fetch_some(&mut self) -> bool {
-        let Some((from, id, is_answer)) = self.fetching.pop_front() else {
-            return false;
+        let (from, id, is_answer) = match self.fetching.pop_front() {
+            Some(Fetch::Peers(from, id, is_answer)) => (from, id, is_answer),
+            Some(Fetch::Here { op, body, got }) => {
+                self.copy_slice(op, body, got);
+                return true;
+            }
+            None => return false,
         };
         if self.link(from).is_some() {
             if let Err(error) = self.fetch_slice(from, id, is_answer) {
@@ -51,6 +64,26 @@ impl<C: Carrier> Engine<C> {
             }
         }
         true
+    }
+
+    fn copy_slice(&mut self, op: u32, body: Body, got: usize) {
+        let len = (body.len() - got).min(SLICE);
+        if let (State::Receive(receive), Some(bytes)) = (self.ops.state(op), body.as_ptr()) {
+            // SAFETY: the body has so many bytes more.
+            unsafe { receive.memory.scatter(got, bytes.add(got), len) };
+        }
+        match got + len < body.len() {
+            true => self.fetching.push_back(Fetch::Here {
+                op,
+                body,
+                got: got + len,
+            }),
+            // Its memory is the sender's again before anybody is told of the end.
+            false => {
+                drop(body);
+                finish_received(&mut self.ops, op);
+            }
+        }
     }
 
     fn fetch_slice(&mut self, from: LinkId, id: u32, is_answer: bool) -> Result<(), Error> {
@@ -103,7 +136,7 @@ impl<C: Carrier> Engine<C> {
         } else {
             inbound.got += len;
             if inbound.got < inbound.len {
-                self.fetching.push_back((from, id, is_answer));
+                self.fetching.push_back(Fetch::Peers(from, id, is_answer));
                 return Ok(());
             }
             say(FETCHED);

@@ -20,6 +20,7 @@ use super::remote::Key;
 use super::LinkId;
 use crate::Error;
 
+use fetching::Fetch;
 use receiving::{place, Inbound, Target};
 pub(crate) use receiving::{Active, Bytes, Caught};
 use remote::{Errand, Exposed};
@@ -41,8 +42,8 @@ pub(crate) struct Engine<C> {
     queues: Queues,
     /// Messages for handlers, in the order of their arrival.
     pub(crate) active: VecDeque<Active>,
-    /// Messages that are being read from their sender's memory.
-    fetching: VecDeque<(LinkId, u32, bool)>,
+    /// Messages that are being copied from where they lie.
+    fetching: VecDeque<Fetch>,
     exposed: HashMap<Key, Exposed>,
     /// Some peer was given something back, and may not have heard of it.
     is_untold: bool,

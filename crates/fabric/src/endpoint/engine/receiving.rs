@@ -1,5 +1,6 @@
 //! What comes in: matching messages with receives, holding those that wait, and putting parts together.
 
+use std::collections::VecDeque;
 use std::ptr::NonNull;
 
 use super::super::carrier::{Body, Carrier};
@@ -9,6 +10,7 @@ use super::super::ops::{Ops, Request, State, Status};
 use super::super::queue::{Queues, Unexpected, Wanted, What};
 use super::super::remote::Key;
 use super::super::LinkId;
+use super::fetching::{Fetch, SLICE};
 use super::{Engine, Link};
 use crate::Error;
 
@@ -281,7 +283,13 @@ impl<C: Carrier> Engine<C> {
         };
         link.answers
             .extend(sync.map(|id| Head::new(Kind::Taken, id, 0)));
-        let len = finish_whole(&mut self.ops, op, from, head.value, body);
+        let len = finish_whole(
+            &mut self.ops,
+            &mut self.fetching,
+            op,
+            (from, head.value),
+            body,
+        );
         link.carrier.matched(len);
         Ok(())
     }
@@ -465,7 +473,13 @@ impl<C: Carrier> Engine<C> {
         let from = found.from;
         match found.what {
             What::Whole { body, sync } => {
-                let len = finish_whole(&mut self.ops, op, from, found.tag, body);
+                let len = finish_whole(
+                    &mut self.ops,
+                    &mut self.fetching,
+                    op,
+                    (from, found.tag),
+                    body,
+                );
                 if let Some(link) = self.link(from) {
                     link.leaves_queue(len);
                     link.answers
@@ -611,7 +625,7 @@ pub(super) fn matched(ops: &mut Ops, op: u32, link: LinkId, tag: u64, len: usize
 
 /// A receive has all of its message.
 #[inline]
-fn finish_received(ops: &mut Ops, op: u32) {
+pub(super) fn finish_received(ops: &mut Ops, op: u32) {
     let State::Receive(receive) = ops.state(op) else {
         return;
     };
@@ -622,12 +636,23 @@ fn finish_received(ops: &mut Ops, op: u32) {
 
 /// A receive has found a message that is here. Gives its length.
 #[inline(always)]
-fn finish_whole(ops: &mut Ops, op: u32, link: LinkId, tag: u64, body: Body) -> usize {
+fn finish_whole(
+    ops: &mut Ops,
+    fetching: &mut VecDeque<Fetch>,
+    op: u32,
+    (link, tag): (LinkId, u64),
+    body: Body,
+) -> usize {
     let len = body.len();
     let State::Receive(receive) = ops.state(op) else {
         return len;
     };
     if let Some(bytes) = body.as_ptr() {
+        if len > SLICE {
+            receive.status = Some(Box::new(Status { link, tag, len }));
+            fetching.push_back(Fetch::Here { op, body, got: 0 });
+            return len;
+        }
         // SAFETY: the body has that many bytes.
         unsafe { receive.memory.scatter(0, bytes, len) };
     }

@@ -8,6 +8,7 @@ use super::super::memory::Memory;
 use super::super::ops::{Request, State};
 use super::super::remote::{Key, KEY};
 use super::super::LinkId;
+use super::fetching::Fetch;
 use super::receiving::{matched, Inbound, Target};
 use super::sending::{nothing, Outgoing, Phase};
 use super::{Engine, Link};
@@ -339,7 +340,7 @@ impl<C: Carrier> Engine<C> {
             }
             address => {
                 inbound.address = address;
-                self.fetching.push_back((from, head.id, true));
+                self.fetching.push_back(Fetch::Peers(from, head.id, true));
                 Ok(())
             }
         }

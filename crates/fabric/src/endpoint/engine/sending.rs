@@ -10,6 +10,7 @@ use super::super::settings::NEVER;
 use super::super::LinkId;
 use super::remote::Place;
 use super::{Engine, Link};
+use crate::shm::Extent;
 use crate::Error;
 
 /// How a message is to be sent.
@@ -80,7 +81,10 @@ impl<C: Carrier> Engine<C> {
             return Err(self.why_gone(to));
         };
         let may_go = link.outbox.is_empty() || how.unordered;
-        if may_go && !how.sync && memory.len() <= link.carrier.eager_max() {
+        if may_go
+            && !how.sync
+            && (memory.len() <= link.carrier.eager_max() || link.carrier.hands_over(&memory))
+        {
             let payload = Payload {
                 memory: &memory,
                 offset: 0,
@@ -126,6 +130,14 @@ impl<C: Carrier> Engine<C> {
             self.fail(to, error);
         }
         Ok(Some(request))
+    }
+
+    /// Memory that a link's peer reads, too, for a message of so many bytes; none where there is none for it.
+    pub(crate) fn reserve(&mut self, to: LinkId, len: usize) -> Result<Option<Extent>, Error> {
+        match self.link(to) {
+            Some(link) => Ok(link.carrier.reserve(len)),
+            None => Err(self.why_gone(to)),
+        }
     }
 
     /// Gives up a send that has not been matched. False when it is too late, or not known yet.
@@ -302,7 +314,8 @@ impl<C: Carrier> Engine<C> {
             }
             return Ok(sent == Sent::Done);
         }
-        if len <= carrier.eager_max() {
+        let is_handed = carrier.hands_over(&outgoing.memory);
+        if is_handed || len <= carrier.eager_max() {
             let payload = Payload {
                 memory: &outgoing.memory,
                 offset: 0,
@@ -316,8 +329,8 @@ impl<C: Carrier> Engine<C> {
                     return Ok(true);
                 }
                 Sent::Busy => return Ok(false),
-                // Nothing is offered that is as short as an offer.
-                Sent::NoCredit if len <= OFFER => return Ok(false),
+                // Nothing is offered that is as short as an offer, or needs no room but an envelope.
+                Sent::NoCredit if is_handed || len <= OFFER => return Ok(false),
                 Sent::NoCredit => {}
             }
         }

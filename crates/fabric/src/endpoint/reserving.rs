@@ -1,0 +1,172 @@
+//! Messages that are written where they are sent from.
+//!
+//! Over shared memory that is memory which the receiver reads, too: neither end copies a message that is written there and taken where it lies. Where
+//! there is no such memory, or no more of it, the memory is this process's own: over sockets it is sent from there, and to itself it is handed over.
+
+use std::fmt;
+use std::ptr;
+use std::sync::Arc;
+
+use super::engine::How;
+use super::head::{Head, Kind};
+use super::memory::Memory;
+use super::progress::Shared;
+use super::{Endpoint, LinkId, Request};
+use crate::block::Block;
+use crate::message::Filled;
+use crate::shm::{Arena, Extent};
+use crate::{Error, Message};
+
+/// Memory that a message is written into, until it has been sent.
+pub(crate) struct Written {
+    start: *mut u8,
+    len: usize,
+    place: Place,
+}
+
+enum Place {
+    Private(Arc<Filled>),
+    Shared(Extent),
+}
+
+// SAFETY: the memory is kept by the place, belongs to no thread, and is only reached by raw pointer.
+unsafe impl Send for Written {}
+// SAFETY: as for Send.
+unsafe impl Sync for Written {}
+
+impl Written {
+    fn shared(extent: Extent, len: usize) -> Written {
+        Written {
+            start: extent.start(),
+            len,
+            place: Place::Shared(extent),
+        }
+    }
+
+    /// Memory of this process's own.
+    pub(crate) fn private(len: usize) -> Result<Written, Error> {
+        let block = Block::try_new(len).ok_or_else(|| {
+            Error::io(format!("cannot reserve {len} bytes"))(std::io::ErrorKind::OutOfMemory.into())
+        })?;
+        Ok(Written {
+            start: block.range(0, len),
+            len,
+            place: Place::Private(Arc::new(Filled::new(block, None))),
+        })
+    }
+
+    pub(crate) fn start(&self) -> *mut u8 {
+        self.start
+    }
+
+    /// Its place in memory that both ends of a link share, if it is that link's.
+    pub(crate) fn extent_in(&self, arena: &Arc<Arena>) -> Option<&Extent> {
+        match &self.place {
+            Place::Shared(extent) => Some(extent).filter(|extent| extent.is_of(arena)),
+            Place::Private(_) => None,
+        }
+    }
+
+    pub(crate) fn is_private(&self) -> bool {
+        matches!(self.place, Place::Private(_))
+    }
+
+    /// The first `len` bytes as a message, where they lie. None where they are a peer's, too.
+    pub(crate) fn to_message(&self, len: usize) -> Option<Message> {
+        match &self.place {
+            Place::Private(filled) => Some(Message::of_filled(filled.clone(), len)),
+            Place::Shared(_) => None,
+        }
+    }
+}
+
+impl fmt::Debug for Written {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Written")
+            .field("len", &self.len)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Memory in which a message is being written. Dropping it cancels.
+///
+/// Over shared memory the other process may see and change it from the start, and it starts out with whatever earlier messages left there.
+pub struct Reservation {
+    shared: Arc<Shared>,
+    link: LinkId,
+    written: Arc<Written>,
+}
+
+impl Endpoint {
+    /// Memory for a message of up to `len` bytes to a link's peer. Never waits: where the memory that both share is used up, it is this process's own.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for a link that was closed; [`Error::Io`] where there is no memory.
+    pub fn reserve(&self, to: LinkId, len: usize) -> Result<Reservation, Error> {
+        let extent = self.shared.state().engine.reserve(to, len)?;
+        let written = match extent {
+            Some(extent) => Written::shared(extent, len),
+            None => Written::private(len)?,
+        };
+        Ok(Reservation {
+            shared: self.shared.clone(),
+            link: to,
+            written: Arc::new(written),
+        })
+    }
+}
+
+impl Reservation {
+    /// The first byte, 64-byte aligned. Valid until the reservation is committed or dropped.
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.written.start
+    }
+
+    pub fn len(&self) -> usize {
+        self.written.len
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.written.len == 0
+    }
+
+    /// Copies `bytes` to `offset`. Panics where they do not fit.
+    pub fn write(&mut self, offset: usize, bytes: &[u8]) {
+        let len = self.written.len;
+        assert!(
+            offset <= len && bytes.len() <= len - offset,
+            "write beyond the reservation"
+        );
+        // SAFETY: the target lies inside the reservation, which nobody else on this side writes to while `self` is borrowed exclusively; `bytes` cannot
+        // overlap it, being an ordinary slice.
+        unsafe {
+            ptr::copy_nonoverlapping(bytes.as_ptr(), self.written.start.add(offset), bytes.len())
+        }
+    }
+
+    /// Begins to send the first `used` bytes as one message. The memory is kept until they are sent: nobody has to wait for the request, which can also
+    /// be detached. None: it has ended already.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for more than was reserved, or for a link that was closed; what the transport says. The message is then lost.
+    pub fn commit(self, used: usize, tag: u64, how: How) -> Result<Option<Request>, Error> {
+        self.send(Head::new(Kind::Eager, 0, tag), used, how)
+    }
+
+    fn send(self, head: Head, used: usize, how: How) -> Result<Option<Request>, Error> {
+        if used > self.written.len {
+            return Err(Error::Misuse("a commit is longer than its reservation"));
+        }
+        let memory = Memory::Written(self.written, used);
+        self.shared.send(self.link, head, memory, how)
+    }
+}
+
+impl fmt::Debug for Reservation {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Reservation")
+            .field("link", &self.link)
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}
