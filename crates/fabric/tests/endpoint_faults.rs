@@ -24,6 +24,9 @@ const SYNC: How = How {
 /// What a TCP peer's machine may be silent for.
 const SILENCE: Duration = Duration::from_secs(2);
 
+/// A message that is written where it is sent from.
+const LONG: usize = 1 << 20;
+
 /// A message that takes long: so many times so many bytes.
 const TIMES: usize = 4096;
 const PIECE: usize = 8 << 20;
@@ -72,6 +75,20 @@ fn child() {
                     .isend(link, 2, &pieces, How::default())
                     .unwrap()
                     .unwrap();
+            }
+            ready("");
+            thread::sleep(Duration::from_secs(60));
+        }
+        "holds" => {
+            let endpoint = Endpoint::new().unwrap();
+            let link = join(&endpoint, &kind, &address).unwrap();
+            let mut held = Vec::new();
+            for _ in 0..10 {
+                let mut room = endpoint.reserve(link, LONG).unwrap();
+                room.write(0, &[7; LONG]);
+                room.commit(LONG, 1, How::default()).unwrap();
+                held.push(endpoint.take(&Wanted::new(link, 1), None).unwrap().unwrap());
+                held.last().unwrap().to_vec();
             }
             ready("");
             thread::sleep(Duration::from_secs(60));
@@ -221,6 +238,107 @@ fn a_peer_killed_in_the_middle_ends_everything_and_leaves_nothing() {
             thread::sleep(Duration::from_millis(10));
         }
         assert_eq!(left_over(), before, "{kind:?}");
+    }
+}
+
+/// Writes a message where it is sent from. Nobody waits for its end.
+fn send_written(endpoint: &Endpoint, link: LinkId, len: usize) {
+    let mut room = endpoint.reserve(link, len).unwrap();
+    room.write(0, &vec![len as u8; len]);
+    if let Some(request) = room.commit(len, 1, How::default()).unwrap() {
+        endpoint.detach(request).unwrap();
+    }
+}
+
+#[test]
+fn a_peer_killed_with_reserved_messages_leaves_those_that_it_sent_and_nothing_else() {
+    let _alone = alone();
+    for kind in ALL {
+        let endpoint = Endpoint::new().unwrap();
+        let before = left_over();
+        let (listener, folder) = kind.listen();
+        let (mut other, link, held) = thread::scope(|scope| {
+            let start = || Other::start("holds", &kind, listener.address(), Apart::default());
+            let other = scope.spawn(start);
+            let link = accept(&endpoint, &listener);
+            let mut held = Vec::new();
+            for _ in 0..10 {
+                send_written(&endpoint, link, LONG);
+                let wanted = Wanted::new(link, 1);
+                held.push(endpoint.take(&wanted, Some(PATIENCE)).unwrap().unwrap());
+            }
+            (other.join().unwrap().0, link, held)
+        });
+        let open = endpoint.reserve(link, LONG).unwrap();
+        send_written(&endpoint, link, LONG);
+        other.signal(libc::SIGKILL);
+        let end = endpoint.recv(Wanted::new(link, 2), &mut []);
+        assert!(matches!(end, Err(Error::Closed(_))), "{kind:?}: {end:?}");
+        other.child.wait().unwrap();
+        for message in &held {
+            assert!(message.to_vec() == [7; LONG], "{kind:?}");
+        }
+        let end = open.commit(LONG, 1, How::default());
+        assert!(matches!(end, Err(Error::Closed(_))), "{kind:?}: {end:?}");
+        drop((held, other, listener, folder));
+        let start = Instant::now();
+        while left_over() != before && start.elapsed() < Duration::from_secs(2) {
+            thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(left_over(), before, "{kind:?}");
+    }
+}
+
+/// Bytes of memory that this process uses: what it shares, and all.
+fn resident() -> (usize, usize) {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let bytes = |name: &str| {
+        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+        let kib = line.split_whitespace().nth(1).unwrap();
+        kib.parse::<usize>().unwrap() << 10
+    };
+    (bytes("RssShmem:"), bytes("VmRSS:"))
+}
+
+#[test]
+fn reserved_memory_does_not_grow_and_is_given_back() {
+    let _alone = alone();
+    for kind in ALL {
+        let (listener, _folder) = kind.listen();
+        let (one, other) = (Endpoint::new().unwrap(), Endpoint::new().unwrap());
+        let (there, here) = thread::scope(|scope| {
+            let here = scope.spawn(|| join(&one, &kind, listener.address()).unwrap());
+            (accept(&other, &listener), here.join().unwrap())
+        });
+        let turn = |i: usize| {
+            let len = [1, 3000, 40_000, 400_000][i % 4];
+            send_written(&one, here, len);
+            drop(one.reserve(here, 5 * len).unwrap());
+            let wanted = Wanted::new(there, 1);
+            let taken = other.take(&wanted, Some(PATIENCE)).unwrap().unwrap();
+            assert_eq!(taken.len(), len);
+            // Both ends have it in their memory now.
+            assert!(taken.to_vec().iter().all(|byte| *byte == len as u8));
+        };
+        (0..500).for_each(turn);
+        let (before, start) = (resident(), Instant::now());
+        (0..10_000).for_each(turn);
+        let after = resident();
+        assert!(
+            after.1 < before.1 + (8 << 20),
+            "{kind:?}: {before:?} {after:?}"
+        );
+        while resident().0 + (400 << 10) > after.0 && start.elapsed() < Duration::from_secs(60) {
+            if kind.transport != SHM.transport {
+                break;
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "{kind:?}: {after:?}"
+        );
+        turn(3);
     }
 }
 

@@ -638,3 +638,194 @@ fn what_one_thread_sends_to_its_own_endpoint_wakes_another() {
         assert!(receiver.join().unwrap() < Duration::from_secs(20));
     });
 }
+
+/// Writes a message where it is sent from.
+fn send_written(endpoint: &Endpoint, link: LinkId, tag: u64, bytes: &[u8], how: How) {
+    // More than is used.
+    let mut room = endpoint.reserve(link, bytes.len() + 77).unwrap();
+    assert_eq!(room.len(), bytes.len() + 77);
+    assert_eq!(room.as_mut_ptr() as usize % 64, 0);
+    room.write(0, bytes);
+    if let Some(request) = room.commit(bytes.len(), tag, how).unwrap() {
+        endpoint.wait(request, LONG).unwrap().unwrap();
+    }
+}
+
+#[test]
+fn what_is_written_in_reserved_memory_arrives_whichever_way_it_is_received() {
+    each(|transport| {
+        let ((one, here), (other, there)) = pair(transport);
+        let (sender, receiver) = channel();
+        other.set_handler(3, move |message| sender.send(message.to_vec()).unwrap());
+        let run = |from: &Endpoint, to: LinkId, at: &Endpoint, link: LinkId| {
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    for (i, len) in LENGTHS.into_iter().enumerate() {
+                        for (tag, how) in [(1, How::default()), (2, SYNC), (3, How::default())] {
+                            send_written(from, to, tag, &pattern(len, i), how);
+                        }
+                    }
+                });
+                for (i, len) in LENGTHS.into_iter().enumerate() {
+                    // Posted before it comes, or not.
+                    let mut into = vec![0; len + 9];
+                    let status = at.recv(Wanted::new(link, 1), &mut into).unwrap();
+                    assert_eq!(status.len, len);
+                    assert!(into[..len] == pattern(len, i), "{transport} {len}");
+                    assert_eq!(into[len..], [0; 9]);
+                    at.peek(&Wanted::new(link, 2), LONG).unwrap().unwrap();
+                    let end = at.recv(Wanted::new(link, 2), &mut into[..len / 2]);
+                    match (end, len / 2 == len) {
+                        (Ok(_), true) => {}
+                        (Err(Error::Truncated { len: all, room }), false) => {
+                            assert_eq!((all, room), (len, len / 2))
+                        }
+                        (end, _) => panic!("{transport} {len}: {end:?}"),
+                    }
+                    assert!(into[..len / 2] == pattern(len, i)[..len / 2]);
+                    let taken = at.take(&Wanted::new(link, 3), LONG).unwrap().unwrap();
+                    assert!(taken.to_vec() == pattern(len, i), "{transport} {len}");
+                }
+            });
+        };
+        run(&one, here, &other, there);
+        run(&other, there, &one, here);
+        run(&one, one.own(), &one, one.own());
+        for (i, len) in LENGTHS.into_iter().enumerate() {
+            let mut room = one.reserve(here, len).unwrap();
+            room.write(0, &pattern(len, i));
+            let request = room.commit_active(len, 3, 0, How::default()).unwrap();
+            let got = receiver.recv_timeout(Duration::from_secs(10)).unwrap();
+            assert!(got == pattern(len, i), "{transport} {len}");
+            if let Some(request) = request {
+                one.wait(request, LONG).unwrap().unwrap();
+            }
+        }
+    });
+}
+
+#[test]
+fn reserved_messages_and_others_keep_their_order() {
+    each(|transport| {
+        let ((one, here), (other, there)) = pair(transport);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for i in 0..1500 {
+                    let bytes = pattern(i * 997 % 90_000, i);
+                    match i % 3 {
+                        0 => one.send(here, 7, &bytes, How::default()).unwrap(),
+                        _ => send_written(&one, here, 7, &bytes, How::default()),
+                    }
+                }
+            });
+            let mut into = vec![0; 90_000];
+            for i in 0..1500 {
+                let len = i * 997 % 90_000;
+                match i % 2 {
+                    0 => {
+                        let found = other.recv(Wanted::new(there, 7), &mut into).unwrap();
+                        assert_eq!(found.len, len, "{transport} {i}");
+                        assert!(into[..len] == pattern(len, i), "{transport} {i}");
+                    }
+                    _ => {
+                        let found = other.take(&Wanted::new(there, 7), LONG).unwrap().unwrap();
+                        assert!(found.to_vec() == pattern(len, i), "{transport} {i}");
+                    }
+                }
+            }
+        });
+    });
+}
+
+#[test]
+fn reserved_memory_that_is_held_blocks_nothing_and_is_released_in_any_order() {
+    each(|transport| {
+        let ((one, here), (other, there)) = pair(transport);
+        // More than the shared memory for it, most of which is never sent.
+        let mut rooms: Vec<_> = (0..30)
+            .map(|_| one.reserve(here, 5 << 20).unwrap())
+            .collect();
+        let mut held: Vec<_> = (0..90)
+            .map(|i| {
+                let (len, at) = ([30, 3000, 300_000][i % 3], i * 7 % (30 - i / 6));
+                let bytes = pattern(len, i);
+                let mut room = match i % 6 {
+                    0 => rooms.swap_remove(at),
+                    _ => one.reserve(here, len).unwrap(),
+                };
+                room.write(0, &bytes);
+                let request = room.commit(len, 7, How::default()).unwrap();
+                let taken = other.take(&Wanted::new(there, 7), LONG).unwrap().unwrap();
+                if let Some(request) = request {
+                    one.wait(request, LONG).unwrap().unwrap();
+                }
+                (i, len, taken)
+            })
+            .collect();
+        while !held.is_empty() {
+            let (i, len, taken) = held.swap_remove(held.len() * 5 / 7);
+            assert!(taken.to_vec() == pattern(len, i), "{transport} {i}");
+            // Whatever is held or was never sent.
+            send_written(&one, here, 8, &pattern(15_000, i), How::default());
+            let mut into = vec![0; 15_000];
+            other.recv(Wanted::new(there, 8), &mut into).unwrap();
+            assert!(into == pattern(15_000, i));
+        }
+    });
+}
+
+#[test]
+fn a_reservation_ends_with_its_link_and_its_length() {
+    each(|transport| {
+        let ((one, here), (other, there)) = pair(transport);
+        let room = one.reserve(here, 1000).unwrap();
+        let error = room.commit(1001, 1, How::default()).unwrap_err();
+        assert!(matches!(error, Error::Misuse(_)), "{error}");
+        let error = one.reserve(here, usize::MAX).unwrap_err();
+        assert!(matches!(error, Error::Io { .. }), "{error}");
+        let mut room = one.reserve(here, 100_000).unwrap();
+        room.write(99_999, &[5]);
+        // Held over the end of the link that it came by.
+        let taken = thread::scope(|scope| {
+            let bytes = pattern(100_000, 1);
+            let one = &one;
+            scope.spawn(move || send_written(one, here, 1, &bytes, How::default()));
+            other.take(&Wanted::new(there, 1), LONG).unwrap().unwrap()
+        });
+        one.close(here);
+        let error = room.commit(100_000, 1, How::default()).unwrap_err();
+        assert!(matches!(error, Error::Closed(_)), "{error}");
+        assert!(one.reserve(here, 10).is_err());
+        other.recv(Wanted::new(there, 1), &mut []).unwrap_err();
+        drop(one);
+        assert!(taken.to_vec() == pattern(100_000, 1), "{transport}");
+        drop(other);
+        assert!(taken.to_vec() == pattern(100_000, 1), "{transport}");
+    });
+}
+
+#[test]
+fn a_reserved_message_that_waits_for_an_envelope_can_be_cancelled() {
+    each(|transport| {
+        let ((one, here), (other, there)) = pair(transport);
+        let sends: Vec<_> = (0..400)
+            .map(|i| {
+                let mut room = one.reserve(here, 1000).unwrap();
+                room.write(0, &pattern(1000, i));
+                room.commit(1000, 1, How::default()).unwrap()
+            })
+            .collect();
+        let last = sends[399].expect("so many cannot wait at the other end");
+        assert!(one.cancel(last).unwrap());
+        assert!(matches!(one.test(last), Err(Error::Cancelled)));
+        for i in 0..399 {
+            let taken = other.take(&Wanted::new(there, 1), LONG).unwrap().unwrap();
+            assert!(taken.to_vec() == pattern(1000, i), "{transport} {i}");
+        }
+        for send in sends[..399].iter().copied().flatten() {
+            one.wait(send, LONG).unwrap().unwrap();
+        }
+        let none = other.take(&Wanted::new(there, 1), Some(Duration::from_millis(30)));
+        assert!(none.unwrap().is_none());
+    });
+}

@@ -8,7 +8,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use super::engine::How;
-use super::head::{Head, Kind};
+use super::head::{Head, Kind, ACTIVE};
 use super::memory::Memory;
 use super::progress::Shared;
 use super::{Endpoint, LinkId, Request};
@@ -151,6 +151,25 @@ impl Reservation {
     /// [`Error::Misuse`] for more than was reserved, or for a link that was closed; what the transport says. The message is then lost.
     pub fn commit(self, used: usize, tag: u64, how: How) -> Result<Option<Request>, Error> {
         self.send(Head::new(Kind::Eager, 0, tag), used, how)
+    }
+
+    /// Likewise for a handler of the peer's.
+    ///
+    /// # Errors
+    /// As for [`Reservation::commit`].
+    pub fn commit_active(
+        self,
+        used: usize,
+        handler: u16,
+        tag: u64,
+        how: How,
+    ) -> Result<Option<Request>, Error> {
+        let head = Head {
+            flags: ACTIVE,
+            handler,
+            ..Head::new(Kind::Eager, 0, tag)
+        };
+        self.send(head, used, how)
     }
 
     fn send(self, head: Head, used: usize, how: How) -> Result<Option<Request>, Error> {
