@@ -22,7 +22,7 @@ use super::stream::StreamLink;
 use super::{Endpoint, How, LinkId, Piece, Request, Status, Wanted};
 use crate::config::{Config, Sizes};
 use crate::peer::Peer;
-use crate::shm::{client_lanes, create, server_lanes, Lane, LINK_SLOTS};
+use crate::shm::{client_lanes, create, server_lanes, Descriptor, Lane, LINK_SLOTS};
 use crate::testing::Random;
 use crate::Error;
 
@@ -328,6 +328,21 @@ unsafe fn begin_all(endpoint: &Endpoint, link: LinkId, memory: *mut u8) -> Vec<R
             );
         }
     }
+    for len in [20, 600, 100_000] {
+        let Ok(mut room) = endpoint.reserve(link, len) else {
+            continue;
+        };
+        room.write(0, &vec![1; len]);
+        let how = How {
+            sync: len == 600,
+            unordered: false,
+        };
+        let end = match len {
+            20 => room.commit_active(len, 2, 1, how),
+            _ => room.commit(len - 1, 1, how),
+        };
+        all.extend(end.unwrap_or(None));
+    }
     all
 }
 
@@ -389,15 +404,23 @@ fn noise_ends_nothing_but_its_link() {
     endpoint.recv(Wanted::any(), &mut [0; 4]).unwrap();
 }
 
-/// Two links over the same shared memory, the memory itself, and a way to hang up.
-fn shared_pair(one: &Endpoint, other: &Endpoint) -> (LinkId, LinkId, Vec<Mapping>, UnixStream) {
+/// Of links with 16 chunks each way, and an arena of 30.
+fn sizes() -> Sizes {
     let config = Config {
         message_max: 4096,
-        send_pool_bytes: 16 * 4096,
-        recv_pool_bytes: 16 * 4096,
+        send_pool_bytes: 46 * 4096,
+        recv_pool_bytes: 46 * 4096,
+        large_max: 31 * 4096,
         ..Config::default()
     };
     let sizes = Sizes::new(&config).unwrap();
+    assert_eq!(sizes.arena(sizes.to_server), 30);
+    sizes
+}
+
+/// Two links over the same shared memory, the memory itself, and a way to hang up.
+fn shared_pair(one: &Endpoint, other: &Endpoint) -> (LinkId, LinkId, Vec<Mapping>, UnixStream) {
+    let sizes = sizes();
     let fds = create(&sizes, LINK_SLOTS).unwrap();
     let copies = fds.each_ref().map(|fd| fd.try_clone().unwrap());
     let control = 2 * Lane::bytes(sizes.to_server, LINK_SLOTS);
@@ -456,6 +479,53 @@ fn talk(
         let _ = endpoint.take(&Wanted::new(link, 1), Some(Duration::ZERO));
     }
     ends
+}
+
+#[test]
+fn each_lie_about_a_place_ends_the_link() {
+    let endpoint = Endpoint::new().unwrap();
+    let place = |place: u32, offset: u32, len: u32| Descriptor { place, offset, len };
+    let chunk = 4096;
+    let lies = [
+        place(46, 0, 100),
+        place(u32::MAX, 0, 100),
+        place(1 << 31, 0, 100),
+        place(16, 0, 30 * chunk + 1),
+        place(45, 0, chunk + 1),
+        place(20, 0, u32::MAX),
+        place(20, 64, 100),
+        place(15, 0, chunk + 1),
+        place(15, chunk, 1),
+    ];
+    for (at, found) in lies.into_iter().enumerate() {
+        let sizes = sizes();
+        let fds = create(&sizes, LINK_SLOTS).unwrap();
+        let copies = fds.each_ref().map(|fd| fd.try_clone().unwrap());
+        let (near, _far) = UnixStream::pair().unwrap();
+        let near = peer(near);
+        let server = server_lanes(&sizes, fds, LINK_SLOTS, Some(near.clone())).unwrap();
+        let (out, _back) = client_lanes(&sizes, copies.into(), LINK_SLOTS, None).unwrap();
+        let limits = Limits::usual(&Transport::Shm);
+        let link = ShmLink::new(near, &sizes, &limits, None, server);
+        let link = endpoint.shared.add(AnyLink::Shm(Box::new(link))).unwrap();
+        // All of the arena is fine, as often as one likes.
+        let head = Head::new(Kind::Eager, 0, 1).encode();
+        let whole = place(16, 0, 30 * chunk);
+        out.put_frame(0, whole, head, [0; 3]);
+        out.put_frame(1, whole, head, [0; 3]);
+        out.put_frame(2, found, head, [0; 3]);
+        let mut into = vec![1; 30 * chunk as usize];
+        endpoint.recv(Wanted::new(link, 1), &mut into).unwrap();
+        assert!(into.iter().all(|byte| *byte == 0));
+        let taken = endpoint.take(&Wanted::new(link, 1), SOON).unwrap().unwrap();
+        let end = endpoint.recv(Wanted::new(link, 1), &mut into);
+        assert!(
+            matches!(end, Err(Error::PeerMisbehaved(_))),
+            "{at}: {end:?}"
+        );
+        assert_eq!(taken.to_vec().len(), 30 * chunk as usize);
+    }
+    assert!(is_well(&endpoint));
 }
 
 #[test]

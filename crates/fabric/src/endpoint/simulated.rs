@@ -3,12 +3,14 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::carrier::{Body, Carrier, Payload, Placer, Sent, SHORT};
 use super::engine::{Engine, How};
 use super::head::{Head, Kind, ACTIVE};
 use super::memory::Memory;
 use super::queue::Wanted;
+use super::reserving::Written;
 use super::{LinkId, Request};
 use crate::block::Block;
 use crate::{Error, Message};
@@ -80,7 +82,8 @@ impl Carrier for Simulated {
         };
         let in_band = self.world.borrow().in_band;
         if matches!(head.kind, Kind::Eager | Kind::Offer) && !in_band {
-            if out.envelopes >= ENVELOPES || out.bytes + eager > self.bytes_max {
+            let is_handed = head.kind == Kind::Eager && self.hands_over(payload.memory);
+            if out.envelopes >= ENVELOPES || (!is_handed && out.bytes + eager > self.bytes_max) {
                 return Ok(Sent::NoCredit);
             }
             out.envelopes += 1;
@@ -139,7 +142,8 @@ impl Carrier for Simulated {
             } else {
                 0
             };
-            if back.bytes + eager > self.bytes_max {
+            // Longer ones have been handed over.
+            if eager <= EAGER && back.bytes + eager > self.bytes_max {
                 return Ok(None);
             }
             back.envelopes += u32::from(starts);
@@ -189,6 +193,11 @@ impl Carrier for Simulated {
 
     fn early_max(&self) -> usize {
         2 * PART
+    }
+
+    /// Some have a place where both ends reach them, and others have none.
+    fn hands_over(&self, memory: &Memory) -> bool {
+        memory.written().is_some() && memory.len() % 3 > 0
     }
 
     fn flush(&mut self) -> Result<(), Error> {
@@ -286,6 +295,18 @@ pub(super) fn memory(bytes: &mut [u8]) -> Memory {
     Memory::one(bytes.as_mut_ptr(), bytes.len())
 }
 
+/// The same bytes, where they are sent from.
+fn written(bytes: &[u8]) -> Memory {
+    let written = Written::private(bytes.len() + 9).unwrap();
+    // SAFETY: there is more room than that.
+    unsafe {
+        written
+            .start()
+            .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len())
+    };
+    Memory::Written(Arc::new(written), bytes.len())
+}
+
 fn ended(cluster: &mut Cluster, node: usize, request: Option<Request>) -> Result<usize, Error> {
     let Some(request) = request else {
         return Ok(0);
@@ -331,8 +352,12 @@ fn messages_of_all_lengths_arrive_in_order() {
                         sync: chance.below(3) == 0,
                         unordered: false,
                     };
-                    let request =
-                        cluster.nodes[0].send(there, tagged(5), memory(&mut sent[next_send]), how);
+                    let bytes = &mut sent[next_send];
+                    let bytes = match chance.below(3) {
+                        0 => written(bytes),
+                        _ => memory(bytes),
+                    };
+                    let request = cluster.nodes[0].send(there, tagged(5), bytes, how);
                     sends.extend(request.unwrap());
                     next_send += 1;
                 }
@@ -537,7 +562,10 @@ fn a_death_ends_everything_that_waits_for_it() {
         let mut waits = Vec::new();
         for (i, bytes) in bytes.iter_mut().enumerate() {
             let len = chance.below(10_000) as usize;
-            let piece = memory(&mut bytes[..len]);
+            let piece = match i {
+                0 => written(&bytes[..len]),
+                _ => memory(&mut bytes[..len]),
+            };
             match i % 4 {
                 0 => waits.push((
                     0,
@@ -587,10 +615,15 @@ fn what_is_not_taken_can_be_cancelled() {
     for seed in 1..50 {
         let mut cluster = Cluster::new(2, seed, 4, false);
         let (there, here) = (cluster.link(0, 1), cluster.link(1, 0));
-        let mut bytes = vec![3; 10_000];
-        let mut got = vec![0; 10_000];
+        let mut bytes = vec![3; 9999];
+        let mut got = vec![0; 9999];
+        // In reserved memory it is offered, too, where it cannot be handed over.
+        let offered = |bytes: &mut [u8]| match seed % 3 {
+            0 => written(bytes),
+            _ => memory(bytes),
+        };
         let send = cluster.nodes[0]
-            .send(there, tagged(1), memory(&mut bytes), How::default())
+            .send(there, tagged(1), offered(&mut bytes), How::default())
             .unwrap()
             .unwrap();
         for _ in 0..seed % 7 {
@@ -613,7 +646,7 @@ fn what_is_not_taken_can_be_cancelled() {
                 ));
             }
             (Ok(_), Some(receive)) => {
-                assert_eq!(ended(&mut cluster, 1, Some(receive)).unwrap(), 10_000);
+                assert_eq!(ended(&mut cluster, 1, Some(receive)).unwrap(), 9999);
             }
             (sent, _) => panic!("{sent:?}, seed {seed}"),
         }
@@ -657,6 +690,44 @@ fn messages_for_handlers_come_beside_the_others() {
         cluster.nodes[1].handled(here, eager);
     }
     assert_eq!(seen, [(7, 0), (8, 10), (9, 800), (10, 9000)]);
+}
+
+#[test]
+fn what_was_handed_over_comes_whole_and_waits_for_envelopes_only() {
+    let mut cluster = Cluster::new(2, 6, 3, false);
+    let (there, here) = (cluster.link(0, 1), cluster.link(1, 0));
+    // Over a slice, so that it is copied in several steps.
+    let long: Vec<u8> = (0..2_500_000).map(|at| (at / 1000) as u8).collect();
+    assert_eq!(long.len() % 3, 1);
+    let count = u64::from(ENVELOPES) + 5;
+    let sends: Vec<_> = (0..count)
+        .map(|tag| {
+            let bytes = &long[..if tag % 100 == 0 { long.len() } else { 5500 }];
+            cluster.nodes[0]
+                .send(there, tagged(tag), written(bytes), How::default())
+                .unwrap()
+        })
+        .collect();
+    while cluster.step() {}
+    for tag in 0..count {
+        let len = if tag % 100 == 0 { long.len() } else { 5500 };
+        let wanted = Wanted::new(here, tag);
+        if tag % 2 == 1 {
+            let (status, body) = cluster.nodes[1].take_in_place(&wanted).unwrap();
+            assert_eq!((status.tag, body.len()), (tag, len));
+        } else {
+            let mut into = vec![0; len];
+            let receive = cluster.nodes[1].receive(wanted, memory(&mut into));
+            while cluster.nodes[1].fetch_some() {}
+            assert_eq!(ended(&mut cluster, 1, Some(receive)).unwrap(), len);
+            assert!(into == long[..len]);
+        }
+        while cluster.step() {}
+    }
+    for send in sends {
+        ended(&mut cluster, 0, send).unwrap();
+    }
+    assert_eq!(cluster.nodes[0].ops.pending, 0);
 }
 
 /// So many messages each way, every thousandth a long one, each full of its own number. Nothing is lost, doubled, changed or overtaken.

@@ -453,6 +453,44 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn messages_that_lie_outside_are_caught() {
+        let lane = Arc::new(lane(8, 4096));
+        let at = |place: u32, offset: u32, len: u32| Descriptor { place, offset, len };
+        for found in [at(3, 0, 4096), at(3, 64, 4032), at(0, 4096, 0)] {
+            assert!(lane.message(found, 4096).is_ok(), "{found:?}");
+        }
+        for found in [
+            at(8, 0, 1),
+            at(3, 1, 1),
+            at(3, 64, 4033),
+            at(3, 8192, 0),
+            at(3, 0, u32::MAX),
+        ] {
+            assert!(lane.message(found, usize::MAX).is_err(), "{found:?}");
+        }
+        assert!(lane.message(at(3, 0, 101), 100).is_err());
+        for found in [at(3, 0, 5 * 4096), at(7, 0, 4096), at(5, 0, 0)] {
+            let message = lane.long_message(found, 3).unwrap();
+            assert_eq!(
+                message.segment().unwrap().offset,
+                found.place as usize * 4096
+            );
+        }
+        for found in [
+            at(2, 0, 1),
+            at(8, 0, 0),
+            at(u32::MAX, 0, 0),
+            at(3, 64, 1),
+            at(3, 0, 5 * 4096 + 1),
+            at(7, 0, 4097),
+            at(7, 0, u32::MAX),
+        ] {
+            assert!(lane.long_message(found, 3).is_err(), "{found:?}");
+        }
+        assert!(lane.long_message(at(8, 0, 0), 8).is_err(), "no such memory");
+    }
+
+    #[test]
     fn a_reader_that_lies_is_caught() {
         let lane = lane(2, 4096);
         lane.put(
