@@ -47,6 +47,8 @@ enum Command {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     Ours(&'static str),
+    /// Ours, written where it is sent from and read where it lies.
+    InPlace(&'static str),
     OpenMpi(&'static [&'static str]),
     Ucx(&'static str),
 }
@@ -91,6 +93,13 @@ const SHM_UCX: &[(&str, Way)] = &[
     ("Open MPI, no CMA", Way::OpenMpi(NO_CMA)),
     ("UCX", Way::Ucx("posix,cma,self")),
 ];
+/// Where what is written and read counts.
+const SHM_BOTH: &[(&str, Way)] = &[
+    ("shm", Way::Ours("shm")),
+    ("shm, in place", Way::InPlace("shm")),
+    ("Open MPI", Way::OpenMpi(CMA)),
+    ("Open MPI, no CMA", Way::OpenMpi(NO_CMA)),
+];
 const TCP: &[(&str, Way)] = &[
     ("tcp", Way::Ours("tcp")),
     ("unix", Way::Ours("unix")),
@@ -124,7 +133,7 @@ fn rows() -> Vec<Row> {
         Test::Fresh,
         64 << 10,
         0.0,
-        SHM,
+        SHM_BOTH,
         0.95,
     );
     row(
@@ -132,7 +141,7 @@ fn rows() -> Vec<Row> {
         Test::Fresh,
         1 << 20,
         0.0,
-        SHM,
+        SHM_BOTH,
         0.95,
     );
     row(
@@ -140,7 +149,7 @@ fn rows() -> Vec<Row> {
         Test::Fresh,
         16 << 20,
         0.0,
-        SHM,
+        SHM_BOTH,
         0.95,
     );
     row("one way, 8 B, sockets", Test::Latency, 8, 0.0, TCP, 1.0);
@@ -160,8 +169,22 @@ fn rows() -> Vec<Row> {
         TCP,
         0.95,
     );
-    row("available, 32 KiB", Test::Overlap, 32 << 10, 1e-3, SHM, 1.0);
-    row("available, 1 MiB", Test::Overlap, 1 << 20, 1e-3, SHM, 1.0);
+    row(
+        "available, 32 KiB",
+        Test::Overlap,
+        32 << 10,
+        1e-3,
+        SHM_BOTH,
+        1.0,
+    );
+    row(
+        "available, 1 MiB",
+        Test::Overlap,
+        1 << 20,
+        1e-3,
+        SHM_BOTH,
+        1.0,
+    );
     row(
         "available, 32 KiB, sockets",
         Test::Overlap,
@@ -212,7 +235,7 @@ fn is_there(way: &Way, options: &Options) -> bool {
         std::env::split_paths(&path).any(|folder| folder.join(name).exists())
     };
     match way {
-        Way::Ours(_) => true,
+        Way::Ours(_) | Way::InPlace(_) => true,
         Way::OpenMpi(_) => has("mpirun.openmpi") && options.target.join("bench/messages").exists(),
         Way::Ucx(_) => has("ucx_perftest"),
     }
@@ -241,9 +264,14 @@ fn run(row: &Row, options: &Options) -> Result<()> {
         for (_, way) in &ways {
             let before = probe::line();
             let sample = match way {
-                Way::Ours(transport) => {
-                    ours::run(transport, row.test, row.size, options.seconds, row.compute)
-                }
+                Way::Ours(transport) | Way::InPlace(transport) => ours::run(
+                    transport,
+                    matches!(way, Way::InPlace(_)),
+                    row.test,
+                    row.size,
+                    options.seconds,
+                    row.compute,
+                ),
                 Way::OpenMpi(with) => peers::open_mpi(
                     &options.target,
                     with,
@@ -283,7 +311,7 @@ fn run(row: &Row, options: &Options) -> Result<()> {
                 .iter()
                 .map(|round| row.test.value(row.size, &round[at].sample, row.compute))
                 .collect();
-            let is_peer = |way: &Way| !matches!(way, Way::Ours(_));
+            let is_peer = |way: &Way| !matches!(way, Way::Ours(_) | Way::InPlace(_));
             let ratios: Vec<f64> = rounds
                 .iter()
                 .map(|round| {

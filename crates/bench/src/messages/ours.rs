@@ -22,6 +22,9 @@ pub struct End {
     size: usize,
     seconds: f64,
     compute: f64,
+    /// Messages are written where they are sent from, and read where they lie.
+    #[arg(long)]
+    in_place: bool,
 }
 
 const DATA: u64 = 1;
@@ -29,7 +32,14 @@ const ACK: u64 = 2;
 const CONTROL: u64 = 3;
 
 /// Runs both processes.
-pub fn run(transport: &str, test: Test, size: usize, seconds: f64, compute: f64) -> Result<Sample> {
+pub fn run(
+    transport: &str,
+    in_place: bool,
+    test: Test,
+    size: usize,
+    seconds: f64,
+    compute: f64,
+) -> Result<Sample> {
     let address = match transport {
         "tcp" => "tcp:127.0.0.1:0".to_string(),
         _ => format!("unix:@mgn-bench-{}", std::process::id()),
@@ -45,6 +55,7 @@ pub fn run(transport: &str, test: Test, size: usize, seconds: f64, compute: f64)
             &size.to_string(),
         ]);
         command.args([&seconds.to_string(), &compute.to_string()]);
+        command.args(in_place.then_some("--in-place"));
         Ok(command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -162,6 +173,8 @@ impl Run<'_> {
             let begun = Instant::now();
             for turn in 0..count {
                 match self.end.test {
+                    Test::Overlap if self.end.in_place => self.overlap_in_place()?,
+                    Test::Fresh if self.end.in_place => self.stream_in_place(turn)?,
                     Test::Latency => self.latency()?,
                     Test::Overlap => self.overlap()?,
                     _ => self.stream(turn)?,
@@ -238,6 +251,58 @@ impl Run<'_> {
             0 => drop(self.endpoint.recv(Wanted::new(self.link, ACK), &mut [0])?),
             _ => self.endpoint.send(self.link, ACK, &[0], How::default())?,
         }
+        Ok(())
+    }
+
+    /// Writes a message where it is sent from.
+    fn write(&self, byte: u8) -> Result<()> {
+        let mut room = self.endpoint.reserve(self.link, self.end.size)?;
+        // SAFETY: it has so many bytes.
+        unsafe { room.as_mut_ptr().write_bytes(byte, self.end.size) };
+        if let Some(request) = room.commit(self.end.size, DATA, How::default())? {
+            self.endpoint.detach(request)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a message where it lies, and reads it.
+    fn read(&self) -> Result<()> {
+        let wanted = Wanted::new(self.link, DATA);
+        let message = self.endpoint.take(&wanted, None)?.context("no end")?;
+        // SAFETY: it has so many bytes, and its sender is this program.
+        let bytes = unsafe { std::slice::from_raw_parts(message.as_ptr(), message.len()) };
+        std::hint::black_box(read_all(bytes));
+        Ok(())
+    }
+
+    fn stream_in_place(&mut self, turn: u64) -> Result<()> {
+        let window = self.end.test.window(self.end.size);
+        for _ in 0..window {
+            match self.end.rank {
+                0 => self.write(turn as u8)?,
+                _ => self.read()?,
+            }
+        }
+        match self.end.rank {
+            0 => drop(self.endpoint.recv(Wanted::new(self.link, ACK), &mut [0])?),
+            _ => self.endpoint.send(self.link, ACK, &[0], How::default())?,
+        }
+        Ok(())
+    }
+
+    /// What writes and reads the bytes is the program's own work, and part of what it computes.
+    fn overlap_in_place(&mut self) -> Result<()> {
+        let room = self.endpoint.reserve(self.link, self.end.size)?;
+        let send = room.commit(self.end.size, DATA, How::default())?;
+        let start = Instant::now();
+        while start.elapsed().as_secs_f64() < self.end.compute {}
+        let start = Instant::now();
+        let wanted = Wanted::new(self.link, DATA);
+        drop(self.endpoint.take(&wanted, None)?);
+        if let Some(send) = send {
+            self.endpoint.wait(send, None)?;
+        }
+        self.waited += start.elapsed().as_secs_f64();
         Ok(())
     }
 
