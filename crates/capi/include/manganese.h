@@ -29,6 +29,8 @@ typedef uint64_t mgn_request;
 
 /* A message that was taken where it lies. */
 typedef uint64_t mgn_message;
+/* Memory that a message is being written into. */
+typedef uint64_t mgn_reservation;
 
 /* What is known of a message. */
 typedef struct mgn_status {
@@ -40,7 +42,7 @@ typedef struct mgn_status {
 enum mgn_error {
     MGN_OK = 0,
     MGN_ERR_ARGUMENT = -1,  /* an argument makes no sense */
-    MGN_ERR_HANDLE = -2,    /* no such connection, request or message */
+    MGN_ERR_HANDLE = -2,    /* no such connection, request, message or reservation */
     MGN_ERR_STATE = -3,     /* before mgn_init, after mgn_finalize, or mgn_init twice */
     MGN_ERR_TIMEOUT = -4,   /* the time has passed */
     MGN_ERR_CLOSED = -5,    /* the other process has closed the connection or ended */
@@ -120,6 +122,13 @@ int mgn_probe(mgn_conn conn, uint64_t tag, uint64_t ignore, int timeout, mgn_sta
 int mgn_take(mgn_conn conn, uint64_t tag, uint64_t ignore, int timeout, const void **data, mgn_status *status, mgn_message *message);
 /* Gives the message's memory back. */
 int mgn_release(mgn_message message);
+/* Gives memory to write a message of up to length bytes into, 64-byte aligned. Over shared memory the receiver takes it right there. Does not wait. */
+int mgn_reserve(mgn_conn conn, size_t length, void **data, mgn_reservation *reservation);
+/* Begins to send the first length bytes of it, after which data is no longer the program's. Nobody has to wait: request may be null. After
+ * MGN_ERR_ARGUMENT the reservation is as before, after other errors it is gone. */
+int mgn_commit(mgn_reservation reservation, size_t length, uint64_t tag, int flags, mgn_request *request);
+/* Gives the memory back without sending anything. */
+int mgn_discard(mgn_reservation reservation);
 
 /* Active messages ----------------------------------------------------------------------------- */
 

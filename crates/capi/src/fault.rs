@@ -34,7 +34,10 @@ pub(crate) enum Code {
 impl Code {
     const ALL: [(Code, &'static CStr); 12] = [
         (Code::Argument, c"an argument makes no sense"),
-        (Code::Handle, c"no such connection, request or message"),
+        (
+            Code::Handle,
+            c"no such connection, request, message or reservation",
+        ),
         (
             Code::State,
             c"mgn_init has not been called, or twice, or mgn_finalize has",

@@ -429,6 +429,59 @@ pub extern "C" fn mgn_release(message: u64) -> c_int {
     call(|| Library::current()?.release(message).map(|()| 0))
 }
 
+/// # Safety
+/// `data` and `reservation` are places for what they are.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_reserve(
+    conn: u64,
+    length: usize,
+    data: *mut *mut c_void,
+    reservation: *mut u64,
+) -> c_int {
+    call(|| {
+        let library = Library::current()?;
+        // SAFETY: as the caller promises.
+        let (data, reservation) = unsafe { (out(data, "data")?, out(reservation, "reservation")?) };
+        let reserved = library.endpoint().reserve(link(conn)?, length)?;
+        let (number, start) = library.keep_reserved(reserved);
+        (*reservation, *data) = (number, start.cast());
+        Ok(0)
+    })
+}
+
+/// # Safety
+/// `request` is null or a place for one.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_commit(
+    reservation: u64,
+    length: usize,
+    tag: u64,
+    flags: c_int,
+    request: *mut u64,
+) -> c_int {
+    call(|| {
+        let library = Library::current()?;
+        let how = how(flags)?;
+        let reserved = library.unreserve(reservation, length)?;
+        let begun = reserved.commit(length, tag, how)?;
+        match (request.is_null(), begun) {
+            (true, Some(begun)) => library.endpoint().detach(begun)?,
+            // SAFETY: as the caller promises.
+            (_, begun) => unsafe { set(request, Some(bits(begun))) },
+        }
+        Ok(0)
+    })
+}
+
+#[no_mangle]
+pub extern "C" fn mgn_discard(reservation: u64) -> c_int {
+    call(|| {
+        let unused = Library::current()?.unreserve(reservation, 0)?;
+        drop(unused);
+        Ok(0)
+    })
+}
+
 /// What is handed to a handler of the program's with each message.
 struct Context(*mut c_void);
 

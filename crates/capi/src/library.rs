@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-use mgn_fabric::endpoint::{Endpoint, Received};
+use mgn_fabric::endpoint::{Endpoint, Received, Reservation};
 use mgn_fabric::job::{Job, Member};
 
 use crate::fault::{Code, Fault};
@@ -14,6 +14,8 @@ pub(crate) struct Library {
     pub(crate) member: Member,
     /// Messages that were taken where they lie. Boxed: the program knows where their bytes are.
     taken: Mutex<HashMap<u64, Box<Received>>>,
+    /// Messages that are being written where they are sent from.
+    reserved: Mutex<HashMap<u64, Reservation>>,
     next: AtomicU64,
 }
 
@@ -37,6 +39,7 @@ impl Library {
         let library = Box::new(Library {
             member: find()?.join()?,
             taken: Mutex::default(),
+            reserved: Mutex::default(),
             next: AtomicU64::new(1),
         });
         CURRENT.store(Box::into_raw(library), Ordering::Release);
@@ -86,6 +89,36 @@ impl Library {
                 format!("there is no message {number}, or it has been released"),
             )
         })
+    }
+
+    /// Keeps memory that the program writes a message into, and gives its number and where it is.
+    pub(crate) fn keep_reserved(&self, mut reservation: Reservation) -> (u64, *mut u8) {
+        let start = reservation.as_mut_ptr();
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        self.reserved().insert(number, reservation);
+        (number, start)
+    }
+
+    /// Takes a reservation out, of which `used` bytes are to be sent. It stays where it has fewer.
+    pub(crate) fn unreserve(&self, number: u64, used: usize) -> Result<Reservation, Fault> {
+        let mut reserved = self.reserved();
+        let none = || {
+            Fault::new(
+                Code::Handle,
+                format!("there is no reservation {number}, or it has been committed or discarded"),
+            )
+        };
+        let room = reserved.get(&number).ok_or_else(none)?.len();
+        if used > room {
+            return Err(Fault::argument(format!(
+                "length is {used}, and {room} bytes are reserved"
+            )));
+        }
+        reserved.remove(&number).ok_or_else(none)
+    }
+
+    fn reserved(&self) -> MutexGuard<'_, HashMap<u64, Reservation>> {
+        self.reserved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn taken(&self) -> MutexGuard<'_, HashMap<u64, Box<Received>>> {

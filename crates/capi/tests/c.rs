@@ -351,7 +351,7 @@ fn c_type(text: &str) -> String {
         "size_t" => "usize",
         "uint16_t" => "u16",
         "uint32_t" => "u32",
-        "uint64_t" | "mgn_conn" | "mgn_request" | "mgn_message" => "u64",
+        "uint64_t" | "mgn_conn" | "mgn_request" | "mgn_message" | "mgn_reservation" => "u64",
         other => other,
     };
     format!("{}{name}", pointer.repeat(base.matches('*').count()))

@@ -47,6 +47,8 @@ static void wrong_arguments(mgn_conn own)
 {
     struct iovec piece = {NULL, 5}, many[2000];
     char data[8];
+    void *room;
+    mgn_reservation reservation;
     mgn_request request = 0;
     mgn_status status;
     memset(many, 0, sizeof many);
@@ -67,6 +69,9 @@ static void wrong_arguments(mgn_conn own)
     IS(mgn_isend(own, 0, NULL, 0, 0, NULL), MGN_ERR_ARGUMENT);
     IS(mgn_irecv(own, 0, 0, NULL, 0, NULL), MGN_ERR_ARGUMENT);
     IS(mgn_take(own, 0, 0, 0, NULL, NULL, NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_reserve(own, 1, NULL, &reservation), MGN_ERR_ARGUMENT);
+    IS(mgn_reserve(own, 1, &room, NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_reserve(own, (size_t)-1, &room, &reservation), MGN_ERR_SYSTEM);
     IS(mgn_wait(NULL, 0, NULL), MGN_ERR_ARGUMENT);
     IS(mgn_waitany(NULL, 3, 0, NULL, NULL), MGN_ERR_ARGUMENT);
     IS(mgn_set_handler(1, NULL, NULL), MGN_ERR_ARGUMENT);
@@ -82,6 +87,9 @@ static void wrong_arguments(mgn_conn own)
         IS(mgn_rank_of(wrong), MGN_ERR_HANDLE);
         IS(mgn_cancel(wrong << 32 | 77), MGN_ERR_HANDLE);
         IS(mgn_release(wrong), MGN_ERR_HANDLE);
+        IS(mgn_reserve(wrong, 1, &room, &reservation), MGN_ERR_HANDLE);
+        IS(mgn_commit(wrong, 0, 0, 0, &request), MGN_ERR_HANDLE);
+        IS(mgn_discard(wrong), MGN_ERR_HANDLE);
         request = wrong << 32 | 77;
         IS(mgn_test(&request, NULL), MGN_ERR_HANDLE);
     }
@@ -94,7 +102,9 @@ int main(void)
     mgn_status status;
     mgn_request request, requests[3];
     mgn_message message;
+    mgn_reservation reservation;
     const void *taken;
+    void *room;
     char data[64];
     size_t index;
     pthread_t thread;
@@ -142,6 +152,28 @@ int main(void)
     IS(mgn_wait(&requests[0], -1, NULL), MGN_OK);
     IS(mgn_wait(&requests[1], -1, NULL), MGN_OK);
     IS(mgn_test(&requests[1], NULL), 1);
+
+    /* Written where it is sent from. */
+    IS(mgn_reserve(own, 1000000, &room, &reservation), MGN_OK);
+    memset(room, 'x', 1000000);
+    IS(mgn_commit(reservation, 1000001, 5, 0, NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_commit(reservation, 1, 5, 64, NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_commit(reservation, 999999, 5, 0, NULL), MGN_OK);
+    IS(mgn_commit(reservation, 1, 5, 0, NULL), MGN_ERR_HANDLE);
+    IS(mgn_take(own, 5, 0, -1, &taken, &status, &message), MGN_OK);
+    IS(status.length == 999999 && taken == room && ((const char *)taken)[999998] == 'x', 1);
+    IS(mgn_release(message), MGN_OK);
+    IS(mgn_reserve(own, 5, &room, &reservation), MGN_OK);
+    memcpy(room, "abcde", 5);
+    IS(mgn_commit(reservation, 3, 5, MGN_SYNC, &request), MGN_OK);
+    IS(mgn_irecv(own, 5, 0, in, 2, &requests[0]), MGN_OK);
+    IS(mgn_wait(&requests[0], -1, &status), MGN_OK);
+    IS(mgn_wait(&request, -1, NULL), MGN_OK);
+    IS(status.length == 3 && data[0] == 'a' && !memcmp(data + 8, "bc", 2), 1);
+    IS(mgn_reserve(own, 5, &room, &reservation), MGN_OK);
+    IS(mgn_discard(reservation), MGN_OK);
+    IS(mgn_discard(reservation), MGN_ERR_HANDLE);
+    IS(mgn_probe(own, 5, 0, 0, &status), MGN_ERR_TIMEOUT);
 
     /* Too long a message, cancelling, one of several. */
     IS(mgn_isend(own, 1, out, 3, 0, &requests[0]), MGN_OK);
