@@ -1,4 +1,4 @@
-/* Messages between two MPI processes, measured as `messages.rs` measures Manganese's: see there for what the tests are. */
+/* Messages between two MPI processes, measured as `src/messages/` measures Manganese's: see there for what the tests are. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,6 @@ enum { WINDOW = 64, DATA = 1, ACK = 2, CONTROL = 3 };
 
 static int rank, window;
 static long size;
-static double compute;
 static char *out[WINDOW], *in[WINDOW];
 static volatile unsigned long sink;
 
@@ -84,7 +83,7 @@ static void stream(long count, int both, int fresh)
 
 static double waited;
 
-static void overlap(long count)
+static void overlap(long count, double compute)
 {
     while (count--) {
         MPI_Request requests[2];
@@ -97,57 +96,113 @@ static void overlap(long count)
     }
 }
 
+/* What rank 0 asks of the other one: how often, computing for how long. */
+struct order {
+    long count;
+    double compute;
+};
+
+static void obey(const char *test, struct order order)
+{
+    waited = 0;
+    if (strcmp(test, "latency") == 0)
+        latency(order.count);
+    else if (strcmp(test, "overlap") == 0)
+        overlap(order.count, order.compute);
+    else
+        stream(order.count, strcmp(test, "both") == 0, strcmp(test, "fresh") == 0);
+}
+
+struct best {
+    double took, waited;
+};
+
+/* Seconds of the best repetitions, and of them those spent waiting. */
+static struct best lead(const char *test, double seconds, double compute)
+{
+    struct best best = {1e9, 0};
+    struct order order = {1, compute};
+    double start = now();
+    while (best.took == 1e9 || now() - start < seconds) {
+        MPI_Bcast(&order, sizeof order, MPI_CHAR, 0, MPI_COMM_WORLD);
+        double begun = now();
+        obey(test, order);
+        double took = now() - begun;
+        if (took < (seconds < .08 ? seconds / 4 : .02))
+            order.count *= 2;
+        else if (took / order.count < best.took)
+            best = (struct best){took / order.count, waited / order.count};
+    }
+    return best;
+}
+
+static void follow(const char *test)
+{
+    for (struct order order;;) {
+        MPI_Bcast(&order, sizeof order, MPI_CHAR, 0, MPI_COMM_WORLD);
+        if (order.count == 0)
+            return;
+        obey(test, order);
+    }
+}
+
+/* Tells rank 0 the CPU seconds of all processes so far. */
+static void gather_cpu(double *all)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    double cpu = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+    MPI_Gather(&cpu, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+}
+
+static void report(const char *test, double seconds)
+{
+    static const double times[] = {.5, 2, 4, 10};
+    double figures[6];
+    int count = 0;
+    if (strcmp(test, "overlap") == 0) {
+        double part = seconds / 6, transfer = lead(test, part, 0).took;
+        figures[count++] = transfer;
+        for (int i = 0; i < 4; i++)
+            figures[count++] = lead(test, part, times[i] * transfer).waited;
+        figures[count++] = lead(test, part, 1e-3).took;
+    } else {
+        figures[count++] = lead(test, seconds, 0).took;
+    }
+    struct order end = {0, 0};
+    MPI_Bcast(&end, sizeof end, MPI_CHAR, 0, MPI_COMM_WORLD);
+    double cpu[2];
+    gather_cpu(cpu);
+    printf("window %d cpu %.3f %.3f seconds", window, cpu[0], cpu[1]);
+    for (int i = 0; i < count; i++)
+        printf(" %.9f", figures[i]);
+    printf("\n");
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (argc < 4) {
-        fprintf(stderr, "usage: messages TEST SIZE SECONDS [COMPUTE]\n");
+        fprintf(stderr, "usage: messages TEST SIZE SECONDS\n");
         return 2;
     }
     const char *test = argv[1];
     size = atol(argv[2]);
     double seconds = atof(argv[3]);
-    compute = argc > 4 ? atof(argv[4]) : 0;
-    window = size > 4 << 20 ? 2 : size > 64 << 10 ? 8 : WINDOW;
+    window = strcmp(test, "latency") == 0 || strcmp(test, "overlap") == 0 ? 1 : size > 4 << 20 ? 2 : size > 64 << 10 ? 8 : WINDOW;
     for (int i = 0; i < window; i++) {
         out[i] = calloc(size + 1, 1);
         in[i] = calloc(size + 1, 1);
         memset(out[i], 1, size + 1);
         memset(in[i], 1, size + 1);
     }
-    double start = now(), best = 1e9, waits = 1e9, begun;
-    long count = 1;
-    do {
-        MPI_Bcast(&count, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-        if (count == 0)
-            break;
-        waited = 0;
-        begun = now();
-        if (strcmp(test, "latency") == 0)
-            latency(count);
-        else if (strcmp(test, "overlap") == 0)
-            overlap(count);
-        else
-            stream(count, strcmp(test, "both") == 0, strcmp(test, "fresh") == 0);
-        double took = now() - begun;
-        if (rank == 0) {
-            if (took < .02)
-                count *= 2;
-            else if (took / count < best) {
-                best = took / count;
-                waits = waited / count;
-            }
-            if (now() - start > seconds)
-                count = 0;
-        }
-    } while (1);
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    double cpu = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6, all;
-    MPI_Reduce(&cpu, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0)
-        printf("seconds %.9f window %d waited %.9f cpu %.3f\n", best, window, waits, all);
+        report(test, seconds);
+    else {
+        follow(test);
+        gather_cpu(NULL);
+    }
     MPI_Finalize();
     return 0;
 }

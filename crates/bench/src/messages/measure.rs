@@ -12,63 +12,121 @@ pub enum Test {
     Both,
     /// As `Stream`; each buffer is written before and read after.
     Fresh,
+    /// As `Stream`, but each message is read where it lies.
+    Place,
     /// One each way is begun, then both compute, then both wait (post-compute-wait).
     Overlap,
 }
 
 /// What a run says.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Sample {
-    /// Seconds of one repetition.
-    pub seconds: f64,
+    /// Seconds of one repetition. For overlap those of one that does not compute, the waits after computing for [`TIMES`] as long, and the seconds of
+    /// one that computes for [`COMPUTE`].
+    pub seconds: Vec<f64>,
     /// Messages in one repetition, one way.
     pub window: f64,
-    /// Seconds of CPU of both processes.
-    pub cpu: f64,
+    /// Seconds of CPU of either process.
+    pub cpu: [f64; 2],
+}
+
+/// How long is computed while messages are under way, in times of the transfer, to see how long is waited then.
+pub const TIMES: [f64; 4] = [0.5, 2.0, 4.0, 10.0];
+
+/// How long is computed to see how much of the time is left for that, in seconds.
+pub const COMPUTE: f64 = 1e-3;
+
+/// Parts of the time of a run for overlap.
+pub const OVERLAP_PARTS: f64 = 2.0 + TIMES.len() as f64;
+
+/// One of the figures that a run gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    Microseconds,
+    MillionsPerSecond,
+    GigabytesPerSecond,
+    /// The share of the time that was left to compute.
+    Available,
+    /// What was waited, as a share of the transfer's time.
+    Waited,
+}
+
+impl Unit {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Unit::Microseconds => "us",
+            Unit::MillionsPerSecond => "M/s",
+            Unit::GigabytesPerSecond => "GB/s",
+            Unit::Available => "of time",
+            Unit::Waited => "of xfer",
+        }
+    }
+
+    pub const fn is_less_better(self) -> bool {
+        matches!(self, Unit::Microseconds | Unit::Waited)
+    }
+
+    pub fn better(self, one: f64, other: f64) -> f64 {
+        match self.is_less_better() {
+            true => one.min(other),
+            false => one.max(other),
+        }
+    }
+
+    /// How good a value is beside another one: more is better.
+    pub fn ratio(self, value: f64, other: f64) -> f64 {
+        match self.is_less_better() {
+            true => other / value,
+            false => value / other,
+        }
+    }
 }
 
 impl Test {
+    const ALL: [Test; 6] = [
+        Test::Latency,
+        Test::Stream,
+        Test::Both,
+        Test::Fresh,
+        Test::Place,
+        Test::Overlap,
+    ];
+
     pub const fn name(self) -> &'static str {
         match self {
             Test::Latency => "latency",
             Test::Stream => "stream",
             Test::Both => "both",
             Test::Fresh => "fresh",
+            Test::Place => "place",
             Test::Overlap => "overlap",
         }
     }
 
-    pub fn unit(self, size: usize) -> &'static str {
+    /// The unit of a run's main figure.
+    pub fn unit(self, size: usize) -> Unit {
         match self {
-            Test::Latency => "us",
-            Test::Overlap => "",
-            _ if size < 1024 => "M/s",
-            _ => "GB/s",
+            Test::Latency => Unit::Microseconds,
+            Test::Overlap => Unit::Available,
+            _ if size < 1024 => Unit::MillionsPerSecond,
+            _ => Unit::GigabytesPerSecond,
         }
     }
 
-    /// Microseconds one way; millions of messages or gigabytes a second, one way; the share of the time that was left to compute.
-    pub fn value(self, size: usize, sample: &Sample, compute: f64) -> f64 {
-        match self {
-            Test::Latency => sample.seconds / 2.0 * 1e6,
-            Test::Overlap => compute / sample.seconds,
-            _ if size < 1024 => sample.window / sample.seconds / 1e6,
-            _ => sample.window * size as f64 / sample.seconds / 1e9,
-        }
-    }
-
-    pub fn better(self, one: f64, other: f64) -> f64 {
-        match self {
-            Test::Latency => one.min(other),
-            _ => one.max(other),
-        }
-    }
-
-    /// More is better.
-    pub fn ratio(self, value: f64, other: f64) -> f64 {
-        match self {
-            Test::Latency => other / value,
-            _ => value / other,
+    /// The figures of a run: one, and for overlap the available share, what is waited after each of [`TIMES`], and the transfer's time.
+    pub fn values(self, size: usize, sample: &Sample) -> Vec<f64> {
+        let seconds = &sample.seconds;
+        match (self, &seconds[..]) {
+            (Test::Overlap, [transfer, waited @ .., whole]) => {
+                let waited = waited.iter().map(|waited| waited / transfer);
+                let mut values = vec![COMPUTE / whole];
+                values.extend(waited);
+                values.push(transfer * 1e6);
+                values
+            }
+            (Test::Latency, _) => vec![seconds[0] / 2.0 * 1e6],
+            _ if size < 1024 => vec![sample.window / seconds[0] / 1e6],
+            _ => vec![sample.window * size as f64 / seconds[0] / 1e9],
         }
     }
 
@@ -87,14 +145,7 @@ impl FromStr for Test {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Test, String> {
-        let all = [
-            Test::Latency,
-            Test::Stream,
-            Test::Both,
-            Test::Fresh,
-            Test::Overlap,
-        ];
-        let found = all.into_iter().find(|test| test.name() == text);
+        let found = Test::ALL.into_iter().find(|test| test.name() == text);
         found.ok_or_else(|| format!("{text} is no test"))
     }
 }

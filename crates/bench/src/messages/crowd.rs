@@ -1,0 +1,360 @@
+//! What many processes and many links take together, and how fairly they share it: everybody with everybody, and many links to one receiver.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{ensure, Context, Result};
+use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
+use serde_json::{json, Value};
+
+pub struct Crowd {
+    pub name: &'static str,
+    transport: &'static str,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    /// So many processes, each with a link to every other one.
+    Everybody(usize),
+    /// So many processes with so many links each to one that receives.
+    Many(usize, usize),
+}
+
+/// What was measured of a crowd, a line each.
+pub struct Figures {
+    name: &'static str,
+    figures: Vec<Figure>,
+}
+
+struct Figure {
+    what: String,
+    value: f64,
+    unit: &'static str,
+    /// CPU seconds of the first process and of all others.
+    cpu: Option<[f64; 2]>,
+    wanted: Option<Wanted>,
+}
+
+enum Wanted {
+    AtLeast(f64),
+    AtMost(f64),
+}
+
+const SIZES: [usize; 3] = [8, 4 << 10, 64 << 10];
+
+/// What all processes may take together, in MiB.
+const MEMORY: f64 = 256.0;
+
+/// The link that gets least gets this part of what the one gets that gets most.
+const FAIR: f64 = 0.9;
+
+/// Parts of one processor's time in which nothing flows and all wait: this is nothing.
+const IDLE: f64 = 0.01;
+
+pub fn all(quick: bool) -> Vec<Crowd> {
+    let everybody = Kind::Everybody(if quick { 4 } else { 16 });
+    let many = match quick {
+        true => Kind::Many(2, 10),
+        false => Kind::Many(10, 100),
+    };
+    let crowd = |name, transport, kind| Crowd {
+        name,
+        transport,
+        kind,
+    };
+    vec![
+        crowd("all to all, shm", "shm", everybody),
+        crowd("all to all, tcp", "tcp", everybody),
+        crowd("many to one, shm", "shm", many),
+        crowd("many to one, unix", "unix", many),
+        crowd("many to one, tcp", "tcp", many),
+    ]
+}
+
+/// Each link has several descriptors.
+pub fn raise_limits() -> Result<()> {
+    let limit = getrlimit(Resource::Nofile);
+    let all = Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
+    setrlimit(Resource::Nofile, all).context("cannot raise the limit of open files")
+}
+
+impl Crowd {
+    pub fn measure(&self, quick: bool) -> Result<Figures> {
+        let (seconds, idle) = if quick { (0.02, 0.05) } else { (1.0, 3.0) };
+        let begun = Instant::now();
+        let mut all = self.start()?;
+        let joined = begun.elapsed().as_secs_f64();
+        let mut figures = vec![Figure {
+            what: format!("{} processes, {} links: made in", all.len(), self.links()),
+            value: joined,
+            unit: "s",
+            cpu: None,
+            wanted: None,
+        }];
+        let links = memory(&all)?;
+        figures.push(figure("memory before anything is sent", links, "MiB"));
+        for size in SIZES {
+            figures.extend(self.flow(&mut all, size, seconds)?);
+        }
+        if let Kind::Everybody(_) = self.kind {
+            for size in SIZES {
+                figures.push(turns(&mut all, size, seconds)?);
+            }
+        }
+        figures.push(Figure {
+            wanted: Some(Wanted::AtMost(MEMORY)),
+            ..figure("memory of all, at last", memory(&all)?, "MiB")
+        });
+        let before = tell_all(&mut all, |_| "wait 0".into())?;
+        let after = tell_all(&mut all, |_| format!("wait {idle}"))?;
+        let cpu = spent(&before, &after);
+        figures.push(Figure {
+            cpu: Some(cpu),
+            wanted: Some(Wanted::AtMost(IDLE)),
+            ..figure(
+                "processor while all wait",
+                (cpu[0] + cpu[1]) / idle,
+                "of one",
+            )
+        });
+        Ok(Figures {
+            name: self.name,
+            figures,
+        })
+    }
+
+    fn links(&self) -> usize {
+        match self.kind {
+            Kind::Everybody(count) => count * (count - 1) / 2,
+            Kind::Many(senders, each) => senders * each,
+        }
+    }
+
+    /// All processes, with their links.
+    fn start(&self) -> Result<Vec<Running>> {
+        let count = match self.kind {
+            Kind::Everybody(count) => count,
+            Kind::Many(senders, _) => senders + 1,
+        };
+        let start = |index| Running::start(self.transport, index);
+        let mut all: Vec<Running> = (0..count).map(start).collect::<Result<_>>()?;
+        let addresses: Vec<String> = all.iter().map(|one| one.address.clone()).collect();
+        for index in 1..count {
+            let (to, each) = match self.kind {
+                Kind::Everybody(_) => (&addresses[..index], 1),
+                Kind::Many(_, each) => (&addresses[..1], each),
+            };
+            for address in to {
+                all[index].tell(&format!("connect {address} {each}"))?;
+                all[index].answer()?;
+            }
+        }
+        let links = |index: usize| match (self.kind, index) {
+            (Kind::Everybody(count), _) => count - 1,
+            (Kind::Many(senders, each), 0) => senders * each,
+            (Kind::Many(_, each), _) => each,
+        };
+        tell_all(&mut all, |index| format!("links {}", links(index)))?;
+        Ok(all)
+    }
+
+    /// Everybody who sends sends as fast as it goes.
+    fn flow(&self, all: &mut [Running], size: usize, seconds: f64) -> Result<[Figure; 2]> {
+        let is_all = matches!(self.kind, Kind::Everybody(_));
+        let before = tell_all(all, |_| "wait 0".into())?;
+        let answers = tell_all(all, |index| {
+            let (sends, receives) = (is_all || index > 0, is_all || index == 0);
+            format!("flow {size} {seconds} {sends} {receives}")
+        })?;
+        let mut counts = Vec::new();
+        for (_, answer) in &answers {
+            for word in answer.split_whitespace() {
+                counts.push(word.parse::<f64>()?);
+            }
+        }
+        let most = counts.iter().copied().fold(0.0, f64::max);
+        let least = counts.iter().copied().fold(f64::MAX, f64::min);
+        let rate = counts.iter().sum::<f64>() / (0.8 * seconds);
+        let (rate, unit) = match size < 1024 {
+            true => (rate / 1e6, "M/s"),
+            false => (rate * size as f64 / 1e9, "GB/s"),
+        };
+        let size = size_name(size);
+        Ok([
+            Figure {
+                cpu: Some(spent(&before, &answers)),
+                ..figure(&format!("{size}: all links together"), rate, unit)
+            },
+            Figure {
+                wanted: Some(Wanted::AtLeast(FAIR)),
+                ..figure(
+                    &format!("{size}: least of {most:.0} messages of a link"),
+                    least / most,
+                    "of most",
+                )
+            },
+        ])
+    }
+}
+
+/// Everybody sends everybody a message and waits for theirs, again and again.
+fn turns(all: &mut [Running], size: usize, seconds: f64) -> Result<Figure> {
+    let before = tell_all(all, |_| "wait 0".into())?;
+    let answers = tell_all(all, |_| format!("turns {size} {seconds}"))?;
+    let (_, first) = answers.first().context("there are processes")?;
+    let (count, took) = first.split_once(' ').context("a count and a time")?;
+    let each = took.trim().parse::<f64>()? / count.parse::<f64>()?;
+    let what = format!("{}: each to each, once", size_name(size));
+    Ok(Figure {
+        cpu: Some(spent(&before, &answers)),
+        ..figure(&what, each * 1e6, "us")
+    })
+}
+
+fn figure(what: &str, value: f64, unit: &'static str) -> Figure {
+    Figure {
+        what: what.to_string(),
+        value,
+        unit,
+        cpu: None,
+        wanted: None,
+    }
+}
+
+fn size_name(size: usize) -> String {
+    match size < 1024 {
+        true => format!("{size} B"),
+        false => format!("{} KiB", size / 1024),
+    }
+}
+
+/// A process, which does what it is told.
+struct Running {
+    child: Child,
+    tells: ChildStdin,
+    says: BufReader<ChildStdout>,
+    address: String,
+}
+
+impl Running {
+    fn start(transport: &str, index: usize) -> Result<Running> {
+        let mut child = Command::new(std::env::current_exe()?)
+            .args(["member", transport, &index.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("cannot run this program")?;
+        let tells = child.stdin.take().context("its input")?;
+        let says = BufReader::new(child.stdout.take().context("its output")?);
+        let mut running = Running {
+            child,
+            tells,
+            says,
+            address: String::new(),
+        };
+        running.address = running.line()?;
+        Ok(running)
+    }
+
+    fn tell(&mut self, line: &str) -> Result<()> {
+        writeln!(self.tells, "{line}").context("cannot tell a process what to do")
+    }
+
+    fn line(&mut self) -> Result<String> {
+        let mut line = String::new();
+        self.says.read_line(&mut line)?;
+        ensure!(!line.is_empty(), "a process has ended early");
+        Ok(line.trim().to_string())
+    }
+
+    /// The CPU seconds that it has taken so far, and what it says.
+    fn answer(&mut self) -> Result<(f64, String)> {
+        let line = self.line()?;
+        let (cpu, rest) = line.split_once(' ').unwrap_or((&line, ""));
+        Ok((cpu.parse()?, rest.to_string()))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Tells each what to do, and gives what they answer.
+fn tell_all(all: &mut [Running], what: impl Fn(usize) -> String) -> Result<Vec<(f64, String)>> {
+    for (index, one) in all.iter_mut().enumerate() {
+        one.tell(&what(index))?;
+    }
+    all.iter_mut().map(Running::answer).collect()
+}
+
+/// CPU seconds of the first process and of all others between two answers.
+fn spent(before: &[(f64, String)], after: &[(f64, String)]) -> [f64; 2] {
+    let spent = |at: usize| after[at].0 - before[at].0;
+    [spent(0), (1..before.len()).map(spent).sum()]
+}
+
+/// MiB of all processes, of shared pages each one's share.
+fn memory(all: &[Running]) -> Result<f64> {
+    let mut total = 0.0;
+    for one in all {
+        let path = format!("/proc/{}/smaps_rollup", one.child.id());
+        let text = std::fs::read_to_string(&path).with_context(|| format!("no {path}"))?;
+        let line = text.lines().find_map(|line| line.strip_prefix("Pss:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix("kB"));
+        total += kib.context("Pss is there")?.trim().parse::<f64>()? / 1024.0;
+    }
+    Ok(total)
+}
+
+impl Figures {
+    pub fn lines(&self) -> String {
+        let mut text = String::new();
+        for (at, figure) in self.figures.iter().enumerate() {
+            let title = if at == 0 { self.name } else { "" };
+            let cpu = figure.cpu.map_or(String::new(), |[first, others]| {
+                format!("{first:>8.2} + {others:<5.2}")
+            });
+            let line = format!(
+                "{title:<18} {:<41} {:>8.3} {:<8} {cpu:<16} {}",
+                figure.what,
+                figure.value,
+                figure.unit,
+                figure.verdict(),
+            );
+            text += &format!("{}\n", line.trim_end());
+        }
+        text
+    }
+
+    pub fn json(&self) -> Value {
+        let figures = self.figures.iter().map(|figure| {
+            json!({
+                "what": figure.what,
+                "value": figure.value,
+                "unit": figure.unit,
+                "cpu_seconds": figure.cpu,
+                "wanted": figure.verdict(),
+            })
+        });
+        json!({ "row": self.name, "figures": figures.collect::<Vec<_>>() })
+    }
+}
+
+impl Figure {
+    fn verdict(&self) -> String {
+        let (sign, limit, is_met) = match self.wanted {
+            None => return String::new(),
+            Some(Wanted::AtLeast(limit)) => (">=", limit, self.value >= limit),
+            Some(Wanted::AtMost(limit)) => ("<=", limit, self.value <= limit),
+        };
+        format!("{sign} {limit}: {}", if is_met { "yes" } else { "NO" })
+    }
+}

@@ -1,0 +1,257 @@
+//! One of many processes, each with an endpoint and links to others. It says where it listens, and then does what it is told, a line at a time.
+
+use std::collections::HashMap;
+use std::io::{BufRead, Write};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{bail, Context, Result};
+use mgn_fabric::endpoint::{Endpoint, LinkId, Request, Wanted};
+
+use crate::ours::{accept, connect, listen, transport, Buffers};
+use crate::pair::own_cpu;
+
+#[derive(clap::Args)]
+pub struct Member {
+    transport: String,
+    /// The first one leads.
+    index: usize,
+}
+
+const DATA: u64 = 1;
+
+/// Whoever was told to do something with the others gives up after this.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Receives that are posted while messages flow.
+const POSTED: usize = 8;
+
+/// The first byte of a message that is the last one of its link, or of all.
+const LAST: u8 = 1;
+
+/// Links in the order in which they were made, by whichever side.
+#[derive(Default)]
+struct Links {
+    links: Mutex<Vec<LinkId>>,
+    more: Condvar,
+}
+
+impl Member {
+    pub fn run(&self) -> Result<()> {
+        let transport = transport(&self.transport);
+        let endpoint = Arc::new(Endpoint::new()?);
+        let listener = listen(&transport, "member")?;
+        println!("{}", listener.address());
+        std::io::stdout().flush()?;
+        let links = Arc::new(Links::default());
+        let (accepting, accepted) = (endpoint.clone(), links.clone());
+        std::thread::spawn(move || {
+            while let Ok((link, _)) = accept(&accepting, &listener) {
+                accepted.add(link);
+            }
+        });
+        for line in std::io::stdin().lock().lines() {
+            let line = line?;
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let answer = match words[..] {
+                ["connect", address, count] => {
+                    for _ in 0..count.parse()? {
+                        links.add(connect(&endpoint, &transport, address, "")?);
+                    }
+                    String::new()
+                }
+                ["links", count] => {
+                    links.wait(count.parse()?)?;
+                    String::new()
+                }
+                ["turns", size, seconds] => {
+                    self.turns(&endpoint, &links.all(), size.parse()?, seconds.parse()?)?
+                }
+                ["flow", size, seconds, sends, receives] => {
+                    let links = links.all();
+                    let sends = if sends == "true" { &links[..] } else { &[] };
+                    let receives = if receives == "true" { &links[..] } else { &[] };
+                    flow(&endpoint, sends, receives, size.parse()?, seconds.parse()?)?
+                }
+                ["wait", seconds] => {
+                    let time = Duration::from_secs_f64(seconds.parse()?);
+                    endpoint.peek(&Wanted::any(), Some(time))?;
+                    String::new()
+                }
+                _ => bail!("told {line:?}"),
+            };
+            println!("{:.4} {answer}", own_cpu());
+            std::io::stdout().flush()?;
+        }
+        Ok(())
+    }
+
+    /// Everybody sends everybody a message, again and again. Gives how often, and the seconds it took.
+    fn turns(
+        &self,
+        endpoint: &Arc<Endpoint>,
+        links: &[LinkId],
+        size: usize,
+        seconds: f64,
+    ) -> Result<String> {
+        let mut buffers = Buffers::new(endpoint, links.len(), size);
+        let start = Instant::now();
+        let mut count = 0;
+        loop {
+            count += 1;
+            let is_over = self.index == 0 && start.elapsed().as_secs_f64() > seconds;
+            let mut begun = Vec::with_capacity(2 * links.len());
+            for (at, link) in links.iter().enumerate() {
+                begun.push(buffers.irecv(at, Wanted::new(*link, DATA)));
+            }
+            for (at, link) in links.iter().enumerate() {
+                buffers.out[at][0] = u8::from(is_over) * LAST;
+                begun.extend(buffers.isend(at, *link, DATA)?);
+            }
+            for request in begun {
+                let ended = endpoint.wait(request, Some(PATIENCE))?;
+                ended.context("the others don't go on")?;
+            }
+            // The first link of the others is the one to the first member.
+            if is_over || (self.index > 0 && buffers.into[0][0] == LAST) {
+                return Ok(format!("{count} {}", start.elapsed().as_secs_f64()));
+            }
+        }
+    }
+}
+
+impl Links {
+    fn add(&self, link: LinkId) {
+        let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
+        links.push(link);
+        self.more.notify_all();
+    }
+
+    /// Waits until there are so many.
+    fn wait(&self, count: usize) -> Result<()> {
+        let links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self
+            .more
+            .wait_timeout_while(links, PATIENCE, |links| links.len() < count);
+        let (links, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        match links.len() == count {
+            true => Ok(()),
+            false => bail!("{} links of {count} are there", links.len()),
+        }
+    }
+
+    fn all(&self) -> Vec<LinkId> {
+        self.links
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Begun {
+    Send(usize),
+    Receive(usize),
+}
+
+/// Sends as many messages as go on some links, and receives all that come from others. Gives how many came from each in the time, but for its first and
+/// last tenth, when not everybody has begun, or some have ended.
+fn flow(
+    endpoint: &Arc<Endpoint>,
+    sends: &[LinkId],
+    receives: &[LinkId],
+    size: usize,
+    seconds: f64,
+) -> Result<String> {
+    let mut buffers = Buffers::new(endpoint, sends.len().max(POSTED), size);
+    let places: HashMap<LinkId, usize> = receives
+        .iter()
+        .enumerate()
+        .map(|(at, link)| (*link, at))
+        .collect();
+    let mut counts = vec![0u64; receives.len()];
+    let mut open = receives.len();
+    // Links on which a message can be begun.
+    let mut free: Vec<usize> = (0..sends.len()).collect();
+    let (mut requests, mut begun): (Vec<Request>, Vec<Begun>) = (Vec::new(), Vec::new());
+    if !receives.is_empty() {
+        for at in 0..POSTED {
+            requests.push(buffers.irecv(at, any_data()));
+            begun.push(Begun::Receive(at));
+        }
+    }
+    let mut is_over = vec![false; sends.len()];
+    let start = Instant::now();
+    loop {
+        let now = start.elapsed().as_secs_f64();
+        let counts_now = now > 0.1 * seconds && now < 0.9 * seconds;
+        let last = u8::from(now > seconds) * LAST;
+        let mut still_free = Vec::new();
+        for at in free.drain(..) {
+            if is_over[at] {
+                continue;
+            }
+            buffers.out[at][0] = last;
+            is_over[at] = last == LAST;
+            match buffers.isend(at, sends[at], DATA)? {
+                Some(request) => {
+                    requests.push(request);
+                    begun.push(Begun::Send(at));
+                }
+                None => still_free.push(at),
+            }
+        }
+        free = still_free;
+        let is_sent = is_over.iter().all(|over| *over);
+        if is_sent && open == 0 && !begun.iter().any(|begun| matches!(begun, Begun::Send(_))) {
+            break;
+        }
+        // Of those that can be ended now, everyone once, at most.
+        let mut timeout = match is_sent || free.is_empty() {
+            true => Duration::from_millis(20),
+            false => Duration::ZERO,
+        };
+        for _ in 0..requests.len() {
+            let Some(ended) = endpoint.wait_any(&requests, Some(timeout))? else {
+                break;
+            };
+            timeout = Duration::ZERO;
+            let status = ended.result?;
+            match begun[ended.at] {
+                Begun::Send(at) => {
+                    free.push(at);
+                    requests.remove(ended.at);
+                    begun.remove(ended.at);
+                }
+                Begun::Receive(at) => {
+                    let place = places
+                        .get(&status.link)
+                        .context("a message of a stranger's")?;
+                    counts[*place] += u64::from(counts_now);
+                    open -= usize::from(buffers.into[at][0] == LAST);
+                    requests[ended.at] = buffers.irecv(at, any_data());
+                }
+            }
+            // Whoever comes first in the list is not asked for first again.
+            let next = ended.at % requests.len().max(1);
+            requests.rotate_left(next);
+            begun.rotate_left(next);
+        }
+        if now > seconds + PATIENCE.as_secs_f64() {
+            bail!("{open} links go on and on");
+        }
+    }
+    for request in requests {
+        endpoint.cancel(request)?;
+    }
+    let counts: Vec<String> = counts.iter().map(u64::to_string).collect();
+    Ok(counts.join(" "))
+}
+
+fn any_data() -> Wanted {
+    Wanted {
+        from: None,
+        tag: DATA,
+        ignore: 0,
+    }
+}

@@ -1,0 +1,132 @@
+//! A plain shared buffer that one process writes and the other reads, handed over by an index: the least that messages in place can cost.
+
+use std::fs::OpenOptions;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::{bail, Context, Result};
+use mgn_sys::{memory, Mapping, Protection};
+
+use crate::measure::Test;
+use crate::pair::{read_all, tell_address, End, Pair};
+
+/// Where the places for messages begin; before them are the two indexes, and two words to agree on.
+const PLACES: usize = 4096;
+const WRITTEN: usize = 0;
+const READ: usize = 256;
+const WORDS: usize = 512;
+
+pub struct Raw {
+    test: Test,
+    rank: usize,
+    size: usize,
+    window: usize,
+    map: Mapping,
+    /// Hand-overs in either direction so far.
+    written: u64,
+    read: u64,
+    /// While the second process lives, the first can find it.
+    _memory: OwnedFd,
+}
+
+/// Failed looks after which others get the processor.
+const LOOKS: u32 = 100_000;
+
+impl Raw {
+    pub fn new(end: &End, address: &str) -> Result<Raw> {
+        if end.test != Test::Place {
+            bail!("{} is not measured with a plain buffer", end.test.name());
+        }
+        let window = end.test.window(end.size);
+        let len = PLACES + window * end.size;
+        let fd = if end.rank == 0 {
+            let file = OpenOptions::new().read(true).write(true).open(address);
+            file.with_context(|| format!("cannot open {address}"))?
+                .into()
+        } else {
+            let fd = memory::create("mgn-bench", len)?;
+            tell_address(&format!(
+                "/proc/{}/fd/{}",
+                std::process::id(),
+                fd.as_raw_fd()
+            ))?;
+            fd
+        };
+        Ok(Raw {
+            test: end.test,
+            rank: end.rank,
+            size: end.size,
+            window,
+            map: Mapping::new(&fd, len, Protection::ReadWrite)?,
+            written: 0,
+            read: 0,
+            _memory: fd,
+        })
+    }
+
+    /// Waits until so many have been handed over.
+    fn wait(&self, at: usize, count: u64) {
+        let index: &AtomicU64 = self.map.long(at);
+        let mut looks = 0;
+        while index.load(Ordering::Acquire) < count {
+            std::hint::spin_loop();
+            looks += 1;
+            if looks % LOOKS == 0 {
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    /// The process that writes waits until all has been read.
+    fn acknowledge(&mut self) {
+        self.read += 1;
+        match self.rank {
+            0 => self.wait(READ, self.read),
+            _ => self.map.long(READ).store(self.read, Ordering::Release),
+        }
+    }
+
+    fn hand_over(&mut self) {
+        self.map
+            .long(WRITTEN)
+            .store(self.written, Ordering::Release);
+    }
+}
+
+impl Pair for Raw {
+    fn agree(&mut self, words: [u64; 2]) -> Result<[u64; 2]> {
+        self.written += 1;
+        let places = [WORDS, WORDS + 8];
+        let agreed = if self.rank == 0 {
+            for (at, word) in places.into_iter().zip(words) {
+                self.map.long(at).store(word, Ordering::Relaxed);
+            }
+            self.hand_over();
+            words
+        } else {
+            self.wait(WRITTEN, self.written);
+            places.map(|at| self.map.long(at).load(Ordering::Relaxed))
+        };
+        self.acknowledge();
+        Ok(agreed)
+    }
+
+    fn turn(&mut self, turn: u64, _compute: f64) -> Result<f64> {
+        debug_assert_eq!(self.test, Test::Place);
+        for at in 0..self.window {
+            let place = self.map.range(PLACES + at * self.size, self.size);
+            self.written += 1;
+            if self.rank == 0 {
+                // SAFETY: the place has so many bytes, which the other process reads only after they were handed over.
+                unsafe { place.write_bytes(turn as u8, self.size) };
+                self.hand_over();
+            } else {
+                self.wait(WRITTEN, self.written);
+                // SAFETY: the place has so many bytes, which the other process writes only after all were read.
+                read_all(unsafe { std::slice::from_raw_parts(place, self.size) });
+            }
+        }
+        self.acknowledge();
+        Ok(0.0)
+    }
+}

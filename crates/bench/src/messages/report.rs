@@ -1,0 +1,197 @@
+//! The table, and the same as JSON.
+
+use serde_json::{json, Value};
+
+use crate::rows::{Claim, Figure, Row, Way, What};
+
+pub const HEADINGS: &str =
+    "row                                way                 median unit     CPU s, both sides  line ns  measured (range), wanted";
+
+/// A cache line that changes hands in less than this, in ns, has not far to go.
+pub const NEAR: f64 = 150.0;
+
+/// What one run said, and the time in which a cache line changed hands then.
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub values: Vec<f64>,
+    pub cpu: [f64; 2],
+    pub line: f64,
+}
+
+/// A row's ways that could be measured, and the rounds that count, all near or all far: one run of each way.
+pub struct Measured<'a> {
+    pub row: &'a Row,
+    pub ways: Vec<(&'static str, Way)>,
+    pub rounds: Vec<Vec<Run>>,
+}
+
+/// A claim's measure over the rounds.
+struct Verdict {
+    what: String,
+    measured: Vec<f64>,
+    wanted: String,
+    is_met: bool,
+}
+
+impl Measured<'_> {
+    fn is_near(&self) -> bool {
+        self.rounds[0][0].line < NEAR
+    }
+
+    fn place(&self, way: &str) -> Option<usize> {
+        self.ways.iter().position(|(name, _)| *name == way)
+    }
+
+    /// The best that somebody else's library did in a round.
+    fn best(&self, figure: &Figure, round: &[Run]) -> Option<f64> {
+        let peers = self
+            .ways
+            .iter()
+            .zip(round)
+            .filter(|((_, way), _)| matches!(way, Way::OpenMpi(_) | Way::Ucx(..)));
+        peers
+            .map(|(_, run)| run.values[figure.at])
+            .reduce(|one, other| figure.unit.better(one, other))
+    }
+
+    /// None where what it is compared with was not measured.
+    fn verdict(&self, figure: &Figure, claim: &Claim) -> Option<Verdict> {
+        let at = self.place(claim.way)?;
+        let unit = figure.unit;
+        let one = |round: &[Run]| -> Option<f64> {
+            let value = round[at].values[figure.at];
+            Some(match claim.what {
+                What::OfBest(_) => unit.ratio(value, self.best(figure, round)?),
+                What::Of(other, _) => {
+                    unit.ratio(value, round[self.place(other)?].values[figure.at])
+                }
+                // The figure is in microseconds.
+                What::Lines(_) => value * 1e3 / round[at].line,
+                What::AtLeast(_) | What::AtMost(_) => value,
+                What::BestPlus(_) => value - self.best(figure, round)?,
+            })
+        };
+        let measured: Option<Vec<f64>> = self.rounds.iter().map(|round| one(round)).collect();
+        let measured = sorted(measured?);
+        let (what, sign, limit) = match claim.what {
+            What::OfBest(limit) => ("of the best peer".to_string(), ">=", limit),
+            What::Of(other, limit) => (format!("of {other}"), ">=", limit),
+            What::Lines(limit) => ("lines".to_string(), "<=", limit),
+            What::AtLeast(limit) => (String::new(), ">=", limit),
+            What::AtMost(limit) => (String::new(), "<=", limit),
+            What::BestPlus(limit) => ("more than the best peer".to_string(), ">=", limit),
+        };
+        let middle = middle(&measured);
+        Some(Verdict {
+            what,
+            measured,
+            wanted: format!("{sign} {limit:.2}"),
+            is_met: match sign {
+                ">=" => middle >= limit,
+                _ => middle <= limit,
+            },
+        })
+    }
+
+    fn verdicts<'a>(
+        &'a self,
+        figure: &'a Figure,
+        way: &'a str,
+    ) -> impl Iterator<Item = Verdict> + 'a {
+        let claims = figure.claims.iter().filter(move |claim| claim.way == way);
+        claims.filter_map(|claim| self.verdict(figure, claim))
+    }
+
+    fn values(&self, figure: &Figure, at: usize) -> Vec<f64> {
+        sorted(
+            self.rounds
+                .iter()
+                .map(|round| round[at].values[figure.at])
+                .collect(),
+        )
+    }
+
+    pub fn lines(&self) -> String {
+        let mut text = String::new();
+        let far = if self.is_near() { "" } else { " (far)" };
+        for figure in &self.row.figures {
+            for (at, (way, _)) in self.ways.iter().enumerate() {
+                let title = match at {
+                    0 => format!("{}{far}", figure.name),
+                    _ => String::new(),
+                };
+                let value = middle(&self.values(figure, at));
+                let of = |of: fn(&Run) -> f64| {
+                    middle(&sorted(self.rounds.iter().map(|r| of(&r[at])).collect()))
+                };
+                let (first, second) = (of(|run| run.cpu[0]), of(|run| run.cpu[1]));
+                let line = of(|run| run.line);
+                let head = format!(
+                    "{title:<34} {way:<17} {value:>8.3} {:<8} {first:>8.2} + {second:<5.2} {line:>9.0}",
+                    figure.unit.name()
+                );
+                let verdicts: Vec<String> = self
+                    .verdicts(figure, way)
+                    .map(|verdict| verdict.text())
+                    .collect();
+                let indent = format!("\n{:head$}  ", "", head = head.chars().count());
+                let line = format!("{head}  {}", verdicts.join(&indent));
+                text += &format!("{}\n", line.trim_end());
+            }
+        }
+        text
+    }
+
+    pub fn json(&self) -> Value {
+        let figures = self.row.figures.iter().map(|figure| {
+            let ways = self.ways.iter().enumerate().map(|(at, (way, _))| {
+                let claims = self.verdicts(figure, way).map(|verdict| {
+                    json!({
+                        "of": verdict.what,
+                        "measured": verdict.measured,
+                        "wanted": verdict.wanted,
+                        "met": verdict.is_met,
+                    })
+                });
+                let runs = self.rounds.iter().map(|round| &round[at]);
+                json!({
+                    "way": way,
+                    "values": runs.clone().map(|run| run.values[figure.at]).collect::<Vec<_>>(),
+                    "cpu_seconds": runs.clone().map(|run| run.cpu).collect::<Vec<_>>(),
+                    "line_ns": runs.map(|run| run.line).collect::<Vec<_>>(),
+                    "claims": claims.collect::<Vec<_>>(),
+                })
+            });
+            json!({
+                "row": figure.name,
+                "unit": figure.unit.name(),
+                "near": self.is_near(),
+                "ways": ways.collect::<Vec<_>>(),
+            })
+        });
+        Value::Array(figures.collect())
+    }
+}
+
+impl Verdict {
+    fn text(&self) -> String {
+        let (least, most) = (self.measured[0], self.measured[self.measured.len() - 1]);
+        let space = if self.what.is_empty() { "" } else { " " };
+        let verdict = if self.is_met { "yes" } else { "NO" };
+        format!(
+            "{:.3}{space}{} ({least:.3}-{most:.3}), {}: {verdict}",
+            middle(&self.measured),
+            self.what,
+            self.wanted
+        )
+    }
+}
+
+fn sorted(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+fn middle(values: &[f64]) -> f64 {
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}

@@ -1,0 +1,272 @@
+//! What is compared with what, and what is wanted.
+
+use crate::measure::{Test, Unit, TIMES};
+
+/// A way of sending messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Endpoints, over a transport; `-taken`: messages are received where they lie.
+    Ours(&'static str),
+    OpenMpi(&'static [&'static str]),
+    /// What `UCX_TLS` is, and which of its two ways.
+    Ucx(&'static str, &'static str),
+    /// Plain system calls or memory, by two processes of this program: a limit, and nobody's library.
+    Raw(&'static str),
+}
+
+/// A way and its name in the table.
+pub type Named = (&'static str, Way);
+
+pub struct Row {
+    pub name: &'static str,
+    pub test: Test,
+    pub size: usize,
+    pub ways: &'static [Named],
+    pub figures: Vec<Figure>,
+}
+
+/// One of the values of a row's runs.
+pub struct Figure {
+    pub name: String,
+    pub unit: Unit,
+    /// Its place among the values.
+    pub at: usize,
+    pub claims: Vec<Claim>,
+}
+
+/// What is wanted of one way.
+pub struct Claim {
+    pub way: &'static str,
+    pub what: What,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum What {
+    /// This share at least of the best of other people's libraries.
+    OfBest(f64),
+    /// This share at least of another way.
+    Of(&'static str, f64),
+    /// So many times at most that in which a cache line changes hands.
+    Lines(f64),
+    AtLeast(f64),
+    AtMost(f64),
+    /// So much more at least than the best of other people's libraries.
+    BestPlus(f64),
+}
+
+const CMA: &[&str] = &["--mca", "btl", "self,vader"];
+const NO_CMA: &[&str] = &[
+    "--mca",
+    "btl",
+    "self,vader",
+    "--mca",
+    "btl_vader_single_copy_mechanism",
+    "none",
+];
+const MPI_TCP: &[&str] = &[
+    "--mca",
+    "btl",
+    "self,tcp",
+    "--mca",
+    "btl_tcp_if_include",
+    "lo",
+];
+const UCX_SHM: &str = "posix,cma,self";
+const UCX_TCP: &str = "tcp,self";
+
+const SHM: Named = ("shm", Way::Ours("shm"));
+const TAKEN: Named = ("shm, taken", Way::Ours("shm-taken"));
+const TCP: Named = ("tcp", Way::Ours("tcp"));
+const UNIX: Named = ("unix", Way::Ours("unix"));
+const MPI: Named = ("Open MPI", Way::OpenMpi(CMA));
+const MPI_NO_CMA: Named = ("Open MPI, no CMA", Way::OpenMpi(NO_CMA));
+const MPI_BY_TCP: Named = ("Open MPI, tcp", Way::OpenMpi(MPI_TCP));
+const TAG: Named = ("UCX tag", Way::Ucx(UCX_SHM, "tag"));
+const AM: Named = ("UCX am", Way::Ucx(UCX_SHM, "am"));
+const TAG_TCP: Named = ("UCX tag, tcp", Way::Ucx(UCX_TCP, "tag"));
+const RAW_TCP: Named = ("raw tcp", Way::Raw("raw-tcp"));
+const RAW_UNIX: Named = ("raw unix", Way::Raw("raw-unix"));
+const RAW_MEMORY: Named = ("raw read", Way::Raw("raw-memory"));
+
+const BY_SHM: &[Named] = &[SHM, MPI, MPI_NO_CMA];
+const BY_SHM_UCX: &[Named] = &[SHM, MPI, MPI_NO_CMA, TAG, AM];
+const IN_PLACE: &[Named] = &[TAKEN, RAW_MEMORY];
+const BY_TCP: &[Named] = &[TCP, RAW_TCP, MPI_BY_TCP, TAG_TCP];
+const BY_UNIX: &[Named] = &[UNIX, RAW_UNIX, MPI_BY_TCP, TAG_TCP];
+const SHM_OVERLAP: &[Named] = &[SHM, TAKEN, MPI, MPI_NO_CMA];
+const TCP_OVERLAP: &[Named] = &[TCP, MPI_BY_TCP];
+const UNIX_OVERLAP: &[Named] = &[UNIX];
+
+const KIB: usize = 1 << 10;
+const MIB: usize = 1 << 20;
+
+pub fn all() -> Vec<Row> {
+    use Test::{Both, Fresh, Latency, Overlap, Place, Stream};
+    use What::{AtLeast, BestPlus, Lines, Of, OfBest};
+    let of_best = |part: f64| vec![("shm", OfBest(part))];
+    let mut rows = vec![
+        row(
+            "one way, 8 B",
+            Latency,
+            8,
+            BY_SHM_UCX,
+            vec![("shm", OfBest(1.0)), ("shm", Lines(1.6))],
+        ),
+        row("messages, 8 B", Stream, 8, BY_SHM_UCX, of_best(1.0)),
+        row("stream, 4 KiB", Stream, 4 * KIB, BY_SHM_UCX, of_best(0.95)),
+        row(
+            "stream, 64 KiB",
+            Stream,
+            64 * KIB,
+            BY_SHM_UCX,
+            of_best(0.95),
+        ),
+        row("stream, 1 MiB", Stream, MIB, BY_SHM_UCX, of_best(0.95)),
+        row(
+            "stream, 16 MiB",
+            Stream,
+            16 * MIB,
+            BY_SHM_UCX,
+            of_best(0.95),
+        ),
+    ];
+    for (name, test, size) in [
+        ("both ways, 4 KiB", Both, 4 * KIB),
+        ("both ways, 64 KiB", Both, 64 * KIB),
+        ("both ways, 1 MiB", Both, MIB),
+        ("both ways, 16 MiB", Both, 16 * MIB),
+        ("written, read, 4 KiB", Fresh, 4 * KIB),
+        ("written, read, 64 KiB", Fresh, 64 * KIB),
+        ("written, read, 1 MiB", Fresh, MIB),
+        ("written, read, 16 MiB", Fresh, 16 * MIB),
+    ] {
+        rows.push(row(name, test, size, BY_SHM, of_best(0.95)));
+    }
+    for (name, size) in [
+        ("in place, 4 KiB", 4 * KIB),
+        ("in place, 64 KiB", 64 * KIB),
+        ("in place, 1 MiB", MIB),
+    ] {
+        let claims = vec![("shm, taken", Of("raw read", 0.9))];
+        rows.push(row(name, Place, size, IN_PLACE, claims));
+    }
+    let of_raw = |way, raw| vec![(way, Of(raw, 0.95))];
+    let (tcp, unix) = (|| of_raw("tcp", "raw tcp"), || of_raw("unix", "raw unix"));
+    let best_tcp = vec![("tcp", OfBest(1.0))];
+    let best_unix = vec![("unix", OfBest(1.0))];
+    rows.extend([
+        row("tcp, one way, 8 B", Latency, 8, BY_TCP, best_tcp),
+        row("tcp, stream, 64 KiB", Stream, 64 * KIB, BY_TCP, tcp()),
+        row("tcp, stream, 1 MiB", Stream, MIB, BY_TCP, tcp()),
+        row("unix, one way, 8 B", Latency, 8, BY_UNIX, best_unix),
+        row("unix, stream, 64 KiB", Stream, 64 * KIB, BY_UNIX, unix()),
+        row("unix, stream, 1 MiB", Stream, MIB, BY_UNIX, unix()),
+    ]);
+    for (name, size, ways, claims) in [
+        (
+            "overlap, 32 KiB",
+            32 * KIB,
+            SHM_OVERLAP,
+            vec![("shm", AtLeast(0.99)), ("shm, taken", AtLeast(0.99))],
+        ),
+        (
+            "overlap, 1 MiB",
+            MIB,
+            SHM_OVERLAP,
+            vec![("shm", AtLeast(0.95)), ("shm, taken", AtLeast(0.99))],
+        ),
+        (
+            "tcp, overlap, 32 KiB",
+            32 * KIB,
+            TCP_OVERLAP,
+            vec![("tcp", AtLeast(0.97))],
+        ),
+        (
+            "tcp, overlap, 1 MiB",
+            MIB,
+            TCP_OVERLAP,
+            vec![("tcp", BestPlus(0.05))],
+        ),
+        ("unix, overlap, 32 KiB", 32 * KIB, UNIX_OVERLAP, vec![]),
+        ("unix, overlap, 1 MiB", MIB, UNIX_OVERLAP, vec![]),
+    ] {
+        let mut row = row(name, Overlap, size, ways, claims);
+        row.figures[0].name += ", T = 1 ms";
+        row.figures.extend(waits(name, ways));
+        rows.push(row);
+    }
+    rows
+}
+
+fn row(
+    name: &'static str,
+    test: Test,
+    size: usize,
+    ways: &'static [Named],
+    claims: Vec<(&'static str, What)>,
+) -> Row {
+    let claims = claims.into_iter().map(|(way, what)| Claim { way, what });
+    Row {
+        name,
+        test,
+        size,
+        ways,
+        figures: vec![Figure {
+            name: name.to_string(),
+            unit: test.unit(size),
+            at: 0,
+            claims: claims.collect(),
+        }],
+    }
+}
+
+/// The figures of a run for overlap behind the first one.
+fn waits(name: &str, ways: &[Named]) -> Vec<Figure> {
+    let waited = TIMES.iter().enumerate().map(|(at, times)| {
+        // What is received where it lies is not posted.
+        let posted = ways
+            .iter()
+            .filter(|(_, way)| matches!(way, Way::Ours("shm" | "tcp" | "unix")));
+        let is_wanted = *times >= 2.0;
+        let claims = posted.filter(|_| is_wanted).map(|(way, _)| Claim {
+            way,
+            what: What::AtMost(0.1),
+        });
+        Figure {
+            name: format!("{name}, T = {times} xfer"),
+            unit: Unit::Waited,
+            at: 1 + at,
+            claims: claims.collect(),
+        }
+    });
+    let transfer = Figure {
+        name: format!("{name}, xfer"),
+        unit: Unit::Microseconds,
+        at: 1 + TIMES.len(),
+        claims: Vec::new(),
+    };
+    waited.chain([transfer]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn what_is_claimed_is_measured() {
+        let mut names = HashSet::new();
+        for row in all() {
+            assert!(names.insert(row.name), "{} is there twice", row.name);
+            for figure in &row.figures {
+                for claim in &figure.claims {
+                    let has = |name: &str| row.ways.iter().any(|way| way.0 == name);
+                    assert!(has(claim.way), "{}: {}", row.name, claim.way);
+                    if let What::Of(other, _) = claim.what {
+                        assert!(has(other), "{}: {other}", row.name);
+                    }
+                }
+            }
+        }
+    }
+}
