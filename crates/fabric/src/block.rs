@@ -14,6 +14,8 @@ pub(crate) const HEAD: usize = ALIGN;
 /// of it are read while another part is being filled.
 #[derive(Debug)]
 pub(crate) struct Block {
+    /// What was allocated: up to [`ALIGN`] bytes more, in front.
+    whole: NonNull<u8>,
     base: NonNull<u8>,
     size: usize,
 }
@@ -25,19 +27,23 @@ unsafe impl Sync for Block {}
 
 impl Block {
     pub(crate) fn new(size: usize) -> Block {
-        Block::try_new(size).unwrap_or_else(|| handle_alloc_error(Block::layout(size)))
+        let layout = Block::layout(size).expect("sizes are checked against limits");
+        Block::try_new(size).unwrap_or_else(|| handle_alloc_error(layout))
     }
 
     /// None where there is no memory for so many bytes.
     pub(crate) fn try_new(size: usize) -> Option<Block> {
-        let layout = Layout::from_size_align(size.max(1), ALIGN).ok()?;
+        let layout = Block::layout(size)?;
         // SAFETY: the layout's size is not zero.
-        let base = unsafe { alloc_zeroed(layout) };
-        NonNull::new(base).map(|base| Block { base, size })
+        let whole = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        // SAFETY: there are `ALIGN` bytes more than the block's, and the next multiple is no further.
+        let base = unsafe { whole.add(whole.align_offset(ALIGN)) };
+        Some(Block { whole, base, size })
     }
 
-    fn layout(size: usize) -> Layout {
-        Layout::from_size_align(size.max(1), ALIGN).expect("sizes are checked against limits")
+    /// Memory that the system has not given out before is zeroed when it is touched; allocators that are asked for more alignment touch all of it.
+    fn layout(size: usize) -> Option<Layout> {
+        Layout::from_size_align(size.checked_add(ALIGN)?, align_of::<usize>()).ok()
     }
 
     pub(crate) fn size(&self) -> usize {
@@ -79,8 +85,9 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        // SAFETY: allocated in `new` with this same layout.
-        unsafe { dealloc(self.base.as_ptr(), Block::layout(self.size)) }
+        let layout = Block::layout(self.size).expect("it was allocated so");
+        // SAFETY: allocated in `try_new` with this same layout.
+        unsafe { dealloc(self.whole.as_ptr(), layout) }
     }
 }
 

@@ -98,7 +98,7 @@ impl Endpoint {
         name: &[u8],
         timeout: Duration,
     ) -> Result<LinkId, Error> {
-        let settings = &self.shared.settings;
+        let settings = &self.settings();
         let terms = Terms::new(settings, transport);
         let first = opening(DATA, &[0; KEY], &terms, name);
         let way = connect::open(address, transport, token, &first, true, timeout)?;
@@ -139,9 +139,15 @@ impl Endpoint {
         self.shared.silence_ms.store(millis, Ordering::Relaxed);
     }
 
-    fn config(&self) -> Config {
+    /// For a link that is made now.
+    fn settings(&self) -> Settings {
+        let links = self.shared.state().links();
+        self.shared.settings.for_link(links)
+    }
+
+    fn config(&self, settings: &Settings) -> Config {
         let millis = self.shared.silence_ms.load(Ordering::Relaxed);
-        config(&self.shared.settings, Duration::from_millis(millis.into()))
+        config(settings, Duration::from_millis(millis.into()))
     }
 
     /// Lets a peer in that connected to a listener of this process.
@@ -162,7 +168,7 @@ impl Endpoint {
                 return Err(Error::PeerMisbehaved("it wants no link that there is"));
             }
         };
-        let settings = &self.shared.settings;
+        let settings = &self.settings();
         let transport = incoming.transport().clone();
         let ours = Terms::new(settings, &transport);
         let limits = match Terms::decode(theirs) {
@@ -172,7 +178,7 @@ impl Endpoint {
                 return Err(error);
             }
         };
-        let config = self.config();
+        let config = self.config(settings);
         if channel == DATA && transport == Transport::Shm {
             let mut way = incoming.open(&welcome(&[0; KEY], &ours), &config, LINK_SLOTS)?;
             let memory = way.memory.take().expect("shared memory was made for shm");

@@ -890,6 +890,11 @@ fn event_data(id: LinkId) -> EventData {
 }
 
 impl State {
+    /// Links to others.
+    pub(crate) fn links(&self) -> usize {
+        self.peers.len()
+    }
+
     /// How an operation ended, after which it is forgotten; or that there is no such operation. None while it has not ended.
     #[inline]
     pub(crate) fn ended(&mut self, request: Request) -> Option<Result<Status, Error>> {

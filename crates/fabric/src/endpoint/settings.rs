@@ -101,6 +101,16 @@ const fn or_off(key: Key) -> Key {
 }
 
 const EAGER_MIN: usize = 64;
+const CHUNKS_MIN: usize = 4;
+const HELD_MIN: usize = 64 << 10;
+
+/// As many links have all the room for shared memory, and for messages over sockets that wait, that is set; the others share it as if they were so many.
+const FEW_LANES: usize = 4;
+const FEW_HOLDERS: usize = 16;
+
+/// Chunks get smaller before there are fewer than so many, but no smaller than this.
+const CHUNKS_LIKED: usize = 8;
+const SMALL_CHUNK: usize = 16 << 10;
 
 const KEYS: [Key; 13] = [
     key(
@@ -114,7 +124,7 @@ const KEYS: [Key; 13] = [
         "chunks",
         "chunks in each direction",
         |s| &mut s.chunks,
-        4,
+        CHUNKS_MIN,
         4096,
     ),
     key(
@@ -170,7 +180,7 @@ const KEYS: [Key; 13] = [
         "held",
         "bytes of messages from a peer that may wait",
         |s| &mut s.held,
-        64 << 10,
+        HELD_MIN,
         1 << 30,
     ),
     or_off(key(
@@ -296,6 +306,24 @@ impl Settings {
         Ok(())
     }
 
+    /// These for one more link of an endpoint that has so many. The first few have all the room that is set; the more there are, the less each has of its
+    /// own, so that thousands take little more than dozens.
+    pub(crate) fn for_link(&self, links: usize) -> Settings {
+        let part = |whole: usize, few: usize| whole / few.max(links + 1) * few;
+        let mut settings = self.clone();
+        let room = part(self.chunk * self.chunks, FEW_LANES).min(self.chunk * self.chunks);
+        while settings.chunk > SMALL_CHUNK && room / settings.chunk < CHUNKS_LIKED {
+            settings.chunk = (settings.chunk / 2).max(SMALL_CHUNK);
+        }
+        if links >= FEW_LANES {
+            settings.chunks = (room / settings.chunk).clamp(CHUNKS_MIN, self.chunks);
+        }
+        if links >= FEW_HOLDERS {
+            settings.held = part(self.held, FEW_HOLDERS).max(HELD_MIN);
+        }
+        settings
+    }
+
     pub(crate) fn spin(&self) -> Duration {
         Duration::from_micros(self.spin_us as u64)
     }
@@ -368,6 +396,35 @@ mod tests {
             *(key.field)(&mut settings) = key.min + at;
         }
         assert_eq!(parse(&settings.to_toml()).unwrap(), settings);
+    }
+
+    #[test]
+    fn many_links_take_little_room() {
+        let settings = Settings::default();
+        for links in 0..4 {
+            assert_eq!(settings.for_link(links), settings);
+        }
+        let room = |links: usize| {
+            let settings = settings.for_link(links);
+            settings.check().unwrap();
+            (2 * settings.chunk * settings.chunks, settings.held)
+        };
+        for links in 4..3000 {
+            let (before, after) = (room(links - 1), room(links));
+            assert!(after.0 <= before.0 && after.1 <= before.1, "{links}");
+        }
+        let lanes: usize = (0..1000).map(|links| room(links).0).sum();
+        let held: usize = (0..1000).map(|links| room(links).1).sum();
+        assert!(lanes < 224 << 20, "{lanes}");
+        assert!(held < 112 << 20, "{held}");
+        // What is set small stays as it is.
+        let small = Settings {
+            chunk: 4096,
+            chunks: 4,
+            held: 64 << 10,
+            ..Settings::default()
+        };
+        assert_eq!(small.for_link(5000), small);
     }
 
     #[test]
