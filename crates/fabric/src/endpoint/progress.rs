@@ -7,7 +7,7 @@
 //! that. When the helper is woken though the program is in here all the time, ringing is a waste: then it goes *watching*, which means that it looks
 //! every now and then whether the program still calls, and arms the links itself when it doesn't.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -27,6 +27,7 @@ use super::own::OwnLink;
 use super::queue::Wanted;
 use super::remote::Key;
 use super::settings::Settings;
+use super::stream::StreamLink;
 use super::{Active, LinkId, Request, Status};
 use crate::peer::{Peer, SILENCE_TIME};
 use crate::wait::{poll, Deadline, Spinner};
@@ -35,8 +36,14 @@ use crate::Error;
 /// Links that are looked at in turn; the others have to ring.
 const HOT_MAX: usize = 8;
 
+/// Due links that have their turn at one look.
+const DUE_TURNS: usize = 16;
+
 /// Looks at the hot links between two at the sockets.
 const SELDOM: u32 = 256;
+
+/// Likewise where hot links keep us busy, and there are others.
+const BUSY_POLLS: u32 = 8;
 
 /// Looks at the one link that a receive waits for before it is waited for in earnest: about a microsecond.
 const BRIEFLY: u32 = 64;
@@ -86,10 +93,10 @@ pub(crate) struct Shared {
 pub(crate) struct State {
     pub(crate) engine: Engine<AnyLink>,
     hot: Vec<LinkId>,
+    /// Others that have something already, of which nothing would tell us. Each has its turn.
+    due: VecDeque<LinkId>,
     /// What is watched for each link.
     peers: HashMap<LinkId, Vec<Arc<Peer>>>,
-    /// Sockets that are watched for room, too.
-    full: Vec<(LinkId, Arc<Peer>)>,
     handlers: HashMap<u16, Arc<Mutex<Handler>>>,
     is_handling: bool,
     /// Something may still have to be sent, though its operation has ended.
@@ -131,8 +138,8 @@ impl Shared {
         let state = State {
             engine,
             hot: Vec::new(),
+            due: VecDeque::new(),
             peers: HashMap::new(),
-            full: Vec::new(),
             handlers: HashMap::new(),
             is_handling: false,
             is_sending: false,
@@ -253,9 +260,9 @@ impl Shared {
         let mut state = self.state();
         let id = state.engine.add_link(carrier);
         for peer in &peers {
-            let data = event_data(id);
-            let added = peer.fds().try_for_each(|fd| {
-                epoll::add(&self.sockets, fd, data, EventFlags::IN | EventFlags::RDHUP)
+            let added = peer.fds().enumerate().try_for_each(|(at, fd)| {
+                let flags = EventFlags::IN | EventFlags::RDHUP;
+                epoll::add(&self.sockets, fd, event_data(id, at > 0), flags)
             });
             if let Err(error) = added {
                 let error = Error::io("cannot watch a link")(error.into());
@@ -264,7 +271,7 @@ impl Shared {
             }
         }
         state.peers.insert(id, peers);
-        state.heat(id);
+        state.heat(&self.sockets, id);
         self.leave(&mut state);
         Ok(id)
     }
@@ -290,7 +297,7 @@ impl Shared {
             self.tell(&mut state);
         }
         if request.is_some() || state.engine.is_sending(to) {
-            state.heat(to);
+            state.heat(&self.sockets, to);
             state.is_sending = true;
         }
         self.leave(&mut state);
@@ -362,7 +369,7 @@ impl Shared {
     ) -> Result<Request, Error> {
         let mut state = self.state();
         let request = ask(&mut state.engine)?;
-        state.heat(link);
+        state.heat(&self.sockets, link);
         state.is_sending = true;
         self.leave(&mut state);
         Ok(request)
@@ -524,10 +531,13 @@ impl Shared {
     #[inline]
     fn look(&self, state: &mut State) -> bool {
         self.looked();
-        state.polls = state.polls.wrapping_add(1);
-        let mut happened = state.go_on(self.own);
+        let mut happened = state.go_on(&self.sockets, self.own);
         self.sweep(state);
-        if state.polls % SELDOM == 0 || state.hot.is_empty() {
+        // Those that have no turn by themselves must not wait for long while others keep us busy.
+        let is_busy = happened && state.hot.len() < state.peers.len();
+        state.polls += if is_busy { SELDOM / BUSY_POLLS } else { 1 };
+        if state.polls >= SELDOM || state.hot.is_empty() {
+            state.polls = 0;
             let events = self.events(Duration::ZERO);
             happened |= !events.is_empty();
             self.handle(state, &events);
@@ -567,7 +577,6 @@ impl Shared {
     /// Asks all hot links to ring. True when something came or went after all, so that sleeping would be wrong.
     fn arm(&self, state: &mut State) -> bool {
         let mut look_again = false;
-        let mut full = Vec::new();
         state.is_sending = false;
         for at in 0..state.hot.len() {
             let id = state.hot[at];
@@ -579,32 +588,15 @@ impl Shared {
                 Some(AnyLink::Stream(link)) => {
                     // What has been read is not told of again.
                     look_again |= link.is_ready();
-                    full.extend(link.full_sockets().map(|peer| (id, peer.clone())));
+                    watch_room(&self.sockets, id, link);
                 }
                 _ => {}
             }
         }
-        if !full.is_empty() || !state.full.is_empty() {
-            self.watch_full(state, full);
-        }
         let own = state.engine.carrier(self.own);
         look_again |= matches!(own, Some(AnyLink::Own(link)) if link.is_ready());
-        look_again && state.go_on(self.own)
-    }
-
-    /// Has these sockets, and no others, say when there is room.
-    fn watch_full(&self, state: &mut State, full: Vec<(LinkId, Arc<Peer>)>) {
-        let flags = EventFlags::IN | EventFlags::RDHUP;
-        let old = std::mem::replace(&mut state.full, full);
-        let all = old.iter().map(|full| (full, flags));
-        for ((id, peer), flags) in all.chain(
-            state
-                .full
-                .iter()
-                .map(|full| (full, flags | EventFlags::OUT)),
-        ) {
-            let _ = epoll::modify(&self.sockets, peer.socket(), event_data(*id), flags);
-        }
+        look_again |= !state.due.is_empty();
+        look_again && (state.go_on(&self.sockets, self.own) || !state.due.is_empty())
     }
 
     fn events(&self, timeout: Duration) -> Vec<Event> {
@@ -647,25 +639,35 @@ impl Shared {
     /// Links at whose sockets something happened.
     fn handle(&self, state: &mut State, events: &[Event]) {
         self.ask(state);
+        let is_crowded = events.len() > HOT_MAX;
+        if is_crowded {
+            // Looking at some links again and again would give them more than the others get.
+            let cold = std::mem::take(&mut state.hot);
+            cold.into_iter()
+                .for_each(|id| state.cool(&self.sockets, id));
+        }
+        state
+            .engine
+            .set_crowded(is_crowded || !state.due.is_empty());
         for event in events {
-            let data = { event.data };
+            let data = { event.data }.u64();
             let flags = { event.flags };
-            let id = LinkId {
-                index: data.u64() as u32,
-                generation: (data.u64() >> 32) as u32,
-            };
+            let id = LinkId::from_bits(data & !OF_PROCESS);
             if let Some(AnyLink::Shm(link)) = state.engine.carrier(id) {
                 link.rang();
             }
-            state.heat(id);
-            state.engine.progress(id);
+            if is_crowded {
+                state.engine.progress(id);
+                state.cool(&self.sockets, id);
+            } else {
+                state.heat(&self.sockets, id);
+                state.engine.progress(id);
+                if let Some(AnyLink::Stream(link)) = state.engine.carrier(id) {
+                    watch_room(&self.sockets, id, link);
+                }
+            }
             if flags.intersects(EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR)
-                || state
-                    .peers
-                    .get(&id)
-                    .into_iter()
-                    .flatten()
-                    .any(|peer| peer.ended())
+                || data & OF_PROCESS != 0
             {
                 self.has_gone(state, id);
             }
@@ -713,7 +715,6 @@ impl Shared {
             peer.hang_up();
         }
         state.hot.retain(|hot| *hot != id);
-        state.full.retain(|(full, _)| *full != id);
         self.tell(state);
     }
 
@@ -825,7 +826,7 @@ impl Shared {
             is_fetching = state.engine.is_fetching();
             if !is_watching {
                 state.engine.tell_all();
-                state.go_on(self.own);
+                state.go_on(&self.sockets, self.own);
                 if !state.is_asleep {
                     self.arm_all(&mut state);
                 }
@@ -885,8 +886,21 @@ fn drain(socket: &Peer) -> bool {
     }
 }
 
-fn event_data(id: LinkId) -> EventData {
-    EventData::new_u64(u64::from(id.index) | u64::from(id.generation) << 32)
+/// Has a link's sockets say when there is room, as long as it waits for that.
+fn watch_room(sockets: &OwnedFd, id: LinkId, link: &mut StreamLink) {
+    for (peer, is_full) in link.full_changes() {
+        let mut flags = EventFlags::IN | EventFlags::RDHUP;
+        flags.set(EventFlags::OUT, is_full);
+        let _ = epoll::modify(sockets, peer.socket(), event_data(id, false), flags);
+    }
+}
+
+/// Set in an event's data if it is about the peer's process and not about the link's socket.
+const OF_PROCESS: u64 = 1 << 31;
+
+fn event_data(id: LinkId, is_of_process: bool) -> EventData {
+    let about = if is_of_process { OF_PROCESS } else { 0 };
+    EventData::new_u64(id.to_bits() | about)
 }
 
 impl State {
@@ -904,7 +918,7 @@ impl State {
 
     /// Lets all hot links, and the own one, go on. True when anything happened.
     #[inline]
-    fn go_on(&mut self, own: LinkId) -> bool {
+    fn go_on(&mut self, sockets: &OwnedFd, own: LinkId) -> bool {
         let mut happened = false;
         if matches!(self.engine.carrier(own), Some(AnyLink::Own(link)) if link.is_ready()) {
             happened |= self.engine.progress(own);
@@ -912,37 +926,63 @@ impl State {
         for at in 0..self.hot.len() {
             happened |= self.engine.progress(self.hot[at]);
         }
+        if !self.due.is_empty() {
+            happened |= self.take_turns(sockets);
+        }
         happened | self.engine.fetch_some()
     }
 
     /// The link is looked at from now on, and another one has to ring.
-    fn heat(&mut self, id: LinkId) {
+    fn heat(&mut self, sockets: &OwnedFd, id: LinkId) {
         if self.hot.contains(&id) || !self.peers.contains_key(&id) {
             return;
         }
-        let idle = |hot: &LinkId| !self.engine.is_sending(*hot);
-        if let Some(at) = self
-            .hot
-            .iter()
-            .position(idle)
-            .filter(|_| self.hot.len() >= HOT_MAX)
-        {
+        if self.hot.len() >= HOT_MAX {
+            let idle = |hot: &LinkId| !self.engine.is_sending(*hot);
+            let at = self.hot.iter().position(idle).unwrap_or(0);
             let cold = self.hot.remove(at);
-            loop {
-                // What it has already, nothing would tell us of.
-                let has_something = match self.engine.carrier(cold) {
-                    Some(AnyLink::Shm(link)) => link.watch(false),
-                    Some(AnyLink::Stream(link)) => link.is_ready(),
-                    _ => false,
-                };
-                if !has_something || !self.engine.progress(cold) {
-                    break;
-                }
-            }
-            if self.engine.is_sending(cold) {
-                self.hot.push(cold);
-            }
+            self.cool(sockets, cold);
         }
         self.hot.push(id);
+    }
+
+    /// The link has to ring from now on. What it has already is due, and so is a look for room that was made before.
+    fn cool(&mut self, sockets: &OwnedFd, id: LinkId) {
+        let sending = self.engine.is_sending(id);
+        let has_something = match self.engine.carrier(id) {
+            Some(AnyLink::Shm(link)) => link.is_ready() || link.watch(sending) || sending,
+            Some(AnyLink::Stream(link)) => {
+                watch_room(sockets, id, link);
+                link.is_ready()
+            }
+            _ => false,
+        };
+        if has_something && !self.due.contains(&id) {
+            self.due.push_back(id);
+        }
+    }
+
+    /// Lets some of the due links go on. True when anything happened.
+    fn take_turns(&mut self, sockets: &OwnedFd) -> bool {
+        let mut happened = false;
+        for _ in 0..self.due.len().min(DUE_TURNS) {
+            let Some(id) = self.due.pop_front() else {
+                break;
+            };
+            let went_on = self.engine.progress(id);
+            happened |= went_on;
+            if self.hot.contains(&id) {
+                continue;
+            }
+            if went_on {
+                self.cool(sockets, id);
+            } else if let Some(AnyLink::Shm(link)) = self.engine.carrier(id) {
+                // It was asked before to tell of room. Somebody else may have taken what was here.
+                if link.watch(false) {
+                    self.due.push_back(id);
+                }
+            }
+        }
+        happened
     }
 }

@@ -50,6 +50,8 @@ pub(crate) struct StreamLink {
     outgoing: Option<Outgoing>,
     /// Heads that the control socket had no room for.
     answers: Vec<u8>,
+    /// Whether data and answers waited for room in their sockets when that was last asked for.
+    full: [bool; 2],
     /// Answers that came, and the beginning of the next one.
     heard: VecDeque<Head>,
     cut: Vec<u8>,
@@ -131,6 +133,7 @@ impl StreamLink {
             incoming: None,
             outgoing: None,
             answers: Vec::new(),
+            full: [false; 2],
             heard: VecDeque::new(),
             cut: Vec::new(),
             polls: 0,
@@ -146,11 +149,15 @@ impl StreamLink {
         !self.heard.is_empty() || self.end > self.start
     }
 
-    /// The sockets that have to take something before anything goes on.
-    pub(crate) fn full_sockets(&self) -> impl Iterator<Item = &Arc<Peer>> {
-        let data = self.outgoing.is_some().then_some(&self.data);
-        data.into_iter()
-            .chain((!self.answers.is_empty()).then_some(&self.control))
+    /// The sockets that have to take something before anything goes on, and did not have to when this was last asked; and the other way round.
+    pub(crate) fn full_changes(&mut self) -> impl Iterator<Item = (&Arc<Peer>, bool)> {
+        let full = [self.outgoing.is_some(), !self.answers.is_empty()];
+        let before = std::mem::replace(&mut self.full, full);
+        let sockets = [&self.data, &self.control].into_iter().zip(full);
+        let changes = sockets
+            .zip(before)
+            .filter(|((_, now), before)| now != before);
+        changes.map(|(change, _)| change)
     }
 
     /// Writes on at a frame whose memory was copied. False while it is not all written.

@@ -33,8 +33,9 @@ const ANSWERS_MAX: usize = 1 << 18;
 /// Frames taken from a link whose peer has gone, at most: more than it can have left behind.
 const LAST_FRAMES: usize = 1 << 14;
 
-/// Frames taken from one link before the next one has its turn.
+/// Frames taken from one link before the next one has its turn; and where many links wait for theirs.
 const TURN: usize = 32;
+const CROWDED_TURN: usize = 4;
 
 pub(crate) struct Engine<C> {
     links: Vec<Slot<C>>,
@@ -47,6 +48,7 @@ pub(crate) struct Engine<C> {
     exposed: HashMap<Key, Exposed>,
     /// Some peer was given something back, and may not have heard of it.
     is_untold: bool,
+    turn: usize,
     /// Links that have failed, for whoever watches their sockets.
     pub(crate) ended: Vec<LinkId>,
 }
@@ -98,6 +100,7 @@ impl<C: Carrier> Engine<C> {
             fetching: VecDeque::new(),
             exposed: HashMap::new(),
             is_untold: false,
+            turn: TURN,
             ended: Vec::new(),
         }
     }
@@ -139,6 +142,11 @@ impl<C: Carrier> Engine<C> {
             queued: 0,
         });
         id
+    }
+
+    /// Whether many links wait for their turn.
+    pub(crate) fn set_crowded(&mut self, is_crowded: bool) {
+        self.turn = if is_crowded { CROWDED_TURN } else { TURN };
     }
 
     /// Why there is no such link.
@@ -223,9 +231,9 @@ impl<C: Carrier> Engine<C> {
 
     fn try_progress(&mut self, id: LinkId) -> Result<bool, Error> {
         let index = id.index as usize;
-        let taken = self.take_short(index, TURN);
+        let taken = self.take_short(index, self.turn);
         let mut happened = taken > 0;
-        for _ in taken..TURN {
+        for _ in taken..self.turn {
             let Some((head, body)) = self.next_frame(id)? else {
                 break;
             };
