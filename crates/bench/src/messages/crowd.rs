@@ -8,6 +8,8 @@ use anyhow::{ensure, Context, Result};
 use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
 use serde_json::{json, Value};
 
+use crate::member::COUNTED;
+
 pub struct Crowd {
     pub name: &'static str,
     transport: &'static str,
@@ -85,7 +87,7 @@ pub fn raise_limits() -> Result<()> {
 
 impl Crowd {
     pub fn measure(&self, quick: bool) -> Result<Figures> {
-        let (seconds, idle) = if quick { (0.02, 0.05) } else { (1.0, 3.0) };
+        let (seconds, idle) = if quick { (0.02, 0.05) } else { (2.0, 3.0) };
         let begun = Instant::now();
         let mut all = self.start()?;
         let joined = begun.elapsed().as_secs_f64();
@@ -179,7 +181,7 @@ impl Crowd {
         }
         let most = counts.iter().copied().fold(0.0, f64::max);
         let least = counts.iter().copied().fold(f64::MAX, f64::min);
-        let rate = counts.iter().sum::<f64>() / (0.8 * seconds);
+        let rate = counts.iter().sum::<f64>() / ((COUNTED.1 - COUNTED.0) * seconds);
         let (rate, unit) = match size < 1024 {
             true => (rate / 1e6, "M/s"),
             false => (rate * size as f64 / 1e9, "GB/s"),

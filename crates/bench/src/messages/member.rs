@@ -26,6 +26,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Receives that are posted while messages flow.
 const POSTED: usize = 8;
 
+/// The part of the time in which messages are counted: before, not everybody has begun, and what the others are permitted to send at first comes at once;
+/// after, some have ended.
+pub const COUNTED: (f64, f64) = (0.4, 0.95);
+
 /// The first byte of a message that is the last one of its link, or of all.
 const LAST: u8 = 1;
 
@@ -154,8 +158,8 @@ enum Begun {
     Receive(usize),
 }
 
-/// Sends as many messages as go on some links, and receives all that come from others. Gives how many came from each in the time, but for its first and
-/// last tenth, when not everybody has begun, or some have ended.
+/// Sends as many messages as go on some links, and receives all that come from others. Gives how many came from each in the part of the time that
+/// counts.
 fn flow(
     endpoint: &Arc<Endpoint>,
     sends: &[LinkId],
@@ -184,7 +188,7 @@ fn flow(
     let start = Instant::now();
     loop {
         let now = start.elapsed().as_secs_f64();
-        let counts_now = now > 0.1 * seconds && now < 0.9 * seconds;
+        let counts_now = now > COUNTED.0 * seconds && now < COUNTED.1 * seconds;
         let last = u8::from(now > seconds) * LAST;
         let mut still_free = Vec::new();
         for at in free.drain(..) {

@@ -552,9 +552,8 @@ impl Shared {
     #[inline]
     fn leave(&self, state: &mut State) {
         self.looked();
-        if state.engine.is_fetching() && !state.is_kicked {
-            state.is_kicked = true;
-            self.kick_helper();
+        if state.engine.is_fetching() {
+            self.ask_helper(state);
         }
         self.sweep(state);
         if self.is_watching.load(Ordering::Relaxed) {
@@ -570,8 +569,21 @@ impl Shared {
         }
     }
 
+    /// Asks all hot links to ring. Where others are due, too, the helper goes on with them, so that nobody is in here for long.
     fn arm_all(&self, state: &mut State) {
-        while self.arm(state) {}
+        while self.arm(state) {
+            if !state.due.is_empty() {
+                self.ask_helper(state);
+                return;
+            }
+        }
+    }
+
+    /// Has the helper look, though no socket tells of anything.
+    fn ask_helper(&self, state: &mut State) {
+        if !std::mem::replace(&mut state.is_kicked, true) {
+            self.kick_helper();
+        }
     }
 
     /// Asks all hot links to ring. True when something came or went after all, so that sleeping would be wrong.
