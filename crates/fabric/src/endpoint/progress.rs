@@ -569,10 +569,11 @@ impl Shared {
         }
     }
 
-    /// Asks all hot links to ring. Where others are due, too, the helper goes on with them, so that nobody is in here for long.
+    /// Asks all hot links to ring. Where others are due, too, the helper goes on with them, so that nobody is in here for long; unless a thread sleeps at
+    /// the sockets, whom the helper leaves everything to.
     fn arm_all(&self, state: &mut State) {
         while self.arm(state) {
-            if !state.due.is_empty() {
+            if !state.due.is_empty() && !state.is_asleep {
                 self.ask_helper(state);
                 return;
             }
