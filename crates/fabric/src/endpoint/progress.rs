@@ -133,7 +133,7 @@ impl Shared {
             make().map_err(Error::io("cannot make an endpoint"))?;
         let mut engine = Engine::new();
         let own = engine.add_link(AnyLink::Own(OwnLink::new(settings.envelopes as u32)));
-        epoll::add(&sockets, &bell, event_data(own), EventFlags::IN)
+        epoll::add(&sockets, &bell, event_data(own, false), EventFlags::IN)
             .map_err(|error| Error::io("cannot make an endpoint")(error.into()))?;
         let state = State {
             engine,
