@@ -93,7 +93,7 @@ pub struct Run {
 /// How a program's OpenGL reaches a server, and its windows an X server.
 #[derive(Debug, Args)]
 pub struct Through {
-    /// The server: unix:/path, unix:@name or tcp:HOST:PORT; without it one of our own is started
+    /// The server: unix:/path, unix:@name, tcp:HOST:PORT or tls:HOST:PORT; without it one of our own is started
     #[arg(long, value_name = "ADDR")]
     pub server: Option<Address>,
 
@@ -172,7 +172,7 @@ pub struct Verify {
 /// disturbs no other. No X server is needed.
 #[derive(Debug, Args)]
 pub struct Server {
-    /// Address to listen on: unix:/path, unix:@name or tcp:HOST:PORT; may be repeated
+    /// Address to listen on: unix:/path, unix:@name, tcp:HOST:PORT or tls:HOST:PORT (encrypted); may be repeated
     #[arg(long, value_name = "ADDR", default_value = "unix:@manganese")]
     pub listen: Vec<Address>,
 

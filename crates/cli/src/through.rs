@@ -101,7 +101,7 @@ pub fn check(through: &Through, discard: bool) -> anyhow::Result<()> {
             anyhow::bail!("--transport {transport} needs a server with a unix: address")
         }
         (Some(Transport::Tcp), Some(Address::Unix(_) | Address::Abstract(_))) => {
-            anyhow::bail!("--transport tcp needs a server with a tcp: address")
+            anyhow::bail!("--transport tcp needs a server with a tcp: or tls: address")
         }
         (_, Some(Address::Tcp { .. })) if through.token_file.is_none() => {
             anyhow::bail!(

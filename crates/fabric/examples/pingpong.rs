@@ -11,10 +11,11 @@ use std::time::{Duration, Instant};
 
 use mgn_fabric::{connect, Address, Config, Error, Listener, Message, Token, Transport};
 
-const KINDS: [(&str, Transport, &str); 4] = [
+const KINDS: [(&str, Transport, &str); 5] = [
     ("shm", Transport::Shm, "unix:@"),
     ("unix", Transport::Unix, "unix:@"),
     ("tcp", Transport::Tcp, "tcp:127.0.0.1:0"),
+    ("tls", Transport::Tcp, "tls:127.0.0.1:0"),
     ("tcp6", Transport::Tcp, "tcp:[::1]:0"),
 ];
 

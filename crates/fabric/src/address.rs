@@ -9,13 +9,18 @@ use std::str::FromStr;
 
 use crate::Error;
 
-/// `unix:/path`, `unix:@name` (Linux's abstract names), or `tcp:HOST:PORT`, where an IPv6 host is
-/// written in brackets.
+/// `unix:/path`, `unix:@name` (Linux's abstract names), `tcp:HOST:PORT`, or `tls:HOST:PORT`, where an
+/// IPv6 host is written in brackets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Address {
     Unix(PathBuf),
     Abstract(String),
-    Tcp { host: String, port: u16 },
+    Tcp {
+        host: String,
+        port: u16,
+        /// Whether everything is encrypted. Both ends have to want the same.
+        tls: bool,
+    },
 }
 
 /// The longest name that fits `sockaddr_un`, its zero byte counted.
@@ -45,10 +50,14 @@ impl FromStr for Address {
                 )))),
             };
         }
-        let Some(rest) = text.strip_prefix("tcp:") else {
-            return Err(wrong(
-                "it should be unix:/path, unix:@name or tcp:HOST:PORT",
-            ));
+        let (rest, tls) = match (text.strip_prefix("tcp:"), text.strip_prefix("tls:")) {
+            (Some(rest), _) => (rest, false),
+            (_, Some(rest)) => (rest, true),
+            _ => {
+                return Err(wrong(
+                    "it should be unix:/path, unix:@name, tcp:HOST:PORT or tls:HOST:PORT",
+                ))
+            }
         };
         let (host, port) = rest
             .rsplit_once(':')
@@ -77,6 +86,7 @@ impl FromStr for Address {
         Ok(Address::Tcp {
             host: host.into(),
             port,
+            tls,
         })
     }
 }
@@ -86,10 +96,13 @@ impl fmt::Display for Address {
         match self {
             Address::Unix(path) => write!(out, "unix:{}", path.display()),
             Address::Abstract(name) => write!(out, "unix:@{name}"),
-            Address::Tcp { host, port } if host.contains(':') => {
-                write!(out, "tcp:[{host}]:{port}")
+            Address::Tcp { host, port, tls } => {
+                let scheme = if *tls { "tls" } else { "tcp" };
+                match host.contains(':') {
+                    true => write!(out, "{scheme}:[{host}]:{port}"),
+                    false => write!(out, "{scheme}:{host}:{port}"),
+                }
             }
-            Address::Tcp { host, port } => write!(out, "tcp:{host}:{port}"),
         }
     }
 }
@@ -156,6 +169,8 @@ mod tests {
             "tcp:127.0.0.1:0",
             "tcp:[::1]:65535",
             "tcp:[fe80::1%eth0]:1",
+            "tls:localhost:7000",
+            "tls:[::1]:0",
         ] {
             assert_eq!(text.parse::<Address>().unwrap().to_string(), text);
         }
@@ -175,6 +190,7 @@ mod tests {
             ("tcp::7", "host"),
             ("tcp:a:70000", "65535"),
             ("tcp:a:-1", "65535"),
+            ("tls:localhost", "port"),
             ("tcp:::1:7000", "brackets"),
             ("tcp:[::1:7000", "]"),
             ("tcp:[localhost]:1", "IPv6"),

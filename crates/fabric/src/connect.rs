@@ -1,21 +1,24 @@
 //! The client's way to a server.
 
 use std::net::{TcpStream, ToSocketAddrs};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 use std::{io, path::Path};
 
-use mgn_sys::passing;
 use mgn_sys::peer::{self, Credentials};
-use rustix::event::{PollFd, PollFlags};
+use rustix::event::PollFlags;
+use rustix::io::Errno;
 use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::config::Sizes;
 use crate::handshake::{Agreed, ClientSide, Step};
+use crate::line::Line;
 use crate::peer::Peer;
-use crate::wait::{poll, Deadline};
+use crate::seal::{BROKEN, RECORD_MAX};
+use crate::tls::{self, Disagreed, Negotiation};
+use crate::wait::{ready, Deadline};
 use crate::{file, null, shm, stream, Address, Connection, Error, Token, Transport};
 
 /// Connects to the server at `address` and gives the connection and the server's welcome.
@@ -68,7 +71,10 @@ pub(crate) fn open(
     watch: bool,
     timeout: Duration,
 ) -> Result<Way, Error> {
-    let tcp = matches!(address, Address::Tcp { .. });
+    let (tcp, encrypted) = match address {
+        Address::Tcp { tls, .. } => (true, *tls),
+        _ => (false, false),
+    };
     match transport {
         Transport::Null | Transport::File(_) => {
             return Err(mismatch(address, "nobody answers there"))
@@ -91,11 +97,19 @@ pub(crate) fn open(
     };
 
     let mut fds = Vec::new();
-    let side = ClientSide::new(transport, token, opening, &server)?;
-    let Agreed { sizes, welcome } = talk(side, &socket, &mut fds, &server, &deadline)?;
+    let (line, token) = match encrypted {
+        true => {
+            let agreed = encrypt(&socket, &server, &deadline)?;
+            let token = token.map(|token| agreed.bind(token));
+            (Line::sealed(socket, agreed.seal), token)
+        }
+        false => (Line::clear(socket), token.cloned()),
+    };
+    let side = ClientSide::new(transport, token.as_ref(), opening, &server)?;
+    let Agreed { sizes, welcome } = talk(side, &line, &mut fds, &server, &deadline)?;
     let peer = Arc::new(match tcp {
-        true => Peer::tcp(socket, server, sizes.silence()),
-        false => Peer::unix(socket, server, watch),
+        true => Peer::tcp(line, server, sizes.silence()),
+        false => Peer::unix(line.into_parts().0, server, watch),
     });
     Ok(Way {
         peer,
@@ -112,7 +126,7 @@ fn dial(address: &Address, deadline: &Deadline) -> Result<OwnedFd, Error> {
         address: address.to_string(),
         source,
     };
-    let Address::Tcp { host, port } = address else {
+    let Address::Tcp { host, port, .. } = address else {
         return dial_unix(address, deadline).map_err(|error| match error.kind() {
             io::ErrorKind::TimedOut => timed_out(address),
             _ => unreachable(error),
@@ -180,17 +194,64 @@ fn check_owner(socket: &OwnedFd, server: &str) -> Result<Credentials, Error> {
     }
 }
 
+/// Agrees with the server on keys for all that follows.
+fn encrypt(socket: &OwnedFd, server: &str, deadline: &Deadline) -> Result<tls::Agreed, Error> {
+    let disagreed = |error| Error::Auth(format!("{server} and we agree on no encryption: {error}"));
+    let failed = || Error::io(format!("agreeing on keys with {server}"));
+    let mut negotiation = Negotiation::client().map_err(disagreed)?;
+    let mut buffer = vec![0; RECORD_MAX];
+    let clear = Line::clear(socket.try_clone().map_err(failed())?);
+    loop {
+        let bytes = negotiation.to_send();
+        match clear.send_all(&bytes, &[], deadline) {
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                return Err(Error::TimedOut(format!("connecting to {server}")))
+            }
+            // A server that refuses at once may have closed already: its reason can still be read.
+            _ => {}
+        }
+        if negotiation.is_over() {
+            return negotiation.finish().map_err(disagreed);
+        }
+        let want = negotiation.wants();
+        let got = match clear.recv_with(&mut buffer[..want], &mut Vec::new()) {
+            Ok(0) => return Err(Error::Closed(server.into())),
+            Ok(got) => got,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                if !ready(clear.as_fd(), PollFlags::IN, deadline).map_err(failed())? {
+                    return Err(Error::TimedOut(format!("connecting to {server}")));
+                }
+                continue;
+            }
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
+                return Err(Error::Closed(server.into()))
+            }
+            Err(error) => return Err(failed()(error)),
+        };
+        match negotiation.receive(&buffer[..got]) {
+            Ok(()) => {}
+            Err(Disagreed::Clear) => {
+                return Err(Error::Refused(format!(
+                    "{server} does not encrypt: write tcp: in place of tls:, or serve it at tls:"
+                )))
+            }
+            Err(Disagreed::Stranger) => return Err(Error::NotManganese(server.into())),
+            Err(Disagreed::Tls(error)) => return Err(disagreed(error)),
+        }
+    }
+}
+
 /// Carries the handshake's bytes to and fro; descriptors that come along are added to `fds`.
 fn talk(
     mut side: ClientSide<'_>,
-    socket: &OwnedFd,
+    line: &Line,
     fds: &mut Vec<OwnedFd>,
     server: &str,
     deadline: &Deadline,
 ) -> Result<Agreed, Error> {
     let failed = || Error::io(format!("talking to {server}"));
     // A server that refuses at once may have closed already: its reason can still be read.
-    let send = |bytes: &[u8]| match send_all(socket.as_fd(), bytes, &[], deadline) {
+    let send = |bytes: &[u8]| match line.send_all(bytes, &[], deadline) {
         Err(error) if error.kind() == io::ErrorKind::TimedOut => {
             Err(Error::TimedOut(format!("connecting to {server}")))
         }
@@ -200,17 +261,20 @@ fn talk(
     let mut buffer = vec![0; 16 << 10];
     loop {
         let want = side.wants().min(buffer.len());
-        let got = match passing::recv(socket, &mut buffer[..want], fds, false) {
+        let got = match line.recv_with(&mut buffer[..want], fds) {
             Ok(0) => return Err(Error::Closed(server.into())),
             Ok(got) => got,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                if !wait(socket.as_fd(), PollFlags::IN, deadline).map_err(failed())? {
+                if !ready(line.as_fd(), PollFlags::IN, deadline).map_err(failed())? {
                     return Err(Error::TimedOut(format!("connecting to {server}")));
                 }
                 continue;
             }
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
                 return Err(Error::Closed(server.into()))
+            }
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::BADMSG) => {
+                return Err(Error::PeerMisbehaved(BROKEN))
             }
             Err(error) => return Err(failed()(error)),
         };
@@ -223,43 +287,6 @@ fn talk(
             Step::More => {}
             Step::Send(bytes) => send(&bytes)?,
             Step::Done(agreed) => return Ok(agreed),
-        }
-    }
-}
-
-/// Sends everything, with descriptors along the first byte. TimedOut when it does not go in time.
-pub(crate) fn send_all(
-    socket: BorrowedFd<'_>,
-    mut bytes: &[u8],
-    mut fds: &[BorrowedFd<'_>],
-    deadline: &Deadline,
-) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match passing::send(socket, bytes, fds, false) {
-            Ok(sent) => {
-                bytes = &bytes[sent..];
-                fds = &[];
-            }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                if !wait(socket, PollFlags::OUT, deadline)? {
-                    return Err(io::ErrorKind::TimedOut.into());
-                }
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-/// False when the deadline passes first.
-fn wait(socket: BorrowedFd<'_>, wanted: PollFlags, deadline: &Deadline) -> io::Result<bool> {
-    loop {
-        let left = deadline.left(Duration::from_secs(60));
-        if poll(&mut [PollFd::new(&socket, wanted)], left)? > 0 {
-            return Ok(true);
-        }
-        if deadline.passed() {
-            return Ok(false);
         }
     }
 }

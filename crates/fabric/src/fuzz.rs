@@ -2,18 +2,23 @@
 //! outside. Nothing may panic, hang, or take more memory than it was given bytes.
 
 use std::fs;
-use std::io::Write;
+use std::io::{IoSlice, IoSliceMut, Write};
 use std::net::Shutdown;
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::io::Errno;
+
 use crate::connection::ReceiveEnd;
 use crate::file::Player;
 use crate::peer::Peer;
+use crate::seal::Seal;
 use crate::stream::StreamReceiver;
 use crate::testing::Random;
+use crate::tls::Negotiation;
 use crate::{shm, Address, Error, Incoming};
 
 #[test]
@@ -85,16 +90,68 @@ fn address() {
     });
 }
 
+/// What two ends say to agree on keys is new each time, so the seeds are, too.
+#[test]
+fn negotiation() {
+    let said = crate::tls::tests::said();
+    for (is_server, seed) in [(true, &said[0]), (false, &said[1])] {
+        vary(vec![seed.clone()], 100, |bytes| {
+            let negotiation = match is_server {
+                true => Negotiation::server(),
+                false => Negotiation::client(),
+            };
+            let (mut negotiation, mut rest) = (negotiation.unwrap(), bytes);
+            while !rest.is_empty() && !negotiation.is_over() {
+                let (now, after) = rest.split_at(negotiation.wants().min(rest.len()));
+                rest = after;
+                if negotiation.receive(now).is_err() {
+                    break;
+                }
+            }
+            // These keys are none that this negotiation could know.
+            assert!(!negotiation.is_over());
+        });
+    }
+}
+
+#[test]
+fn records() {
+    let (near, _far) = crate::tls::tests::pair();
+    let mut seed = Vec::new();
+    let (one, mut other) = UnixStream::pair().unwrap();
+    for len in [0, 5, 300] {
+        let sent = near.send(one.as_fd(), &[IoSlice::new(&vec![3; len])]);
+        assert_eq!(sent.unwrap(), len);
+    }
+    drop(one);
+    std::io::Read::read_to_end(&mut other, &mut seed).unwrap();
+    let keys = crate::tls::tests::pair();
+    vary(vec![seed], 300, |bytes| {
+        let (mut near, far) = UnixStream::pair().unwrap();
+        near.write_all(bytes).unwrap();
+        near.shutdown(Shutdown::Write).unwrap();
+        // Another's keys.
+        let seal = Seal::handed_over(keys.1.hand_over().as_slice().try_into().unwrap());
+        let mut into = [0; 1000];
+        let got = seal.recv(far.as_fd(), &mut [IoSliceMut::new(&mut into)]);
+        assert!(matches!(got, Ok(0) | Err(Errno::BADMSG)), "{got:?}");
+    });
+}
+
 /// Calls `check` with each seed of a folder, every beginning of it, and mutations of it.
 fn each_variant(folder: &str, mutations: usize, check: impl Fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("fuzz-corpus")
         .join(folder);
+    let seeds = fs::read_dir(folder).unwrap();
+    let seeds = seeds.map(|seed| fs::read(seed.unwrap().path()).unwrap());
+    vary(seeds.collect(), mutations, check);
+}
+
+fn vary(seeds: Vec<Vec<u8>>, mutations: usize, check: impl Fn(&[u8])) {
+    assert!(!seeds.is_empty());
     let mut random = Random::new(7);
-    let mut seeds = 0;
-    for seed in fs::read_dir(folder).unwrap() {
-        let seed = fs::read(seed.unwrap().path()).unwrap();
-        seeds += 1;
+    for seed in seeds {
         for len in 0..=seed.len() {
             check(&seed[..len]);
         }
@@ -106,7 +163,6 @@ fn each_variant(folder: &str, mutations: usize, check: impl Fn(&[u8])) {
             check(&bytes);
         }
     }
-    assert!(seeds > 0);
     for _ in 0..mutations {
         let noise: Vec<u8> = (0..random.below(300))
             .map(|_| random.next() as u8)

@@ -9,7 +9,9 @@
 //!
 //! A proof is a MAC, keyed with the token, over everything that was said, so the token itself never
 //! travels, an old answer cannot be sent again, and each end knows that the other one has it. The
-//! bytes that follow are not protected: a token keeps strangers out, it does not hide anything.
+//! bytes that follow are not protected by it: a token keeps strangers out, it does not hide anything.
+//! Where everything is encrypted ([`crate::tls`]), this is said inside, and the key is the token bound to
+//! the channel.
 //!
 //! Nothing here does I/O: [`ServerSide`] and [`ClientSide`] are told what came and say what to send
 //! and how many bytes they want next, so that they never read what belongs to the connection.
@@ -26,7 +28,7 @@ use crate::{Error, Transport};
 /// The version of everything in this crate that two processes must agree on.
 pub(crate) const VERSION: u16 = 2;
 
-const MAGIC: [u8; 8] = *b"\x93MGNFAB\n";
+pub(crate) const MAGIC: [u8; 8] = *b"\x93MGNFAB\n";
 
 /// The longest opening, which the server takes before it knows the client.
 pub(crate) const OPENING_MAX: usize = 64 << 10;

@@ -23,14 +23,17 @@ pub mod file;
 mod fuzz;
 mod handshake;
 pub mod job;
+mod line;
 mod listener;
 mod message;
 mod null;
 mod peer;
+mod seal;
 mod shm;
 mod stream;
 #[cfg(test)]
 mod testing;
+mod tls;
 mod token;
 mod tune;
 mod wait;

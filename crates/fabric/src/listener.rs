@@ -4,7 +4,7 @@ mod bind;
 mod incoming;
 
 use std::collections::{HashMap, VecDeque};
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,7 +17,9 @@ use socket2::Socket;
 pub use incoming::Incoming;
 pub(crate) use incoming::Way as ServerWay;
 
-use crate::handshake::{Progress, ServerSide};
+use crate::handshake::{self, Progress, ServerSide};
+use crate::line::Line;
+use crate::tls::{Disagreed, Negotiation};
 use crate::wait::Deadline;
 use crate::{Address, Error, Token, Transport};
 use bind::Cleanup;
@@ -51,10 +53,19 @@ struct State {
 }
 
 struct Pending {
-    socket: OwnedFd,
-    side: ServerSide,
+    line: Line,
+    stage: Stage,
     since: Instant,
     who: String,
+    token: Option<Token>,
+    allowed: &'static [Transport],
+}
+
+/// How far a client has come.
+enum Stage {
+    /// It has not agreed on encryption yet.
+    Encrypting(Negotiation),
+    Showing(ServerSide),
 }
 
 /// Numbers from here on are pending clients, those below are listening sockets.
@@ -74,13 +85,14 @@ impl Listener {
             Address::Tcp { .. } if token.is_none() => {
                 return Err(Error::Auth(format!("serving {address} needs a token")))
             }
-            Address::Tcp { host, port } => {
+            Address::Tcp { host, port, tls } => {
                 let (sockets, port) = bind::tcp(address, host, *port)?;
                 (
                     sockets,
                     Address::Tcp {
                         host: host.clone(),
                         port,
+                        tls: *tls,
                     },
                     None,
                 )
@@ -214,14 +226,25 @@ impl Listener {
                 tracing::warn!("cannot watch {who}: {error}");
                 continue;
             }
-            let side = ServerSide::new(self.token.clone(), self.allowed);
+            let stage = match self.address {
+                Address::Tcp { tls: true, .. } => match Negotiation::server() {
+                    Ok(negotiation) => Stage::Encrypting(negotiation),
+                    Err(error) => {
+                        tracing::warn!("no encryption for {who}: {error}");
+                        continue;
+                    }
+                },
+                _ => Stage::Showing(ServerSide::new(self.token.clone(), self.allowed)),
+            };
             state.pending.insert(
                 number,
                 Pending {
-                    socket,
-                    side,
+                    line: Line::clear(socket),
+                    stage,
                     since: Instant::now(),
                     who,
+                    token: self.token.clone(),
+                    allowed: self.allowed,
                 },
             );
         }
@@ -244,7 +267,7 @@ impl Listener {
         let found = peer::credentials(&socket).map_err(|error| error.to_string())?;
         if found.uid != peer::own_uid() && found.uid != 0 {
             let why = format!("the server belongs to uid {}", peer::own_uid());
-            let _ = passing::send(&socket, &crate::handshake::forbidden(&why), &[], false);
+            let _ = passing::send(&socket, &handshake::forbidden(&why), &[], false);
             return Err(format!("it belongs to uid {}", found.uid));
         }
         let who = incoming::name(&socket, &Transport::Unix);
@@ -288,11 +311,11 @@ impl State {
                 self.pending.insert(number, pending);
             }
             Ok(Some((transport, opening))) => {
-                if let Err(error) = epoll::delete(epoll, &pending.socket) {
+                if let Err(error) = epoll::delete(epoll, &pending.line) {
                     tracing::warn!("cannot stop watching {}: {error}", pending.who);
                 }
                 self.ready
-                    .push_back(Incoming::new(pending.socket, transport, opening));
+                    .push_back(Incoming::new(pending.line, transport, opening));
             }
             Err(why) => tracing::warn!("{} was turned away: {why}", pending.who),
         }
@@ -304,9 +327,13 @@ impl Pending {
     fn advance(&mut self) -> Result<Option<(Transport, Vec<u8>)>, String> {
         let mut buffer = [0; 4096];
         loop {
-            let want = self.side.wants().min(buffer.len());
+            let wants = match &self.stage {
+                Stage::Encrypting(negotiation) => negotiation.wants(),
+                Stage::Showing(side) => side.wants(),
+            };
+            let want = wants.min(buffer.len());
             let mut fds = Vec::new();
-            let got = match passing::recv(&self.socket, &mut buffer[..want], &mut fds, false) {
+            let got = match self.line.recv_with(&mut buffer[..want], &mut fds) {
                 Ok(0) => return Err("it hung up".into()),
                 Ok(got) => got,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
@@ -315,27 +342,83 @@ impl Pending {
             if !fds.is_empty() {
                 return Err("it sent descriptors that nobody wants".into());
             }
-            match self.side.receive(&buffer[..got]) {
-                Progress::More => {}
-                Progress::Send(bytes) => self.send(&bytes)?,
-                Progress::Done { transport, opening } => return Ok(Some((transport, opening))),
-                Progress::Fail(bytes, why) => {
-                    if !bytes.is_empty() {
-                        let _ = self.send(&bytes);
-                    }
-                    return Err(why);
-                }
+            if let Some(done) = self.take(&buffer[..got])? {
+                // What it says too early could not go to another process with it.
+                return match self.line.seal.as_ref().is_none_or(|seal| seal.is_empty()) {
+                    true => Ok(Some(done)),
+                    false => Err("it spoke before it was let in".into()),
+                };
             }
         }
     }
 
+    /// Takes what came.
+    fn take(&mut self, bytes: &[u8]) -> Result<Option<(Transport, Vec<u8>)>, String> {
+        match &mut self.stage {
+            Stage::Encrypting(negotiation) => {
+                let taken = negotiation.receive(bytes);
+                let answer = negotiation.to_send();
+                if let Err(why) = taken {
+                    return Err(match why {
+                        Disagreed::Clear => {
+                            let why = "only encrypted connections are served at this address: \
+                                       write tls: in place of tcp:";
+                            self.refuse(&handshake::forbidden(why));
+                            "it does not encrypt".into()
+                        }
+                        other => {
+                            self.refuse(&answer);
+                            other.to_string()
+                        }
+                    });
+                }
+                self.send(&answer)?;
+                self.encrypt()?;
+                Ok(None)
+            }
+            Stage::Showing(side) => match side.receive(bytes) {
+                Progress::More => Ok(None),
+                Progress::Send(bytes) => self.send(&bytes).map(|()| None),
+                Progress::Done { transport, opening } => Ok(Some((transport, opening))),
+                Progress::Fail(bytes, why) => {
+                    self.refuse(&bytes);
+                    Err(why)
+                }
+            },
+        }
+    }
+
+    /// Goes on in secret when that has been agreed on.
+    fn encrypt(&mut self) -> Result<(), String> {
+        let placeholder = Stage::Showing(ServerSide::new(None, &[]));
+        match std::mem::replace(&mut self.stage, placeholder) {
+            Stage::Encrypting(negotiation) if negotiation.is_over() => {
+                let agreed = negotiation.finish().map_err(|error| error.to_string())?;
+                let token = self.token.as_ref().map(|token| agreed.bind(token));
+                self.stage = Stage::Showing(ServerSide::new(token, self.allowed));
+                self.line.seal = Some(Box::new(agreed.seal));
+            }
+            earlier => self.stage = earlier,
+        }
+        Ok(())
+    }
+
     /// So little is sent in a handshake that it always fits the socket's buffer.
     fn send(&self, bytes: &[u8]) -> Result<(), String> {
-        match passing::send(&self.socket, bytes, &[], false) {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        match self.line.send(&[IoSlice::new(bytes)]) {
             Ok(sent) if sent == bytes.len() => Ok(()),
             Ok(_) => Err("it does not read".into()),
             Err(error) => Err(error.to_string()),
         }
+    }
+
+    /// Says why it may not come in. A socket that is closed with something unread in it would take that back.
+    fn refuse(&self, bytes: &[u8]) {
+        let _ = self.send(bytes);
+        let _ = self.line.recv_with(&mut [0; 4096], &mut Vec::new());
     }
 }
 

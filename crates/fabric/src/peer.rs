@@ -7,8 +7,11 @@ use std::time::{Duration, Instant};
 
 use mgn_sys::{passing, peer, tcp};
 use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
 use socket2::{SockRef, TcpKeepalive};
 
+use crate::line::Line;
+use crate::seal::BROKEN;
 use crate::wait::{poll, Deadline};
 use crate::Error;
 
@@ -20,7 +23,7 @@ const LOOK: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
 pub(crate) struct Peer {
-    socket: OwnedFd,
+    line: Line,
     /// Of the process at the other end of a unix socket: its children may hold the socket open
     /// after its death.
     pidfd: Option<OwnedFd>,
@@ -39,13 +42,13 @@ impl Peer {
         let pidfd = peer::pidfd(&socket).filter(|_| watch);
         Peer {
             pidfd,
-            ..Peer::new(socket, name)
+            ..Peer::new(Line::clear(socket), name)
         }
     }
 
     /// Over TCP, where a machine that has not answered for `silence` counts as dead. Buffer sizes
     /// are left to the kernel, which adapts them to the path.
-    pub(crate) fn tcp(socket: OwnedFd, name: String, silence: Duration) -> Peer {
+    pub(crate) fn tcp(line: Line, name: String, silence: Duration) -> Peer {
         // The kernel counts whole seconds. An idle machine is asked after half the time, and as often in the other half as it can be.
         let seconds = (silence.as_secs() as u32).max(2);
         let (quiet, rest) = (seconds / 2, seconds - seconds / 2);
@@ -54,7 +57,7 @@ impl Peer {
             .with_time(Duration::from_secs(quiet.into()))
             .with_interval(Duration::from_secs(interval.into()))
             .with_retries((rest / interval).min(100));
-        let options = SockRef::from(&socket);
+        let options = SockRef::from(&line);
         if let Err(error) = options
             .set_tcp_keepalive(&keepalive)
             .and(options.set_tcp_nodelay(true))
@@ -63,13 +66,13 @@ impl Peer {
         }
         Peer {
             silence: Some(Mutex::new(Silence::new(silence))),
-            ..Peer::new(socket, name)
+            ..Peer::new(line, name)
         }
     }
 
-    fn new(socket: OwnedFd, name: String) -> Peer {
+    fn new(line: Line, name: String) -> Peer {
         Peer {
-            socket,
+            line,
             pidfd: None,
             name,
             silence: None,
@@ -78,31 +81,36 @@ impl Peer {
     }
 
     pub(crate) fn socket(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+        self.line.as_fd()
+    }
+
+    /// What its bytes go through.
+    pub(crate) fn line(&self) -> &Line {
+        &self.line
     }
 
     /// Wakes whoever waits for the socket at the other end. That it may be full already is as good.
     pub(crate) fn ring(&self) {
-        let _ = passing::send(&self.socket, &[0], &[], false);
+        let _ = passing::send(&self.line, &[0], &[], false);
     }
 
     /// Takes the rings that have come.
     pub(crate) fn hear_rings(&self) {
         let mut bytes = [0; 64];
         while matches!(
-            passing::recv(&self.socket, &mut bytes, &mut Vec::new(), false),
+            passing::recv(&self.line, &mut bytes, &mut Vec::new(), false),
             Ok(64)
         ) {}
     }
 
     /// What to wait at for the peer: its socket, and what tells of its end.
     pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        std::iter::once(self.socket.as_fd()).chain(self.pidfd.as_ref().map(AsFd::as_fd))
+        std::iter::once(self.line.as_fd()).chain(self.pidfd.as_ref().map(AsFd::as_fd))
     }
 
     /// Whether the peer has closed or died, as far as can be told without waiting.
     pub(crate) fn gone(&self) -> bool {
-        self.ended() || peer::hung_up(&self.socket) || self.silent()
+        self.ended() || peer::hung_up(&self.line) || self.silent()
     }
 
     /// Whether the end of the process at the other end shows, whoever else has its socket.
@@ -121,7 +129,7 @@ impl Peer {
             return false;
         };
         let mut watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
-        tcp::progress(&self.socket).is_ok_and(|progress| watch.look(&progress, Instant::now()))
+        tcp::progress(&self.line).is_ok_and(|progress| watch.look(&progress, Instant::now()))
     }
 
     /// Waits until the socket is ready, or the deadline has passed; false when the peer is gone.
@@ -130,7 +138,7 @@ impl Peer {
             // A dead process shows at once by its pidfd, a silent machine only when asked for.
             let slice = LOOK * if self.silence.is_some() { 1 } else { 10 };
             let slice = deadline.map_or(slice, |deadline| deadline.left(slice));
-            let mut fds = vec![PollFd::new(&self.socket, wanted)];
+            let mut fds = vec![PollFd::new(&self.line, wanted)];
             fds.extend(
                 self.pidfd
                     .as_ref()
@@ -149,15 +157,18 @@ impl Peer {
     /// Tells the other end that it is over, whoever here still holds the socket.
     pub(crate) fn hang_up(&self) {
         if self.ours() {
-            let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
+            let _ = rustix::net::shutdown(&self.line, rustix::net::Shutdown::Both);
         }
     }
 
     /// What a failed system call on the socket means.
     pub(crate) fn failed(&self, doing: &str, source: io::Error) -> Error {
-        match means_gone(&source) {
-            true => self.closed(),
-            false => Error::Io {
+        if means_gone(&source) {
+            return self.closed();
+        }
+        match Errno::from_io_error(&source) {
+            Some(Errno::BADMSG) => Error::PeerMisbehaved(BROKEN),
+            _ => Error::Io {
                 doing: format!("{doing} on the connection to {}", self.name),
                 source,
             },

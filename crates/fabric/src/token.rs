@@ -95,6 +95,13 @@ impl Token {
         }
     }
 
+    /// The token in the form to be proved on one encrypted channel: proofs of it are worth nothing on another one.
+    pub(crate) fn bound_to(&self, channel: &[u8; 32]) -> Token {
+        let mut mac = blake3::Hasher::new_keyed(&self.0);
+        mac.update(b"mgn fabric tls").update(channel);
+        Token(mac.finalize().into())
+    }
+
     pub(crate) fn key(&self) -> &[u8; 32] {
         &self.0
     }

@@ -2,10 +2,11 @@
 
 use std::hint;
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
 use mgn_sys::cpu;
-use rustix::event::{PollFd, Timespec};
+use rustix::event::{PollFd, PollFlags, Timespec};
 
 /// The longest a thread ever spins.
 pub(crate) const SPIN: Duration = Duration::from_micros(20);
@@ -142,6 +143,23 @@ pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Duration) -> io::Result<usiz
     match rustix::event::poll(fds, Some(&timeout)) {
         Err(rustix::io::Errno::INTR) => Ok(0),
         other => Ok(other?),
+    }
+}
+
+/// Waits until `socket` is ready for what is wanted. False when the deadline passes first.
+pub(crate) fn ready(
+    socket: BorrowedFd<'_>,
+    wanted: PollFlags,
+    deadline: &Deadline,
+) -> io::Result<bool> {
+    loop {
+        let left = deadline.left(Duration::from_secs(60));
+        if poll(&mut [PollFd::new(&socket, wanted)], left)? > 0 {
+            return Ok(true);
+        }
+        if deadline.passed() {
+            return Ok(false);
+        }
     }
 }
 

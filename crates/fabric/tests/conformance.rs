@@ -16,6 +16,7 @@ macro_rules! over_all {
         mod abstract_shm { $(#[test] fn $test() { super::$test(&super::ABSTRACT) })* }
         mod unix { $(#[test] fn $test() { super::$test(&super::UNIX) })* }
         mod tcp4 { $(#[test] fn $test() { super::$test(&super::TCP4) })* }
+        mod tls { $(#[test] fn $test() { super::$test(&super::TLS) })* }
         mod tcp6 { $(#[test] fn $test() { super::$test(&super::TCP6) })* }
     };
 }

@@ -32,7 +32,7 @@ fn try_connect(
 
 #[test]
 fn a_refusal_gives_its_reason() {
-    for kind in [SHM, UNIX, TCP4, TCP6] {
+    for kind in [SHM, UNIX, TCP4, TCP6, TLS] {
         let (listener, _folder) = kind.listen();
         let token = kind.token();
         let error = try_connect(&listener, kind.transport, token.as_ref(), |listener| {
@@ -52,6 +52,7 @@ fn a_refusal_gives_its_reason() {
 fn a_wrong_token_opens_nothing() {
     for address in [
         "tcp:127.0.0.1:0".to_string(),
+        "tls:127.0.0.1:0".to_string(),
         format!("unix:@mgn-{}-token", std::process::id()),
     ] {
         let address: Address = address.parse().unwrap();
@@ -283,7 +284,7 @@ fn a_name_with_two_addresses_is_served_at_both() {
 
 #[test]
 fn a_client_can_be_handed_on() {
-    for kind in [SHM, UNIX, TCP4] {
+    for kind in [SHM, UNIX, TCP4, TLS] {
         let (listener, _folder) = kind.listen();
         let token = kind.token();
         let welcome = try_connect(
@@ -304,7 +305,7 @@ fn a_client_can_be_handed_on() {
 /// What arrives for a client that another process serves is no business of the listener's.
 #[test]
 fn a_client_that_was_handed_on_is_not_watched_any_more() {
-    for kind in [UNIX, TCP4] {
+    for kind in [UNIX, TCP4, TLS] {
         let (listener, _folder) = kind.listen();
         let address = listener.address().clone();
         let token = kind.token();

@@ -11,10 +11,9 @@ use std::time::{Duration, Instant};
 
 use mgn_fabric::endpoint::{Endpoint, How, Joined, LinkId, Wanted};
 use mgn_fabric::{Address, Error, Listener};
+use support::links::{accept, ALL};
 use support::other::{ready, told, Apart, Other, Part};
 use support::*;
-
-const ALL: [Kind; 3] = [SHM, UNIX, TCP4];
 
 const SYNC: How = How {
     sync: true,
@@ -35,15 +34,6 @@ const PIECE: usize = 8 << 20;
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn accept(endpoint: &Endpoint, listener: &Listener) -> LinkId {
-    loop {
-        let incoming = listener.accept().unwrap();
-        if let Ok(Joined::Link(link, _)) = endpoint.accept(incoming) {
-            return link;
-        }
-    }
 }
 
 fn join(endpoint: &Endpoint, kind: &Kind, address: &Address) -> Result<LinkId, Error> {
@@ -134,16 +124,10 @@ fn child() {
             let link = join(&endpoint, &kind, &address).unwrap();
             unplugged(&endpoint, link);
         }
-        "few descriptors" => few_descriptors(&whole(kind)),
-        "forks" => forks(&whole(kind)),
+        "few descriptors" => few_descriptors(&kind),
+        "forks" => forks(&kind),
         other => panic!("no role {other}"),
     }
-}
-
-/// With a place to listen at.
-fn whole(kind: Kind) -> Kind {
-    let same = |other: &Kind| other.transport == kind.transport;
-    ALL.into_iter().find(same).unwrap()
 }
 
 fn descriptors() -> usize {

@@ -7,15 +7,17 @@ use std::os::unix::net::{SocketAddr, UnixStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_fabric::endpoint::{Endpoint, How, Joined, LinkId, Wanted};
+use mgn_fabric::endpoint::{Endpoint, How, Wanted};
 use mgn_fabric::{connect, Address, Config, Error, Listener, Transport};
+use support::links::accept;
 use support::other::{ready, Apart, Other, Part};
 use support::*;
 
-const ALL: [Kind; 4] = [
+const ALL: [Kind; 5] = [
     ABSTRACT,
     UNIX,
     TCP4,
+    TLS,
     Kind {
         transport: Transport::Unix,
         address: "unix:@",
@@ -39,7 +41,9 @@ fn child() {
     let mut tcp = Vec::new();
     loop {
         match &address {
-            Address::Tcp { host, port } => tcp.extend(TcpStream::connect((host.as_str(), *port))),
+            Address::Tcp { host, port, .. } => {
+                tcp.extend(TcpStream::connect((host.as_str(), *port)))
+            }
             Address::Abstract(name) => {
                 use std::os::linux::net::SocketAddrExt;
                 let place = SocketAddr::from_abstract_name(name).unwrap();
@@ -81,14 +85,6 @@ fn look_inside(pid: u32) -> Vec<String> {
         }
     }
     found
-}
-
-fn accept(endpoint: &Endpoint, listener: &Listener) -> LinkId {
-    loop {
-        if let Ok(Joined::Link(link, _)) = endpoint.accept(listener.accept().unwrap()) {
-            return link;
-        }
-    }
 }
 
 /// All is as it should be for somebody who may come in.

@@ -1,85 +1,30 @@
 //! What every endpoint does, over every transport.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+mod support;
+
 use std::sync::mpsc::channel;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_fabric::endpoint::{Endpoint, How, Joined, LinkId, Wanted};
-use mgn_fabric::{Error, Listener, Token, Transport};
-
-const TRANSPORTS: [Transport; 3] = [Transport::Shm, Transport::Unix, Transport::Tcp];
+use mgn_fabric::endpoint::{Endpoint, How, LinkId, Settings, Wanted};
+use mgn_fabric::{Error, Listener};
+use support::links::{self, *};
+use support::Folder;
 
 const SYNC: How = How {
     sync: true,
     unordered: false,
 };
 
-const LONG: Option<Duration> = Some(Duration::from_secs(20));
-
-fn token() -> Token {
-    "5".repeat(64).parse().unwrap()
+fn pair(kind: &Kind) -> ((Endpoint, LinkId), (Endpoint, LinkId)) {
+    links::pair(kind, Settings::default(), Settings::default())
 }
 
-fn listen(transport: &Transport) -> Listener {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let name = NEXT.fetch_add(1, Ordering::Relaxed);
-    let (address, token) = match transport {
-        Transport::Tcp => ("tcp:127.0.0.1:0".into(), Some(token())),
-        _ => (
-            format!("unix:@mgn-endpoints-{}-{name}", std::process::id()),
-            None,
-        ),
-    };
-    Listener::bind(&address.parse().unwrap(), token).unwrap()
-}
-
-fn accept(endpoint: &Endpoint, listener: &Listener) -> (LinkId, Vec<u8>) {
-    loop {
-        if let Joined::Link(link, name) = endpoint.accept(listener.accept().unwrap()).unwrap() {
-            return (link, name);
-        }
+fn each(test: impl Fn(&Kind)) {
+    for kind in ALL {
+        test(&kind);
     }
-}
-
-fn connect(endpoint: &Endpoint, listener: &Listener, transport: &Transport, name: &[u8]) -> LinkId {
-    let token = (*transport == Transport::Tcp).then(token);
-    let patience = Duration::from_secs(10);
-    endpoint
-        .connect(
-            listener.address(),
-            transport,
-            token.as_ref(),
-            name,
-            patience,
-        )
-        .unwrap()
-}
-
-/// Two endpoints and their links.
-fn pair(transport: &Transport) -> ((Endpoint, LinkId), (Endpoint, LinkId)) {
-    let listener = listen(transport);
-    let (one, other) = (Endpoint::new().unwrap(), Endpoint::new().unwrap());
-    let (here, (there, name)) = thread::scope(|scope| {
-        let there = scope.spawn(|| accept(&other, &listener));
-        let here = connect(&one, &listener, transport, b"somebody");
-        (here, there.join().unwrap())
-    });
-    assert_eq!(name, b"somebody");
-    ((one, here), (other, there))
-}
-
-fn each(test: impl Fn(&Transport)) {
-    for transport in TRANSPORTS {
-        test(&transport);
-    }
-}
-
-fn pattern(len: usize, seed: usize) -> Vec<u8> {
-    (0..len)
-        .map(|at| (at * 31 + at / 251 + seed) as u8)
-        .collect()
 }
 
 const LENGTHS: [usize; 17] = [
@@ -104,8 +49,8 @@ const LENGTHS: [usize; 17] = [
 
 #[test]
 fn messages_of_all_lengths_both_ways_at_once() {
-    each(|transport| {
-        let ((one, here), (other, there)) = pair(transport);
+    each(|kind| {
+        let ((one, here), (other, there)) = pair(kind);
         let run = |endpoint: &Endpoint, link: LinkId, seed: usize| {
             thread::scope(|scope| {
                 scope.spawn(|| {
@@ -123,10 +68,7 @@ fn messages_of_all_lengths_both_ways_at_once() {
                         .unwrap();
                     assert_eq!((status.len, status.tag, status.link), (len, i as u64, link));
                     // The other end has the other seed.
-                    assert!(
-                        into[..len] == pattern(len, i + 100 - seed),
-                        "{transport} {len}"
-                    );
+                    assert!(into[..len] == pattern(len, i + 100 - seed), "{kind} {len}");
                     assert!(into[len..].iter().all(|byte| *byte == 0));
                 }
             });
@@ -140,8 +82,8 @@ fn messages_of_all_lengths_both_ways_at_once() {
 
 #[test]
 fn receives_may_come_late_and_in_another_order() {
-    each(|transport| {
-        let ((one, here), (other, there)) = pair(transport);
+    each(|kind| {
+        let ((one, here), (other, there)) = pair(kind);
         let mut sent: Vec<Vec<u8>> = LENGTHS
             .iter()
             .enumerate()
@@ -166,7 +108,7 @@ fn receives_may_come_late_and_in_another_order() {
                 let found = other.peek(&wanted, LONG).unwrap().unwrap();
                 assert_eq!(found.len, LENGTHS[i]);
                 let received = other.take(&wanted, LONG).unwrap().unwrap();
-                assert_eq!(received.to_vec(), pattern(LENGTHS[i], i), "{transport} {i}");
+                assert_eq!(received.to_vec(), pattern(LENGTHS[i], i), "{kind} {i}");
             }
         });
         assert!(other
@@ -178,8 +120,8 @@ fn receives_may_come_late_and_in_another_order() {
 
 #[test]
 fn messages_taken_where_they_lie_are_released_in_any_order() {
-    each(|transport| {
-        let ((one, here), (other, there)) = pair(transport);
+    each(|kind| {
+        let ((one, here), (other, there)) = pair(kind);
         thread::scope(|scope| {
             scope.spawn(|| {
                 for i in 0..2000 {
@@ -193,10 +135,7 @@ fn messages_taken_where_they_lie_are_released_in_any_order() {
                 held.push((i, received));
                 if held.len() > 9 {
                     let (i, received) = held.swap_remove(i * 5 % 9);
-                    assert!(
-                        received.to_vec() == pattern(i * 7 % 5000, i),
-                        "{transport} {i}"
-                    );
+                    assert!(received.to_vec() == pattern(i * 7 % 5000, i), "{kind} {i}");
                 }
             }
         });
@@ -205,8 +144,8 @@ fn messages_taken_where_they_lie_are_released_in_any_order() {
 
 #[test]
 fn pieces_are_gathered_and_scattered() {
-    each(|transport| {
-        let ((one, here), (other, there)) = pair(transport);
+    each(|kind| {
+        let ((one, here), (other, there)) = pair(kind);
         for len in [10, 5000, 1_000_000] {
             let whole = pattern(len, 1);
             let (mut a, mut b, mut c) = (whole[..3].to_vec(), Vec::new(), whole[3..].to_vec());
@@ -234,7 +173,7 @@ fn pieces_are_gathered_and_scattered() {
 /// More than 4 GiB, made of one piece of memory many times over.
 #[test]
 fn messages_may_be_longer_than_four_gibibytes() {
-    let ((one, here), (other, there)) = pair(&Transport::Shm);
+    let ((one, here), (other, there)) = pair(&SHM);
     let mut piece = pattern(8 << 20, 3);
     let mut into = vec![0; 8 << 20];
     let (count, last) = (513, 77);
@@ -266,8 +205,8 @@ fn messages_may_be_longer_than_four_gibibytes() {
 
 #[test]
 fn a_synchronous_send_ends_when_the_message_is_received() {
-    each(|transport| {
-        let ((one, here), (other, there)) = pair(transport);
+    each(|kind| {
+        let ((one, here), (other, there)) = pair(kind);
         for len in [5, 5000, 500_000] {
             let mut bytes = pattern(len, 0);
             // SAFETY: waited for below.
@@ -298,8 +237,8 @@ fn a_synchronous_send_ends_when_the_message_is_received() {
 #[test]
 fn both_may_send_first_though_neither_receives() {
     // Each sends synchronously before it receives, with more under way than anybody holds.
-    each(|transport| {
-        let ((one, here), (other, there)) = pair(transport);
+    each(|kind| {
+        let ((one, here), (other, there)) = pair(kind);
         let run = |endpoint: &Endpoint, link: LinkId| {
             let mut bytes = pattern(3_000_000, 1);
             let piece = (bytes.as_mut_ptr(), bytes.len());
@@ -329,8 +268,8 @@ fn both_may_send_first_though_neither_receives() {
 
 #[test]
 fn transfers_go_on_while_the_program_computes() {
-    each(|transport| {
-        let ((one, here), (other, there)) = pair(transport);
+    each(|kind| {
+        let ((one, here), (other, there)) = pair(kind);
         for len in [8, 32 << 10, 20 << 20] {
             let mut bytes = pattern(len, 1);
             let mut into = vec![0; len];
@@ -344,8 +283,8 @@ fn transfers_go_on_while_the_program_computes() {
                 // Nobody calls anything, as far as the links are concerned.
                 thread::sleep(Duration::from_millis(400));
                 let start = Instant::now();
-                assert!(other.test(receive).unwrap().is_some(), "{transport} {len}");
-                assert!(one.test(send).unwrap().is_some(), "{transport} {len}");
+                assert!(other.test(receive).unwrap().is_some(), "{kind} {len}");
+                assert!(one.test(send).unwrap().is_some(), "{kind} {len}");
                 assert!(start.elapsed() < Duration::from_millis(200));
             }
             assert!(into == bytes);
@@ -355,8 +294,8 @@ fn transfers_go_on_while_the_program_computes() {
 
 #[test]
 fn handlers_are_called_without_anybody_asking() {
-    each(|transport| {
-        let ((one, here), (other, _)) = pair(transport);
+    each(|kind| {
+        let ((one, here), (other, _)) = pair(kind);
         let (sender, receiver) = channel();
         other.set_handler(3, move |message| {
             sender.send((message.tag, message.to_vec())).unwrap()
@@ -385,7 +324,7 @@ fn handlers_are_called_without_anybody_asking() {
         for (i, (tag, bytes)) in seen.into_iter().enumerate() {
             assert!(
                 tag == i as u64 && bytes == pattern(LENGTHS[i], i),
-                "{transport} {i}"
+                "{kind} {i}"
             );
         }
     });
@@ -393,14 +332,14 @@ fn handlers_are_called_without_anybody_asking() {
 
 #[test]
 fn a_receiver_that_does_not_read_stops_its_sender_and_nobody_else() {
-    each(|transport| {
-        let listener = listen(transport);
+    each(|kind| {
+        let (listener, _folder) = kind.listen();
         let hub = Endpoint::new().unwrap();
         let (lazy, eager) = (Endpoint::new().unwrap(), Endpoint::new().unwrap());
         let (to_lazy, at_lazy, to_eager, at_eager) = thread::scope(|scope| {
-            let links = scope.spawn(|| (accept(&hub, &listener).0, accept(&hub, &listener).0));
-            let first = connect(&lazy, &listener, transport, b"");
-            let second = connect(&eager, &listener, transport, b"");
+            let links = scope.spawn(|| (accept(&hub, &listener), accept(&hub, &listener)));
+            let first = connect(&lazy, &listener, kind, b"");
+            let second = connect(&eager, &listener, kind, b"");
             let (a, b) = links.join().unwrap();
             (a, first, b, second)
         });
@@ -412,7 +351,7 @@ fn a_receiver_that_does_not_read_stops_its_sender_and_nobody_else() {
             .collect();
         assert!(
             sends.len() > 1000,
-            "{transport}: somewhere 2000 messages are held"
+            "{kind}: somewhere 2000 messages are held"
         );
         for _ in 0..200 {
             hub.send(to_eager, 1, &bytes, How::default()).unwrap();
@@ -432,8 +371,8 @@ fn a_receiver_that_does_not_read_stops_its_sender_and_nobody_else() {
 
 #[test]
 fn an_end_that_goes_is_an_error_for_all_that_waits() {
-    each(|transport| {
-        let ((one, here), (other, there)) = pair(transport);
+    each(|kind| {
+        let ((one, here), (other, there)) = pair(kind);
         let mut bytes = pattern(10_000_000, 0);
         let mut into = vec![0; 100];
         other
@@ -441,7 +380,7 @@ fn an_end_that_goes_is_an_error_for_all_that_waits() {
             .unwrap();
         // Over shared memory a long one, too, is with us when its send has ended, though nobody received it.
         let long = pattern(100_000, 4);
-        if *transport == Transport::Shm {
+        if kind.is_shm() {
             other.send(there, 10, &long, How::default()).unwrap();
         }
         // SAFETY: all of them end before the memory does.
@@ -460,17 +399,17 @@ fn an_end_that_goes_is_an_error_for_all_that_waits() {
             drop(other);
             assert!(
                 matches!(one.wait(send, LONG), Err(Error::Closed(_))),
-                "{transport}"
+                "{kind}"
             );
             assert!(
                 matches!(one.wait(receive, LONG), Err(Error::Closed(_))),
-                "{transport}"
+                "{kind}"
             );
         }
         // What had come is still there, and then it is over.
         let status = one.recv(Wanted::new(here, 9), &mut into).unwrap();
         assert_eq!(&into[..status.len], b"left behind");
-        if *transport == Transport::Shm {
+        if kind.is_shm() {
             let mut all = vec![0; long.len()];
             one.recv(Wanted::new(here, 10), &mut all).unwrap();
             assert!(all == long);
@@ -513,9 +452,10 @@ fn an_endpoint_sends_to_itself() {
 
 #[test]
 fn many_send_to_one_and_all_to_all() {
-    each(|transport| {
+    each(|kind| {
         const N: usize = 8;
-        let listeners: Vec<Listener> = (0..N).map(|_| listen(transport)).collect();
+        let (listeners, _folders): (Vec<Listener>, Vec<Folder>) =
+            (0..N).map(|_| kind.listen()).unzip();
         let all: Vec<Endpoint> = (0..N).map(|_| Endpoint::new().unwrap()).collect();
         thread::scope(|scope| {
             for (rank, endpoint) in all.iter().enumerate() {
@@ -525,12 +465,11 @@ fn many_send_to_one_and_all_to_all() {
                     thread::scope(|scope| {
                         let later = scope.spawn(|| -> Vec<_> {
                             (rank + 1..N)
-                                .map(|_| accept(endpoint, &listeners[rank]))
+                                .map(|_| accept_named(endpoint, &listeners[rank]))
                                 .collect()
                         });
                         for peer in 0..rank {
-                            links[peer] =
-                                connect(endpoint, &listeners[peer], transport, &[rank as u8]);
+                            links[peer] = connect(endpoint, &listeners[peer], kind, &[rank as u8]);
                         }
                         for (link, name) in later.join().unwrap() {
                             links[name[0] as usize] = link;
@@ -568,7 +507,7 @@ fn many_send_to_one_and_all_to_all() {
                         for (from, into) in into.iter().enumerate() {
                             assert!(
                                 *into == pattern(len(from, rank, round), from * N + rank),
-                                "{transport}"
+                                "{kind}"
                             );
                         }
                     }
@@ -580,8 +519,8 @@ fn many_send_to_one_and_all_to_all() {
 
 #[test]
 fn several_threads_use_one_endpoint() {
-    each(|transport| {
-        let ((one, here), (other, there)) = pair(transport);
+    each(|kind| {
+        let ((one, here), (other, there)) = pair(kind);
         let (one, other) = (Arc::new(one), Arc::new(other));
         thread::scope(|scope| {
             for tag in 0..4u64 {

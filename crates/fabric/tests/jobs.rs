@@ -214,17 +214,20 @@ fn several_hosts() {
     Token::generate().write(&token).unwrap();
     // Ports of another job would be in the way.
     let port = 22_000 + std::process::id() % 8000;
-    let settings = [
-        ("MGN_TOKEN_FILE", token.to_str().unwrap()),
-        ("MGN_PORT", &port.to_string()),
-        ("MGN_INTERFACES", "lo"),
-    ];
-    let children: Vec<Child> = (0..4)
-        .map(|rank| start(&names, &hosts, rank, "all", &settings))
-        .collect();
-    for child in children {
-        let text = finish(child);
-        assert!(text.contains(" done [lo 127.0.0.1"), "{text}");
+    for (tls, after) in [("0", 0), ("1", 10)] {
+        let settings = [
+            ("MGN_TOKEN_FILE", token.to_str().unwrap()),
+            ("MGN_PORT", &(port + after).to_string()),
+            ("MGN_INTERFACES", "lo"),
+            ("MGN_TLS", tls),
+        ];
+        let children: Vec<Child> = (0..4)
+            .map(|rank| start(&names, &hosts, rank, "all", &settings))
+            .collect();
+        for child in children {
+            let text = finish(child);
+            assert!(text.contains(" done [lo 127.0.0.1"), "{text}");
+        }
     }
     // Without a secret they don't begin.
     let output = start(&names, &hosts, 0, "all", &[])

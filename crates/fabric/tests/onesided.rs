@@ -1,27 +1,26 @@
 //! Writing to and reading from memory that a peer offers.
 
-#[path = "support/links.rs"]
-mod links;
+mod support;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use links::*;
 use mgn_fabric::endpoint::{Endpoint, How, Key, LinkId, Settings, Wanted};
-use mgn_fabric::{Error, Transport};
+use mgn_fabric::Error;
+use support::links::*;
 
 /// With and without single copies.
-fn each(test: impl Fn(&Transport, Settings)) {
-    for transport in TRANSPORTS {
-        test(&transport, Settings::default());
+fn each(test: impl Fn(&Kind, Settings)) {
+    for kind in ALL {
+        test(&kind, Settings::default());
         let settings = Settings {
             single_copy_shm: 100_000,
             single_copy_unix: 100_000,
             ..Settings::default()
         };
-        test(&transport, settings);
+        test(&kind, settings);
     }
 }
 
@@ -49,8 +48,8 @@ const LENGTHS: [usize; 10] = [
 
 #[test]
 fn memory_is_written_and_read_without_its_program() {
-    each(|transport, settings| {
-        let ((one, here), (other, _there)) = pair(transport, settings.clone(), settings.clone());
+    each(|kind, settings| {
+        let ((one, here), (other, _there)) = pair(kind, settings.clone(), settings.clone());
         let size = 6_000_000;
         let mut memory = vec![0u8; size];
         // SAFETY: the memory outlives the offer, and is looked at only when that has ended.
@@ -64,12 +63,12 @@ fn memory_is_written_and_read_without_its_program() {
                 put(&one, here, &key, at as u64, &bytes).unwrap();
                 expected[at..at + len].copy_from_slice(&bytes);
                 let back = get(&one, here, &key, at as u64, len).unwrap();
-                assert!(back == bytes, "{transport} {len} at {at}");
+                assert!(back == bytes, "{kind} {len} at {at}");
             }
         }
         assert!(get(&one, here, &key, 0, size).unwrap() == expected);
-        let fetches = *transport != Transport::Tcp && settings.single_copy_shm == 100_000;
-        assert_eq!(one.single_copies(here) > 0, fetches, "{transport}");
+        let fetches = kind.token().is_none() && settings.single_copy_shm == 100_000;
+        assert_eq!(one.single_copies(here) > 0, fetches, "{kind}");
         drop(offered);
         assert!(memory == expected);
     });
@@ -77,8 +76,8 @@ fn memory_is_written_and_read_without_its_program() {
 
 #[test]
 fn pieces_are_gathered_and_scattered() {
-    each(|transport, settings| {
-        let ((one, here), (other, _)) = pair(transport, settings.clone(), settings);
+    each(|kind, settings| {
+        let ((one, here), (other, _)) = pair(kind, settings.clone(), settings);
         let mut memory = vec![0u8; 1 << 20];
         // SAFETY: as above.
         let offered = unsafe { other.offer((memory.as_mut_ptr(), memory.len())) };
@@ -95,15 +94,15 @@ fn pieces_are_gathered_and_scattered() {
                 let request = one.iget(here, &offered.key(), 0, &pieces).unwrap();
                 one.wait(request, LONG).unwrap().unwrap();
             }
-            assert!([x, y].concat() == whole, "{transport} {len}");
+            assert!([x, y].concat() == whole, "{kind} {len}");
         }
     });
 }
 
 #[test]
 fn what_makes_no_sense_is_refused_and_the_link_goes_on() {
-    each(|transport, settings| {
-        let ((one, here), (other, there)) = pair(transport, settings.clone(), settings);
+    each(|kind, settings| {
+        let ((one, here), (other, there)) = pair(kind, settings.clone(), settings);
         let mut memory = vec![1u8; 300_000];
         // SAFETY: as above.
         let offered = unsafe { other.offer((memory.as_mut_ptr(), memory.len())) };
@@ -124,12 +123,9 @@ fn what_makes_no_sense_is_refused_and_the_link_goes_on() {
                 let is_it = |error: Error| matches!(error, Error::OutOfRange { offset, len: l } if offset == at && l == len);
                 assert!(
                     is_it(put(&one, here, &key, at, &bytes).unwrap_err()),
-                    "{transport}"
+                    "{kind}"
                 );
-                assert!(
-                    is_it(get(&one, here, &key, at, len).unwrap_err()),
-                    "{transport}"
-                );
+                assert!(is_it(get(&one, here, &key, at, len).unwrap_err()), "{kind}");
             }
         }
         put(&one, here, &key, 299_999, &[9]).unwrap();
@@ -144,8 +140,8 @@ fn what_makes_no_sense_is_refused_and_the_link_goes_on() {
 
 #[test]
 fn many_are_under_way_both_ways_and_messages_too() {
-    each(|transport, settings| {
-        let ((one, here), (other, there)) = pair(transport, settings.clone(), settings);
+    each(|kind, settings| {
+        let ((one, here), (other, there)) = pair(kind, settings.clone(), settings);
         let both_done = Barrier::new(2);
         let run = |endpoint: &Endpoint, link: LinkId, seed: usize| {
             let mut memory = vec![0u8; 2_000_000];
@@ -205,7 +201,7 @@ fn many_are_under_way_both_ways_and_messages_too() {
             }
             for (i, back) in backs.iter().enumerate() {
                 // The next one overlaps what is longer than 1500 bytes.
-                assert!(back[..] == out[i][..back.len()], "{transport} {i}");
+                assert!(back[..] == out[i][..back.len()], "{kind} {i}");
             }
             assert!(get(endpoint, link, &key, 1_500_000, 500_000).unwrap() == long);
             both_done.wait();
@@ -220,8 +216,8 @@ fn many_are_under_way_both_ways_and_messages_too() {
 
 #[test]
 fn an_offer_ends_after_what_is_under_way() {
-    each(|transport, settings| {
-        let ((one, here), (other, _)) = pair(transport, settings.clone(), settings);
+    each(|kind, settings| {
+        let ((one, here), (other, _)) = pair(kind, settings.clone(), settings);
         let len = 64 << 20;
         let mut memory = vec![0u8; len];
         // SAFETY: the memory is looked at when the offer has ended.
@@ -242,7 +238,7 @@ fn an_offer_ends_after_what_is_under_way() {
             drop(offered);
             // Nobody writes there any more: all of it is there, or it was refused.
             let written = memory.iter().filter(|byte| **byte != 0).count();
-            assert!(written == 0 || memory == bytes, "{transport}: {written}");
+            assert!(written == 0 || memory == bytes, "{kind}: {written}");
         });
         assert!(is_done.load(Ordering::SeqCst));
     });
@@ -250,8 +246,8 @@ fn an_offer_ends_after_what_is_under_way() {
 
 #[test]
 fn a_peer_that_goes_ends_what_is_under_way() {
-    each(|transport, settings| {
-        let ((one, here), (other, there)) = pair(transport, settings.clone(), settings);
+    each(|kind, settings| {
+        let ((one, here), (other, there)) = pair(kind, settings.clone(), settings);
         let mut memory = vec![0u8; 1000];
         // SAFETY: the offer ends before the memory.
         let offered = unsafe { one.offer((memory.as_mut_ptr(), memory.len())) };
@@ -262,7 +258,7 @@ fn a_peer_that_goes_ends_what_is_under_way() {
         drop(offered);
         assert!(start.elapsed() < Duration::from_secs(5));
         let gone = put(&one, here, &key, 0, &[1]).unwrap_err();
-        assert!(matches!(gone, Error::Closed(_)), "{transport} {gone}");
+        assert!(matches!(gone, Error::Closed(_)), "{kind} {gone}");
     });
 }
 

@@ -236,7 +236,7 @@ fn a_stopped_server_is_not_a_dead_one() {
 
 #[test]
 fn a_worker_process_takes_a_client_over() {
-    for kind in [SHM, UNIX, TCP4] {
+    for kind in [SHM, UNIX, TCP4, TLS] {
         let (listener, folder) = kind.listen();
         let path = folder.path().join("control");
         let control = UnixListener::bind(&path).unwrap();

@@ -1,13 +1,12 @@
 //! Endpoints with different settings understand each other.
 
-#[path = "support/links.rs"]
-mod links;
+mod support;
 
 use std::thread;
 
-use links::*;
 use mgn_fabric::endpoint::{Endpoint, How, LinkId, Settings, Wanted};
 use mgn_fabric::Error;
+use support::links::*;
 
 /// As small as may be, and larger than by default.
 fn extremes() -> [Settings; 2] {
@@ -42,10 +41,10 @@ fn extremes() -> [Settings; 2] {
 #[test]
 fn ends_with_different_settings_understand_each_other() {
     let all = [&extremes()[..], &[Settings::default()]].concat();
-    for transport in TRANSPORTS {
+    for kind in ALL {
         for (at, one) in all.iter().enumerate() {
             let second = all[(at + 1) % all.len()].clone();
-            let ((one, here), (other, there)) = pair(&transport, one.clone(), second);
+            let ((one, here), (other, there)) = pair(&kind, one.clone(), second);
             let run = |endpoint: &Endpoint, link: LinkId| {
                 let lengths = [0, 10, 64, 65, 5000, 16 << 10, 20_000, 300_000, 2_000_000];
                 thread::scope(|scope| {
@@ -62,7 +61,7 @@ fn ends_with_different_settings_understand_each_other() {
                             let mut into = vec![0; len];
                             let wanted = Wanted::new(link, 1);
                             assert_eq!(endpoint.recv(wanted, &mut into).unwrap().len, len);
-                            assert!(into == pattern(len, round), "{transport} {at} {len}");
+                            assert!(into == pattern(len, round), "{kind} {at} {len}");
                         }
                     }
                 });
@@ -79,8 +78,8 @@ fn ends_with_different_settings_understand_each_other() {
 #[test]
 fn each_end_keeps_to_what_the_other_permits() {
     let [small, large] = extremes();
-    for transport in TRANSPORTS {
-        let ((one, here), (other, there)) = pair(&transport, large.clone(), small.clone());
+    for kind in ALL {
+        let ((one, here), (other, there)) = pair(&kind, large.clone(), small.clone());
         let mut byte = 7u8;
         let sends: Vec<_> = (0..40)
             .map(|_| {
@@ -89,7 +88,7 @@ fn each_end_keeps_to_what_the_other_permits() {
             })
             .collect();
         let waiting = sends.iter().flatten().count();
-        assert_eq!(waiting, 32, "{transport}: 8 may wait at the receiver");
+        assert_eq!(waiting, 32, "{kind}: 8 may wait at the receiver");
         assert!(matches!(
             other.recv(Wanted::new(there, 2), &mut [0]),
             Err(Error::Starved(8))
@@ -106,7 +105,7 @@ fn each_end_keeps_to_what_the_other_permits() {
             // SAFETY: waited for below.
             let send = unsafe { one.isend(here, 1, &[(bytes.as_mut_ptr(), len)], How::default()) };
             let send = send.unwrap();
-            assert_eq!(send.is_none(), ends, "{transport} {len}");
+            assert_eq!(send.is_none(), ends, "{kind} {len}");
             other
                 .recv(Wanted::new(there, 1), &mut vec![0; len])
                 .unwrap();

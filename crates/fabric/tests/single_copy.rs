@@ -1,15 +1,14 @@
 //! Messages that are read straight from their sender's memory, and what happens where that is forbidden.
 
-#[path = "support/links.rs"]
-mod links;
+mod support;
 
-use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use links::*;
-use mgn_fabric::endpoint::{Endpoint, How, Joined, LinkId, Settings, Wanted};
-use mgn_fabric::{Error, Listener, Transport};
+use mgn_fabric::endpoint::{Endpoint, How, LinkId, Settings, Wanted};
+use mgn_fabric::{Error, Listener};
+use support::links::*;
+use support::other::{ready, Apart, Other, Part};
 
 const FROM: usize = 20_000;
 
@@ -21,8 +20,6 @@ fn settings() -> Settings {
         ..Settings::default()
     }
 }
-
-const HOST: [Transport; 2] = [Transport::Shm, Transport::Unix];
 
 const LENGTHS: [usize; 8] = [
     5,
@@ -37,8 +34,8 @@ const LENGTHS: [usize; 8] = [
 
 #[test]
 fn long_messages_are_read_from_where_they_are() {
-    for transport in HOST {
-        let ((one, here), (other, there)) = pair(&transport, settings(), settings());
+    for kind in HOST {
+        let ((one, here), (other, there)) = pair(&kind, settings(), settings());
         let run = |endpoint: &Endpoint, link: LinkId| {
             thread::scope(|scope| {
                 scope.spawn(|| {
@@ -57,11 +54,11 @@ fn long_messages_are_read_from_where_they_are() {
                     let mut into = vec![0; len + 9];
                     let wanted = Wanted::new(link, i as u64);
                     assert_eq!(endpoint.recv(wanted, &mut into).unwrap().len, len);
-                    assert!(into[..len] == pattern(len, i), "{transport} {len}");
+                    assert!(into[..len] == pattern(len, i), "{kind} {len}");
                     assert_eq!(into[len..], [0; 9]);
                 }
             });
-            assert_eq!(endpoint.single_copies(link), 6, "{transport}");
+            assert_eq!(endpoint.single_copies(link), 6, "{kind}");
         };
         thread::scope(|scope| {
             scope.spawn(|| run(&one, here));
@@ -72,8 +69,8 @@ fn long_messages_are_read_from_where_they_are() {
 
 #[test]
 fn whoever_wants_it_reads_and_whoever_does_not_is_sent() {
-    for transport in HOST {
-        let ((one, here), (other, there)) = pair(&transport, settings(), Settings::default());
+    for kind in HOST {
+        let ((one, here), (other, there)) = pair(&kind, settings(), Settings::default());
         let bytes = pattern(500_000, 1);
         thread::scope(|scope| {
             scope.spawn(|| one.send(here, 1, &bytes, How::default()).unwrap());
@@ -94,8 +91,8 @@ fn whoever_wants_it_reads_and_whoever_does_not_is_sent() {
 
 #[test]
 fn pieces_are_sent_and_may_be_read_into() {
-    for transport in HOST {
-        let ((one, here), (other, there)) = pair(&transport, settings(), settings());
+    for kind in HOST {
+        let ((one, here), (other, there)) = pair(&kind, settings(), settings());
         let mut whole = pattern(900_000, 2);
         let (mut x, mut y) = (vec![0; 250_001], vec![0; 649_999]);
         for (cut, fetched) in [(900_000, 1), (7, 1)] {
@@ -116,15 +113,15 @@ fn pieces_are_sent_and_may_be_read_into() {
             assert!([&x[..], &y].concat() == whole);
             x.fill(0);
             y.fill(0);
-            assert_eq!(other.single_copies(there), fetched, "{transport}");
+            assert_eq!(other.single_copies(there), fetched, "{kind}");
         }
     }
 }
 
 #[test]
 fn a_message_that_does_not_fit_is_cut() {
-    for transport in HOST {
-        let ((one, here), (other, there)) = pair(&transport, settings(), settings());
+    for kind in HOST {
+        let ((one, here), (other, there)) = pair(&kind, settings(), settings());
         let bytes = pattern(2_500_000, 3);
         thread::scope(|scope| {
             scope.spawn(|| one.send(here, 1, &bytes, How::default()).unwrap());
@@ -144,8 +141,8 @@ fn a_message_that_does_not_fit_is_cut() {
 
 #[test]
 fn it_goes_on_while_the_program_computes() {
-    for transport in HOST {
-        let ((one, here), (other, there)) = pair(&transport, settings(), settings());
+    for kind in HOST {
+        let ((one, here), (other, there)) = pair(&kind, settings(), settings());
         for late in [false, true] {
             let mut bytes = pattern(30 << 20, 1);
             let mut into = vec![0; bytes.len()];
@@ -164,8 +161,8 @@ fn it_goes_on_while_the_program_computes() {
                 }
                 let receive = early.unwrap_or_else(|| receive(()));
                 thread::sleep(Duration::from_millis(500));
-                assert!(other.test(receive).unwrap().is_some(), "{transport} {late}");
-                assert!(one.test(send).unwrap().is_some(), "{transport} {late}");
+                assert!(other.test(receive).unwrap().is_some(), "{kind} {late}");
+                assert!(one.test(send).unwrap().is_some(), "{kind} {late}");
             }
             assert!(into == bytes);
         }
@@ -175,8 +172,8 @@ fn it_goes_on_while_the_program_computes() {
 
 #[test]
 fn a_sender_that_goes_meanwhile_is_an_error() {
-    for transport in HOST {
-        let ((one, here), (other, there)) = pair(&transport, settings(), settings());
+    for kind in HOST {
+        let ((one, here), (other, there)) = pair(&kind, settings(), settings());
         let mut bytes = pattern(1 << 20, 1);
         // SAFETY: the endpoint ends before the memory.
         unsafe { one.isend(here, 1, &[(bytes.as_mut_ptr(), 1 << 20)], How::default()) }.unwrap();
@@ -191,18 +188,17 @@ fn a_sender_that_goes_meanwhile_is_an_error() {
     }
 }
 
-const ROLE: &str = "MGN_TEST_ROLE";
-const ADDRESS: &str = "MGN_TEST_ADDRESS";
-const TRANSPORT: &str = "MGN_TEST_TRANSPORT";
-
 /// Not a test: two processes without privileges, of which the sender lets nobody look at its memory, or does.
 #[test]
 fn child() {
-    let Ok(role) = std::env::var(ROLE) else {
+    let Some(Part {
+        role,
+        address,
+        kind,
+    }) = Part::mine()
+    else {
         return;
     };
-    let transport: Transport = std::env::var(TRANSPORT).unwrap().parse().unwrap();
-    let address = std::env::var(ADDRESS).unwrap().parse().unwrap();
     // SAFETY: plain system calls. Who changes its user is not dumpable until it says so.
     unsafe {
         if libc::geteuid() == 0 {
@@ -223,22 +219,18 @@ fn child() {
     let bytes = pattern(3_000_000, 4);
     if role == "receiver" {
         let listener = Listener::bind(&address, None).unwrap();
-        println!("READY");
-        let link = loop {
-            if let Joined::Link(link, _) = endpoint.accept(listener.accept().unwrap()).unwrap() {
-                break link;
-            }
-        };
+        ready("");
+        let link = accept(&endpoint, &listener);
         for _ in 0..3 {
             let mut into = vec![0; bytes.len()];
             endpoint.recv(Wanted::new(link, 1), &mut into).unwrap();
             assert!(into == bytes);
         }
-        println!("FETCHED {}", endpoint.single_copies(link));
+        ready(&endpoint.single_copies(link).to_string());
         return;
     }
     let link = endpoint
-        .connect(&address, &transport, None, b"", Duration::from_secs(10))
+        .connect(&address, &kind.transport, None, b"", PATIENCE)
         .unwrap();
     for _ in 0..3 {
         let how = How {
@@ -253,37 +245,18 @@ fn child() {
 
 #[test]
 fn where_it_is_forbidden_messages_go_the_other_way() {
-    for transport in HOST {
+    for kind in HOST {
         for (sender, fetched) in [("open", 3), ("secretive", 0)] {
-            let address = format!(
-                "unix:@mgn-forbidden-{}-{transport}-{sender}",
-                std::process::id()
-            );
-            let start = |role: &str| {
-                Command::new(std::env::current_exe().unwrap())
-                    .args(["child", "--exact", "--nocapture"])
-                    .env(ROLE, role)
-                    .env(ADDRESS, &address)
-                    .env(TRANSPORT, transport.to_string())
-                    .stdout(Stdio::piped())
-                    .spawn()
-                    .unwrap()
-            };
+            let name = format!("unix:@mgn-forbidden-{}-{sender}", std::process::id());
+            let address = name.parse().unwrap();
+            let start = |role| Other::spawn(role, &kind, &address, Apart::default());
             let mut receiver = start("receiver");
-            let mut said = std::io::BufReader::new(receiver.stdout.take().unwrap());
-            let mut line = String::new();
-            while !line.contains("READY") {
-                line.clear();
-                assert!(std::io::BufRead::read_line(&mut said, &mut line).unwrap() > 0);
+            receiver.news().expect("it listens");
+            let mut sent = start(sender);
+            assert_eq!(receiver.news().unwrap(), fetched.to_string(), "{kind}");
+            for other in [&mut receiver, &mut sent] {
+                assert!(other.child.wait().unwrap().success());
             }
-            let sent = start(sender).wait_with_output().unwrap();
-            let mut rest = String::new();
-            std::io::Read::read_to_string(&mut said, &mut rest).unwrap();
-            assert!(receiver.wait().unwrap().success() && sent.status.success());
-            assert!(
-                rest.contains(&format!("FETCHED {fetched}")),
-                "{transport} {sender}: {rest}"
-            );
         }
     }
 }

@@ -15,7 +15,6 @@ use std::sync::Arc;
 
 use mgn_sys::peer::Credentials;
 use rustix::io::Errno;
-use rustix::net::{RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendFlags};
 
 use super::carrier::{Body, Carrier, Payload, Placer, Sent, SHORT};
 use super::direct::{self, Direct};
@@ -146,7 +145,11 @@ impl StreamLink {
 
     /// Whether something has been read and not handled.
     pub(crate) fn is_ready(&self) -> bool {
-        !self.heard.is_empty() || self.end > self.start
+        let has_unread = |peer: &Peer| peer.line().has_unread();
+        !self.heard.is_empty()
+            || self.end > self.start
+            || has_unread(&self.data)
+            || has_unread(&self.control)
     }
 
     /// The sockets that have to take something before anything goes on, and did not have to when this was last asked; and the other way round.
@@ -581,39 +584,22 @@ impl Carrier for StreamLink {
     }
 }
 
-/// Writes without waiting. 0 where there is no room.
+/// Writes without waiting. 0 where there is no room; then the same bytes come next.
 fn write(peer: &Peer, slices: &[IoSlice<'_>]) -> Result<usize, Error> {
-    let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-    loop {
-        match rustix::net::sendmsg(
-            peer.socket(),
-            slices,
-            &mut SendAncillaryBuffer::default(),
-            flags,
-        ) {
-            Ok(sent) => return Ok(sent),
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => return Ok(0),
-            Err(error) => return Err(peer.failed("sending", error.into())),
-        }
+    match peer.line().send(slices) {
+        Ok(sent) => Ok(sent),
+        Err(Errno::AGAIN) => Ok(0),
+        Err(error) => Err(peer.failed("sending", error.into())),
     }
 }
 
 /// Reads without waiting. 0 where nothing is there.
 fn read(peer: &Peer, slices: &mut [IoSliceMut<'_>]) -> Result<usize, Error> {
-    loop {
-        match rustix::net::recvmsg(
-            peer.socket(),
-            slices,
-            &mut RecvAncillaryBuffer::default(),
-            RecvFlags::DONTWAIT,
-        ) {
-            Ok(got) if got.bytes == 0 => return Err(peer.closed()),
-            Ok(got) => return Ok(got.bytes),
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => return Ok(0),
-            Err(error) => return Err(peer.failed("receiving", error.into())),
-        }
+    match peer.line().recv(slices) {
+        Ok(got) => Ok(got),
+        Err(Errno::AGAIN) => Ok(0),
+        Err(Errno::PIPE) => Err(peer.closed()),
+        Err(error) => Err(peer.failed("receiving", error.into())),
     }
 }
 

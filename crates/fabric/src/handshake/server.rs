@@ -66,7 +66,11 @@ impl ServerSide {
         let start = self.buffer.len().min(MAGIC.len());
         if matches!(self.state, State::Hello) && self.buffer[..start] != MAGIC[..start] {
             self.state = State::Over;
-            return Progress::Fail(Vec::new(), "it does not speak our protocol".into());
+            return match crate::tls::is_tls(&self.buffer) {
+                // It sees who is here by the first bytes.
+                true => fail(Refusal::Protocol, "nothing is encrypted here".into()),
+                false => Progress::Fail(Vec::new(), "it does not speak our protocol".into()),
+            };
         }
         if self.wants() > 0 {
             return Progress::More;

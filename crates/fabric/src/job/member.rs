@@ -40,6 +40,8 @@ pub struct Member {
     launcher: Mutex<Option<Pmi>>,
     hosts: Hosts,
     token: Option<Token>,
+    /// What travels between hosts is encrypted.
+    tls: bool,
     port: u16,
     interfaces: Vec<Interface>,
     owner: u32,
@@ -95,6 +97,7 @@ impl Job {
             choice,
             port,
             mut token,
+            tls,
             source,
         } = self;
         let shared = Arc::new(Shared {
@@ -119,7 +122,7 @@ impl Job {
                     })?;
                     let port = port_of(port, rank)?;
                     chosen = usable(choice.as_ref(), Some(here))?;
-                    listeners.extend(listen_everywhere(&chosen, port, token)?);
+                    listeners.extend(listen_everywhere(&chosen, port, token, tls)?);
                 }
                 (Hosts::Known(hosts), None)
             }
@@ -131,7 +134,7 @@ impl Job {
                     let mut place = own_host();
                     if let (true, Some(token)) = (is_spread, &token) {
                         chosen = usable(choice.as_ref(), None)?;
-                        for listener in listen_everywhere(&chosen, 0, token)? {
+                        for listener in listen_everywhere(&chosen, 0, token, tls)? {
                             place.push_str(&format!(";{}", listener.address()));
                             listeners.push(listener);
                         }
@@ -157,6 +160,7 @@ impl Job {
             launcher: Mutex::new(launcher),
             hosts,
             token,
+            tls,
             port,
             interfaces: chosen,
             owner: std::process::id(),
@@ -324,6 +328,7 @@ impl Member {
                         Address::Tcp {
                             host: host.clone(),
                             port: port_of(self.port, rank)?,
+                            tls: self.tls,
                         },
                         Transport::Tcp,
                     )],
@@ -348,12 +353,26 @@ impl Member {
                 let ways = match is_here {
                     true => here(),
                     false => parts
-                        .map(|text| Ok((text.parse()?, Transport::Tcp)))
+                        .map(|text| match text.parse()? {
+                            Address::Tcp { tls, .. } if tls != self.tls => Err(self.mixed(rank)),
+                            address => Ok((address, Transport::Tcp)),
+                        })
                         .collect::<Result<_, Error>>()?,
                 };
                 Ok(Place { host, ways })
             }
         }
+    }
+
+    fn mixed(&self, rank: u32) -> Error {
+        let (here, there) = match self.tls {
+            true => ("encrypts", "does not"),
+            false => ("does not encrypt", "does"),
+        };
+        Error::Job(format!(
+            "rank {} of job {} {here} and rank {rank} {there}: set MGN_TLS for all processes alike",
+            self.shared.rank, self.shared.name
+        ))
     }
 
     /// Leaves the job: what was sent goes out, all links are closed, and what still waits ends with [`Error::Closed`]. Dropping does so, too.
@@ -628,10 +647,11 @@ fn listen_everywhere(
     interfaces: &[Interface],
     port: u16,
     token: &Token,
+    tls: bool,
 ) -> Result<Vec<Listener>, Error> {
     let bind = |one: &Interface| {
         let host = one.address.to_string();
-        Listener::bind(&Address::Tcp { host, port }, Some(token.clone()))
+        Listener::bind(&Address::Tcp { host, port, tls }, Some(token.clone()))
     };
     interfaces.iter().map(bind).collect()
 }

@@ -11,6 +11,7 @@
 //! | `MGN_JOB` | a name that tells jobs of one user apart; `job` unless set |
 //! | `MGN_TOKEN_FILE` | the secret of a job on several hosts, where the launcher shares none |
 //! | `MGN_PORT` | with a hostfile, rank r listens at this port plus r; 21400 unless set |
+//! | `MGN_TLS` | `1`: what travels between hosts is encrypted. The same for all processes |
 //! | `MGN_INTERFACES` | `eth0,ib0`, or `^docker0,lo` for all but these: where to listen |
 
 mod hosts;
@@ -47,6 +48,7 @@ pub struct Job {
     choice: Option<Choice>,
     port: u16,
     token: Option<Token>,
+    tls: bool,
 }
 
 /// How processes learn where the others are.
@@ -101,7 +103,7 @@ impl Job {
         Ok(job)
     }
 
-    /// Takes `MGN_INTERFACES`, `MGN_PORT` and `MGN_TOKEN_FILE` from the environment, for a job that was found otherwise.
+    /// Takes `MGN_INTERFACES`, `MGN_PORT`, `MGN_TLS` and `MGN_TOKEN_FILE` from the environment, for a job that was found otherwise.
     ///
     /// # Errors
     /// As for [`Job::find`].
@@ -116,6 +118,11 @@ impl Job {
             .map(Choice::new)
             .transpose()?;
         self.port = number(env, "MGN_PORT")?.unwrap_or(PORT);
+        self.tls = match env("MGN_TLS").as_deref() {
+            None | Some("0") => false,
+            Some("1") => true,
+            Some(other) => return Err(Error::Job(format!("MGN_TLS={other} is neither 0 nor 1"))),
+        };
         let token = env("MGN_TOKEN_FILE").map(PathBuf::from);
         self.token = token.as_deref().map(Token::read).transpose()?;
         Ok(())
@@ -136,6 +143,7 @@ impl Job {
             choice: None,
             port: PORT,
             token: None,
+            tls: false,
         };
         let size = job.size();
         if rank >= size || size as usize > hosts::RANKS_MAX {
@@ -158,6 +166,12 @@ impl Job {
     /// The secret that the processes of a job on several hosts share.
     pub fn token(mut self, token: Token) -> Job {
         self.token = Some(token);
+        self
+    }
+
+    /// Encrypts what travels between hosts. All processes of the job have to.
+    pub fn encrypted(mut self) -> Job {
+        self.tls = true;
         self
     }
 

@@ -84,6 +84,7 @@ fn settings_and_hostfiles() {
             "/nowhere",
         ),
         (&[("MGN_PORT", "70000")], "MGN_PORT"),
+        (&[("MGN_TLS", "yes")], "neither 0 nor 1"),
         (&[("MGN_INTERFACES", "^")], "names no interfaces"),
     ] {
         let message = find(wrong).unwrap_err().to_string();

@@ -1,17 +1,18 @@
 //! A client that waits for the server's decision.
 
+use std::io::IoSlice;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mgn_sys::passing;
 use mgn_sys::peer::{self, Credentials};
 use socket2::SockRef;
 
 use crate::config::{Config, Sizes};
-use crate::connect::send_all;
 use crate::handshake::{self, OPENING_MAX};
+use crate::line::Line;
 use crate::peer::Peer;
+use crate::seal::Seal;
 use crate::wait::Deadline;
 use crate::{shm, stream, Connection, Error, Transport};
 
@@ -19,21 +20,21 @@ use crate::{shm, stream, Connection, Error, Transport};
 const WELCOME_TIME: Duration = Duration::from_secs(10);
 
 /// The layout of the handoff's bytes.
-const HANDOFF: u8 = 1;
+const HANDOFF: u8 = 2;
 
 /// A client that has connected and shown who it is. Let it in with [`Incoming::accept`], send it
 /// away with [`Incoming::refuse`], or give it to another process with [`Incoming::into_handoff`].
 #[derive(Debug)]
 pub struct Incoming {
-    socket: OwnedFd,
+    line: Line,
     transport: Transport,
     opening: Vec<u8>,
 }
 
 impl Incoming {
-    pub(super) fn new(socket: OwnedFd, transport: Transport, opening: Vec<u8>) -> Incoming {
+    pub(super) fn new(line: Line, transport: Transport, opening: Vec<u8>) -> Incoming {
         Incoming {
-            socket,
+            line,
             transport,
             opening,
         }
@@ -53,36 +54,51 @@ impl Incoming {
     pub fn peer(&self) -> Option<Credentials> {
         match self.transport {
             Transport::Tcp => None,
-            _ => peer::credentials(&self.socket).ok(),
+            _ => peer::credentials(&self.line).ok(),
         }
     }
 
     /// Whether the client has hung up meanwhile.
     pub fn is_gone(&self) -> bool {
-        peer::hung_up(&self.socket)
+        peer::hung_up(&self.line)
     }
 
     /// The client as a socket and bytes, for another process (see `mgn_sys::passing`) to make an
     /// `Incoming` of again. This process must then close its copy, or the client would not notice
     /// the other one's end.
     pub fn into_handoff(self) -> (OwnedFd, Vec<u8>) {
-        let mut meta = vec![HANDOFF, handshake::code(&self.transport)];
+        let (socket, seal) = self.line.into_parts();
+        let mut meta = vec![
+            HANDOFF,
+            handshake::code(&self.transport),
+            seal.is_some().into(),
+        ];
+        meta.extend(seal.iter().flat_map(|seal| seal.hand_over()));
         meta.extend(&self.opening);
-        (self.socket, meta)
+        (socket, meta)
     }
 
     /// The opposite of [`Incoming::into_handoff`].
     pub fn from_handoff(socket: OwnedFd, meta: &[u8]) -> Result<Incoming, Error> {
         let wrong = Error::Misuse("a handed-over client comes with bytes that make no sense");
-        match meta {
-            [HANDOFF, code, opening @ ..] if opening.len() <= OPENING_MAX => {
-                let transport = handshake::transport(*code).ok_or(wrong)?;
-                Ok(Incoming {
-                    socket,
-                    transport,
-                    opening: opening.to_vec(),
-                })
-            }
+        let (code, line, opening) = match meta {
+            [HANDOFF, code, 0, opening @ ..] => (*code, Line::clear(socket), opening),
+            [HANDOFF, code, 1, rest @ ..] => match rest.split_first_chunk() {
+                Some((seal, opening)) => (
+                    *code,
+                    Line::sealed(socket, Seal::handed_over(seal)),
+                    opening,
+                ),
+                None => return Err(wrong),
+            },
+            _ => return Err(wrong),
+        };
+        match handshake::transport(code) {
+            Some(transport) if opening.len() <= OPENING_MAX => Ok(Incoming {
+                line,
+                transport,
+                opening: opening.to_vec(),
+            }),
             _ => Err(wrong),
         }
     }
@@ -90,7 +106,7 @@ impl Incoming {
     /// Sends the client away; its `connect` fails with [`Error::Refused`] and this reason.
     pub fn refuse(self, why: &str) {
         // Whoever does not read the reason does not get it.
-        let _ = passing::send(&self.socket, &handshake::refused(why), &[], false);
+        let _ = self.line.send(&[IoSlice::new(&handshake::refused(why))]);
     }
 
     /// Lets the client in, with a welcome of at most 4 MiB for its application.
@@ -120,7 +136,7 @@ impl Incoming {
         let sizes = Sizes::new(config)?;
         let credentials = self.peer();
         let tcp = self.transport == Transport::Tcp;
-        let name = name(&self.socket, &self.transport);
+        let name = name(&self.line, &self.transport);
         let memory = match self.transport {
             Transport::Shm => Some(make(&sizes)?),
             _ => None,
@@ -128,10 +144,10 @@ impl Incoming {
         let fds: Vec<_> = memory.iter().flatten().map(|fd| fd.as_fd()).collect();
         let bytes = handshake::accepted(&sizes, welcome)?;
         let deadline = Deadline::after(Some(WELCOME_TIME));
-        let sent = send_all(self.socket.as_fd(), &bytes, &fds, &deadline);
+        let sent = self.line.send_all(&bytes, &fds, &deadline);
         let peer = Arc::new(match tcp {
-            true => Peer::tcp(self.socket, name, sizes.silence()),
-            false => Peer::unix(self.socket, name, true),
+            true => Peer::tcp(self.line, name, sizes.silence()),
+            false => Peer::unix(self.line.into_parts().0, name, true),
         });
         sent.map_err(|error| peer.failed("welcoming", error))?;
         Ok(Way {
@@ -153,7 +169,7 @@ pub(crate) struct Way {
 }
 
 /// Who is at the other end, for people.
-pub(super) fn name(socket: &OwnedFd, transport: &Transport) -> String {
+pub(super) fn name(socket: &impl AsFd, transport: &Transport) -> String {
     match transport {
         Transport::Tcp => match SockRef::from(socket)
             .peer_addr()

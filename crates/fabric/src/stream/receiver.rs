@@ -1,11 +1,12 @@
 //! Reading frames from a socket into buffers where their messages stay.
 
+use std::io::IoSliceMut;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, Shutdown};
+use rustix::net::Shutdown;
 
 use super::{frame, parse_header, Home, HEADER};
 use crate::block::{Block, ALIGN};
@@ -277,12 +278,7 @@ enum Step {
 
 /// One read that does not wait. The stream's end is reported as EPIPE.
 fn read(peer: &Peer, into: &mut [u8]) -> Result<usize, Errno> {
-    match rustix::net::recv(peer.socket(), into, RecvFlags::DONTWAIT) {
-        Ok((0, _)) => Err(Errno::PIPE),
-        Ok((got, _)) => Ok(got),
-        Err(Errno::INTR) => Err(Errno::AGAIN),
-        Err(error) => Err(error),
-    }
+    peer.line().recv(&mut [IoSliceMut::new(into)])
 }
 
 impl ReceiveEnd for StreamReceiver {

@@ -1,11 +1,12 @@
 //! Writing frames to a socket.
 
+use std::io::IoSlice;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use rustix::event::PollFlags;
-use rustix::net::{SendFlags, Shutdown};
+use rustix::net::Shutdown;
 
 use super::{frame, header, HEADER};
 use crate::block::{Stock, HEAD};
@@ -34,10 +35,8 @@ impl StreamSender {
 
     fn write(&self, mut bytes: &[u8]) -> Result<(), Error> {
         while !bytes.is_empty() {
-            let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-            match rustix::net::send(self.peer.socket(), bytes, flags) {
+            match self.peer.line().send(&[IoSlice::new(bytes)]) {
                 Ok(sent) => bytes = &bytes[sent..],
-                Err(rustix::io::Errno::INTR) => {}
                 Err(rustix::io::Errno::AGAIN) => {
                     let start = Instant::now();
                     let waited = self.wait();

@@ -1,63 +1,63 @@
 //! Endpoints with links of every kind.
 
-// Each test program uses a part of it.
-#![allow(dead_code)]
-
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use mgn_fabric::endpoint::{Endpoint, Joined, LinkId, Settings};
-use mgn_fabric::{Listener, Token, Transport};
+use mgn_fabric::{Error, Listener};
 
-pub const TRANSPORTS: [Transport; 3] = [Transport::Shm, Transport::Unix, Transport::Tcp];
+pub use super::{Kind, PATIENCE, SHM, TCP4, TLS, UNIX};
+
+/// What carries the links of endpoints.
+pub const ALL: [Kind; 4] = [SHM, UNIX, TCP4, TLS];
+
+/// Those of them within one host.
+pub const HOST: [Kind; 2] = [SHM, UNIX];
 
 pub const LONG: Option<Duration> = Some(Duration::from_secs(20));
 
-pub fn token(transport: &Transport) -> Option<Token> {
-    (*transport == Transport::Tcp).then(|| "5".repeat(64).parse().unwrap())
-}
-
-pub fn listen(transport: &Transport) -> Listener {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let name = NEXT.fetch_add(1, Ordering::Relaxed);
-    let address = match transport {
-        Transport::Tcp => "tcp:127.0.0.1:0".into(),
-        _ => format!("unix:@mgn-links-{}-{name}", std::process::id()),
-    };
-    Listener::bind(&address.parse().unwrap(), token(transport)).unwrap()
-}
-
 pub fn accept(endpoint: &Endpoint, listener: &Listener) -> LinkId {
+    accept_named(endpoint, listener).0
+}
+
+/// The next link, whoever comes in between, and what the peer calls itself.
+pub fn accept_named(endpoint: &Endpoint, listener: &Listener) -> (LinkId, Vec<u8>) {
     loop {
-        let incoming = listener.accept().unwrap();
-        if let Joined::Link(link, _) = endpoint.accept(incoming).unwrap() {
-            return link;
+        if let Ok(Joined::Link(link, name)) = endpoint.accept(listener.accept().unwrap()) {
+            return (link, name);
         }
     }
 }
 
-pub fn connect(endpoint: &Endpoint, listener: &Listener, transport: &Transport) -> LinkId {
-    let token = token(transport);
-    let patience = Duration::from_secs(10);
-    endpoint
-        .connect(listener.address(), transport, token.as_ref(), b"", patience)
-        .unwrap()
+pub fn try_connect(
+    endpoint: &Endpoint,
+    listener: &Listener,
+    kind: &Kind,
+    name: &[u8],
+) -> Result<LinkId, Error> {
+    let (address, token) = (listener.address(), kind.token());
+    endpoint.connect(address, &kind.transport, token.as_ref(), name, PATIENCE)
+}
+
+pub fn connect(endpoint: &Endpoint, listener: &Listener, kind: &Kind, name: &[u8]) -> LinkId {
+    try_connect(endpoint, listener, kind, name).unwrap()
 }
 
 /// Two endpoints with these settings and their links. The second one has accepted the first.
 pub fn pair(
-    transport: &Transport,
+    kind: &Kind,
     one: Settings,
     other: Settings,
 ) -> ((Endpoint, LinkId), (Endpoint, LinkId)) {
-    let listener = listen(transport);
+    let (listener, _folder) = kind.listen();
     let one = Endpoint::with(one).unwrap();
     let other = Endpoint::with(other).unwrap();
     let (here, there) = thread::scope(|scope| {
-        let there = scope.spawn(|| accept(&other, &listener));
-        let here = connect(&one, &listener, transport);
-        (here, there.join().unwrap())
+        let there = scope.spawn(|| accept_named(&other, &listener));
+        let here = connect(&one, &listener, kind, b"somebody");
+        let (there, name) = there.join().unwrap();
+        assert_eq!(name, b"somebody");
+        (here, there)
     });
     ((one, here), (other, there))
 }

@@ -3,8 +3,10 @@
 // Each test program uses a part of it.
 #![allow(dead_code)]
 
+pub mod links;
 pub mod other;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -41,6 +43,17 @@ pub const TCP6: Kind = Kind {
     transport: Transport::Tcp,
     address: "tcp:[::1]:0",
 };
+
+pub const TLS: Kind = Kind {
+    transport: Transport::Tcp,
+    address: "tls:127.0.0.1:0",
+};
+
+impl fmt::Display for Kind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} at {}", self.transport, self.address)
+    }
+}
 
 impl Kind {
     pub fn is_shm(&self) -> bool {

@@ -7,9 +7,9 @@ use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use mgn_fabric::Address;
+use mgn_fabric::{Address, Transport};
 
-use super::Kind;
+use super::{Kind, SHM, TCP4, TLS, UNIX};
 
 const ROLE: &str = "MGN_TEST_ROLE";
 const ADDRESS: &str = "MGN_TEST_ADDRESS";
@@ -25,11 +25,14 @@ pub struct Part {
 impl Part {
     pub fn mine() -> Option<Part> {
         let role = std::env::var(ROLE).ok()?;
-        let address = std::env::var(ADDRESS).unwrap().parse().unwrap();
-        let transport = std::env::var(TRANSPORT).unwrap().parse().unwrap();
-        let kind = Kind {
-            transport,
-            address: "",
+        let address: Address = std::env::var(ADDRESS).unwrap().parse().unwrap();
+        let transport: Transport = std::env::var(TRANSPORT).unwrap().parse().unwrap();
+        let encrypted = matches!(address, Address::Tcp { tls: true, .. });
+        let kind = match transport {
+            Transport::Shm => SHM,
+            Transport::Unix => UNIX,
+            _ if encrypted => TLS,
+            _ => TCP4,
         };
         Some(Part {
             role,

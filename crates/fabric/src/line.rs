@@ -1,0 +1,127 @@
+//! A socket, and what protects its bytes.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use mgn_sys::passing;
+use rustix::event::PollFlags;
+use rustix::io::Errno;
+use rustix::net::{RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendFlags};
+
+use crate::seal::Seal;
+use crate::wait::{ready, Deadline};
+
+#[derive(Debug)]
+pub(crate) struct Line {
+    socket: OwnedFd,
+    /// Set where everything is encrypted.
+    pub(crate) seal: Option<Box<Seal>>,
+}
+
+impl Line {
+    /// A line on which everything is in clear.
+    pub(crate) fn clear(socket: OwnedFd) -> Line {
+        Line { socket, seal: None }
+    }
+
+    pub(crate) fn sealed(socket: OwnedFd, seal: Seal) -> Line {
+        Line {
+            socket,
+            seal: Some(Box::new(seal)),
+        }
+    }
+
+    pub(crate) fn into_parts(self) -> (OwnedFd, Option<Box<Seal>>) {
+        (self.socket, self.seal)
+    }
+
+    /// Sends without waiting. After [`Errno::AGAIN`] the same bytes have to be the first that are sent next, see [`Seal::send`].
+    pub(crate) fn send(&self, slices: &[IoSlice<'_>]) -> Result<usize, Errno> {
+        if let Some(seal) = &self.seal {
+            return seal.send(self.socket.as_fd(), slices);
+        }
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        loop {
+            let sent = match slices {
+                [only] => rustix::net::send(&self.socket, only, flags),
+                _ => rustix::net::sendmsg(
+                    &self.socket,
+                    slices,
+                    &mut SendAncillaryBuffer::default(),
+                    flags,
+                ),
+            };
+            match sent {
+                Err(Errno::INTR) => {}
+                other => return other,
+            }
+        }
+    }
+
+    /// Receives without waiting. The end is reported as [`Errno::PIPE`].
+    pub(crate) fn recv(&self, slices: &mut [IoSliceMut<'_>]) -> Result<usize, Errno> {
+        let flags = RecvFlags::DONTWAIT;
+        let got = match (&self.seal, slices) {
+            (Some(seal), slices) => seal.recv(self.socket.as_fd(), slices),
+            (None, [only]) => {
+                rustix::net::recv(&self.socket, &mut only[..], flags).map(|got| got.0)
+            }
+            (None, slices) => {
+                let mut nothing = RecvAncillaryBuffer::default();
+                rustix::net::recvmsg(&self.socket, slices, &mut nothing, flags).map(|got| got.bytes)
+            }
+        };
+        match got {
+            Ok(0) => Err(Errno::PIPE),
+            Err(Errno::INTR) => Err(Errno::AGAIN),
+            other => other,
+        }
+    }
+
+    /// Likewise, and takes the descriptors that come along, as they do with what is not encrypted. 0 at the end.
+    pub(crate) fn recv_with(&self, into: &mut [u8], fds: &mut Vec<OwnedFd>) -> io::Result<usize> {
+        match &self.seal {
+            None => passing::recv(&self.socket, into, fds, false),
+            Some(seal) => Ok(seal.recv(self.socket.as_fd(), &mut [IoSliceMut::new(into)])?),
+        }
+    }
+
+    /// Sends everything, with descriptors along the first byte where nothing is encrypted. TimedOut when it does not go in time.
+    pub(crate) fn send_all(
+        &self,
+        mut bytes: &[u8],
+        mut fds: &[BorrowedFd<'_>],
+        deadline: &Deadline,
+    ) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let sent = match fds {
+                [] => self.send(&[IoSlice::new(bytes)]).map_err(io::Error::from),
+                _ => passing::send(&self.socket, bytes, fds, false),
+            };
+            match sent {
+                Ok(sent) => {
+                    bytes = &bytes[sent..];
+                    fds = &[];
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if !ready(self.as_fd(), PollFlags::OUT, deadline)? {
+                        return Err(io::ErrorKind::TimedOut.into());
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether something can be received of which the socket doesn't tell.
+    pub(crate) fn has_unread(&self) -> bool {
+        self.seal.as_ref().is_some_and(|seal| seal.has_unread())
+    }
+}
+
+impl AsFd for Line {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}

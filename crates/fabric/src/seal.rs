@@ -1,0 +1,359 @@
+//! The records of an encrypted connection, once its keys are agreed on.
+//!
+//! ```text
+//! record := 23: u8  3: u8  3: u8  length: u16 big-endian  ciphertext      (RFC 8446, 5.2)
+//! ```
+//!
+//! rustls agrees on the keys, and encrypts and decrypts each record. What it does not have is a way to go on in another process, which a server's clients
+//! do (see [`crate::Incoming::into_handoff`]). So the numbers of the records are counted here.
+
+use std::io::{IoSlice, IoSliceMut};
+use std::ops::Range;
+use std::os::fd::BorrowedFd;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
+use rustls::crypto::cipher::{
+    AeadKey, InboundOpaqueMessage, Iv, MessageDecrypter, MessageEncrypter, OutboundChunks,
+    OutboundPlainMessage, Tls13AeadAlgorithm,
+};
+use rustls::crypto::ring::cipher_suite::TLS13_CHACHA20_POLY1305_SHA256;
+use rustls::{
+    ConnectionTrafficSecrets, ContentType, ExtractedSecrets, ProtocolVersion, SupportedCipherSuite,
+};
+
+/// Bytes in front of a record.
+pub(crate) const HEADER: usize = 5;
+
+/// The most bytes of ours in one record.
+const PLAIN_MAX: usize = 1 << 14;
+
+/// The longest record, header and all.
+pub(crate) const RECORD_MAX: usize = HEADER + PLAIN_MAX + 256;
+
+/// Bytes of ours that are encrypted before they are sent, at most.
+const BATCH: usize = 4 * PLAIN_MAX;
+
+/// What is read at once.
+const BUFFER: usize = 4 * RECORD_MAX;
+
+/// What [`Errno::BADMSG`] means.
+pub(crate) const BROKEN: &str =
+    "what came by the encrypted connection was changed on its way, or is somebody else's";
+
+/// Both directions of an encrypted connection.
+pub(crate) struct Seal {
+    out: Mutex<Out>,
+    into: Mutex<In>,
+    /// A forked child has the same keys, and would use them for something else.
+    owner: u32,
+}
+
+/// The secrets of one direction, and the number of its next record.
+struct Secrets {
+    key: AeadKey,
+    iv: Iv,
+    number: u64,
+}
+
+const KEY: usize = 32;
+const IV: usize = 12;
+
+struct Out {
+    secrets: Secrets,
+    encrypter: Box<dyn MessageEncrypter>,
+    /// Records that have not all been sent, of which `sent` bytes have.
+    records: Vec<u8>,
+    sent: usize,
+    /// Bytes of ours in them.
+    plain: usize,
+}
+
+struct In {
+    secrets: Secrets,
+    decrypter: Box<dyn MessageDecrypter>,
+    /// Received: `start..end` are records, and `plain` is what was in the one before.
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    plain: Range<usize>,
+    is_broken: bool,
+}
+
+impl Seal {
+    /// The bytes in which a seal goes to another process.
+    pub(crate) const BYTES: usize = 2 * Secrets::BYTES;
+
+    pub(crate) fn new(secrets: ExtractedSecrets) -> Result<Seal, rustls::Error> {
+        Ok(Seal::of(
+            Secrets::new(secrets.tx)?,
+            Secrets::new(secrets.rx)?,
+        ))
+    }
+
+    fn of(out: Secrets, into: Secrets) -> Seal {
+        Seal {
+            out: Mutex::new(Out {
+                encrypter: aead().encrypter(out.key(), out.iv()),
+                secrets: out,
+                records: Vec::new(),
+                sent: 0,
+                plain: 0,
+            }),
+            into: Mutex::new(In {
+                decrypter: aead().decrypter(into.key(), into.iv()),
+                secrets: into,
+                buffer: Vec::new(),
+                start: 0,
+                end: 0,
+                plain: 0..0,
+                is_broken: false,
+            }),
+            owner: std::process::id(),
+        }
+    }
+
+    /// The seal for another process, of which this one then makes no more use. Nothing may be under way.
+    pub(crate) fn hand_over(&self) -> Vec<u8> {
+        let (out, into) = (lock(&self.out), lock(&self.into));
+        [out.secrets.encode(), into.secrets.encode()].concat()
+    }
+
+    /// The opposite of [`Seal::hand_over`].
+    pub(crate) fn handed_over(bytes: &[u8; Seal::BYTES]) -> Seal {
+        let secrets = |at| Secrets::decode(std::array::from_fn(|i| bytes[at + i]));
+        Seal::of(secrets(0), secrets(Secrets::BYTES))
+    }
+
+    /// Sends without waiting; gives how many bytes are gone. After [`Errno::AGAIN`] the same bytes have to be the first that are sent next: some of what
+    /// they were turned into may be gone already.
+    pub(crate) fn send(
+        &self,
+        socket: BorrowedFd<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Result<usize, Errno> {
+        if self.owner != std::process::id() {
+            return Err(Errno::PERM);
+        }
+        let mut out = lock(&self.out);
+        if out.plain == 0 {
+            out.encrypt(slices)?;
+        }
+        while out.sent < out.records.len() {
+            let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+            match rustix::net::send(socket, &out.records[out.sent..], flags) {
+                Ok(sent) => out.sent += sent,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        out.records.clear();
+        out.sent = 0;
+        Ok(std::mem::take(&mut out.plain))
+    }
+
+    /// Receives without waiting; gives how many bytes came, 0 at the end. [`Errno::BADMSG`]: what came was not encrypted by the other end, or not so.
+    pub(crate) fn recv(
+        &self,
+        socket: BorrowedFd<'_>,
+        slices: &mut [IoSliceMut<'_>],
+    ) -> Result<usize, Errno> {
+        let mut into = lock(&self.into);
+        let wanted = slices.iter().map(|slice| slice.len()).sum();
+        let mut got = 0;
+        while got < wanted {
+            if !into.plain.is_empty() {
+                got += into.give(slices, got);
+                continue;
+            }
+            match into.open() {
+                Ok(true) => {}
+                _ if got > 0 => break,
+                Err(error) => return Err(error),
+                Ok(false) => match into.read(socket)? {
+                    0 => break,
+                    _ => continue,
+                },
+            }
+        }
+        Ok(got)
+    }
+
+    /// Whether something was read from the socket that has not been received yet.
+    pub(crate) fn has_unread(&self) -> bool {
+        let into = lock(&self.into);
+        !into.plain.is_empty() || into.record().is_some()
+    }
+
+    /// Whether not even the beginning of something was.
+    pub(crate) fn is_empty(&self) -> bool {
+        let into = lock(&self.into);
+        into.plain.is_empty() && into.start == into.end
+    }
+}
+
+impl std::fmt::Debug for Seal {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Seal(hidden)")
+    }
+}
+
+impl Secrets {
+    const BYTES: usize = KEY + IV + 8;
+
+    fn new((number, secrets): (u64, ConnectionTrafficSecrets)) -> Result<Secrets, rustls::Error> {
+        match secrets {
+            ConnectionTrafficSecrets::Chacha20Poly1305 { key, iv } => {
+                Ok(Secrets { key, iv, number })
+            }
+            _ => Err(rustls::Error::General("another cipher was chosen".into())),
+        }
+    }
+
+    fn key(&self) -> AeadKey {
+        AeadKey::from(std::array::from_fn::<u8, KEY, _>(|i| self.key.as_ref()[i]))
+    }
+
+    fn iv(&self) -> Iv {
+        Iv::from(std::array::from_fn::<u8, IV, _>(|i| self.iv.as_ref()[i]))
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        [
+            self.key.as_ref(),
+            self.iv.as_ref(),
+            &self.number.to_le_bytes(),
+        ]
+        .concat()
+    }
+
+    fn decode(bytes: [u8; Secrets::BYTES]) -> Secrets {
+        Secrets {
+            key: AeadKey::from(std::array::from_fn::<u8, KEY, _>(|i| bytes[i])),
+            iv: Iv::from(std::array::from_fn::<u8, IV, _>(|i| bytes[KEY + i])),
+            number: u64::from_le_bytes(std::array::from_fn(|i| bytes[KEY + IV + i])),
+        }
+    }
+
+    /// The number of the next record. There are none left after as many as nobody can send.
+    fn count(&mut self) -> Result<u64, Errno> {
+        let number = self.number;
+        self.number = number.checked_add(1).ok_or(Errno::OVERFLOW)?;
+        Ok(number)
+    }
+}
+
+impl Out {
+    /// Turns the beginning of what the slices hold into records.
+    fn encrypt(&mut self, slices: &[IoSlice<'_>]) -> Result<(), Errno> {
+        let slices: Vec<&[u8]> = slices.iter().map(|slice| &slice[..]).collect();
+        let mut rest = OutboundChunks::new(&slices);
+        while !rest.is_empty() && self.plain < BATCH {
+            let (payload, after) = rest.split_at(rest.len().min(PLAIN_MAX));
+            rest = after;
+            let len = payload.len();
+            let message = OutboundPlainMessage {
+                typ: ContentType::ApplicationData,
+                version: ProtocolVersion::TLSv1_3,
+                payload,
+            };
+            let record = self.encrypter.encrypt(message, self.secrets.count()?);
+            let record = record.map_err(|_| Errno::IO)?;
+            self.records.extend(record.encode());
+            self.plain += len;
+        }
+        Ok(())
+    }
+}
+
+impl In {
+    /// Where the next record is, if it is all here.
+    fn record(&self) -> Option<Range<usize>> {
+        let header = self.buffer.get(self.start..self.end)?;
+        let [.., high, low] = header.first_chunk::<HEADER>()?;
+        let end = self.start + HEADER + usize::from(u16::from_be_bytes([*high, *low]));
+        (end <= self.end).then_some(self.start..end)
+    }
+
+    /// Decrypts the next record. False where it is not all here.
+    fn open(&mut self) -> Result<bool, Errno> {
+        let refused = match self.try_open() {
+            Ok(opened) if !self.is_broken => return Ok(opened),
+            Ok(_) => Errno::BADMSG,
+            Err(error) => error,
+        };
+        self.is_broken = true;
+        Err(refused)
+    }
+
+    fn try_open(&mut self) -> Result<bool, Errno> {
+        let here = &self.buffer[self.start..self.end];
+        if let Some([kind, major, minor, high, low]) = here.first_chunk::<HEADER>() {
+            let len = usize::from(u16::from_be_bytes([*high, *low]));
+            if (*kind, *major, *minor) != (23, 3, 3) || len > RECORD_MAX - HEADER {
+                return Err(Errno::BADMSG);
+            }
+        }
+        let Some(record) = self.record() else {
+            return Ok(false);
+        };
+        self.start = record.end;
+        let body = record.start + HEADER..record.end;
+        let message = InboundOpaqueMessage::new(
+            ContentType::ApplicationData,
+            ProtocolVersion::TLSv1_2,
+            &mut self.buffer[body.clone()],
+        );
+        let number = self.secrets.count()?;
+        let opened = self.decrypter.decrypt(message, number);
+        let opened = opened.map_err(|_| Errno::BADMSG)?;
+        if opened.typ != ContentType::ApplicationData {
+            return Err(Errno::BADMSG);
+        }
+        self.plain = body.start..body.start + opened.payload.len();
+        Ok(true)
+    }
+
+    /// Reads what there is, as far as there is room. 0 at the end.
+    fn read(&mut self, socket: BorrowedFd<'_>) -> Result<usize, Errno> {
+        self.buffer.resize(BUFFER, 0);
+        if BUFFER - self.start < RECORD_MAX || self.start == self.end {
+            self.buffer.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        let (got, _) =
+            rustix::net::recv(socket, &mut self.buffer[self.end..], RecvFlags::DONTWAIT)?;
+        self.end += got;
+        Ok(got)
+    }
+
+    /// Copies what is open to where the slices are, behind their first `skip` bytes.
+    fn give(&mut self, slices: &mut [IoSliceMut<'_>], mut skip: usize) -> usize {
+        let mut given = 0;
+        for slice in slices {
+            let skipped = skip.min(slice.len());
+            skip -= skipped;
+            let room = &mut slice[skipped..];
+            let len = room.len().min(self.plain.len());
+            let from = self.plain.start..self.plain.start + len;
+            room[..len].copy_from_slice(&self.buffer[from]);
+            self.plain.start += len;
+            given += len;
+        }
+        given
+    }
+}
+
+fn aead() -> &'static dyn Tls13AeadAlgorithm {
+    match TLS13_CHACHA20_POLY1305_SHA256 {
+        SupportedCipherSuite::Tls13(suite) => suite.aead_alg,
+        #[allow(unreachable_patterns)]
+        _ => unreachable!("the suite is one of TLS 1.3"),
+    }
+}
+
+/// A thread that panicked here leaves a connection of which nothing more can be read.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,340 @@
+//! TLS 1.3 for TCP, by rustls, without certificates.
+//!
+//! Both ends know the token, which is proof enough of who they are. So the server shows a key that nobody can know beforehand (RFC 7250), the client
+//! takes any, and what they prove to each other inside is the token *bound* to this one channel, by a value that only its two ends can compute (RFC
+//! 9266). Somebody in between who ends the encryption himself has two channels, whose values differ: the proofs he passes on are wrong at the other end.
+//!
+//! There is one suite of ciphers, whose keys never wear out, so that none has to be changed as long as a connection lasts.
+
+use std::sync::{Arc, OnceLock};
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::Resumption;
+use rustls::crypto::ring::{cipher_suite, default_provider, kx_group};
+use rustls::crypto::{verify_tls13_signature_with_raw_key, CryptoProvider};
+use rustls::pki_types::{
+    CertificateDer, PrivatePkcs8KeyDer, ServerName, SubjectPublicKeyInfoDer, UnixTime,
+};
+use rustls::server::{AlwaysResolvesServerRawPublicKeys, NoServerSessionStorage};
+use rustls::sign::CertifiedKey;
+use rustls::version::TLS13;
+use rustls::{
+    ClientConfig, ClientConnection, Connection, DigitallySignedStruct, InvalidMessage,
+    PeerIncompatible, ServerConfig, ServerConnection, SignatureScheme,
+};
+
+use crate::handshake::MAGIC;
+use crate::seal::{Seal, HEADER, RECORD_MAX};
+use crate::token::{random, Token};
+
+/// What the channel's value is called (RFC 9266).
+const BINDING: &[u8] = b"EXPORTER-Channel-Binding";
+
+/// An Ed25519 key in front of its 32 bytes (RFC 8410).
+const PRIVATE_KEY: [u8; 16] = *b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
+
+/// One end while the keys are agreed on. No I/O: send [`Negotiation::to_send`], and feed it.
+pub(crate) struct Negotiation {
+    connection: Connection,
+    /// The record that is coming.
+    record: Vec<u8>,
+}
+
+/// The encryption that was agreed on.
+pub(crate) struct Agreed {
+    pub(crate) seal: Seal,
+    binding: [u8; 32],
+}
+
+impl Agreed {
+    /// The token in the form to be proved on this channel.
+    pub(crate) fn bind(&self, token: &Token) -> Token {
+        token.bound_to(&self.binding)
+    }
+}
+
+impl Negotiation {
+    pub(crate) fn client() -> Result<Negotiation, rustls::Error> {
+        static CONFIG: OnceLock<Result<Arc<ClientConfig>, rustls::Error>> = OnceLock::new();
+        let config = CONFIG.get_or_init(client_config).clone()?;
+        // It has to have a name, which is not sent.
+        let name =
+            ServerName::try_from("manganese").map_err(|_| rustls::Error::UnsupportedNameType)?;
+        Ok(Negotiation::new(
+            ClientConnection::new(config, name)?.into(),
+        ))
+    }
+
+    pub(crate) fn server() -> Result<Negotiation, rustls::Error> {
+        static CONFIG: OnceLock<Result<Arc<ServerConfig>, rustls::Error>> = OnceLock::new();
+        let config = CONFIG.get_or_init(server_config).clone()?;
+        Ok(Negotiation::new(ServerConnection::new(config)?.into()))
+    }
+
+    fn new(connection: Connection) -> Negotiation {
+        Negotiation {
+            connection,
+            record: Vec::new(),
+        }
+    }
+
+    /// How many more bytes may be read: never more than belong to the negotiation.
+    pub(crate) fn wants(&self) -> usize {
+        let whole = match self.record.first_chunk::<HEADER>() {
+            Some([.., high, low]) => HEADER + usize::from(u16::from_be_bytes([*high, *low])),
+            None => HEADER,
+        };
+        whole - self.record.len()
+    }
+
+    /// Takes bytes that came, no more than [`Negotiation::wants`].
+    pub(crate) fn receive(&mut self, bytes: &[u8]) -> Result<(), Disagreed> {
+        self.record.extend_from_slice(bytes);
+        if !is_tls(&self.record) {
+            let start = self.record.len().min(MAGIC.len());
+            return Err(match self.record[..start] == MAGIC[..start] {
+                true => Disagreed::Clear,
+                false => Disagreed::Stranger,
+            });
+        }
+        if self.record.len() == HEADER && self.wants() > RECORD_MAX - HEADER {
+            let error = rustls::Error::InvalidMessage(InvalidMessage::MessageTooLarge);
+            return Err(error.into());
+        }
+        if self.record.len() >= HEADER && self.wants() == 0 {
+            let mut rest = &self.record[..];
+            while !rest.is_empty() {
+                let read = self.connection.read_tls(&mut rest);
+                read.map_err(|error| rustls::Error::General(error.to_string()))?;
+                self.connection.process_new_packets()?;
+            }
+            self.record.clear();
+        }
+        Ok(())
+    }
+
+    /// What is to be sent now, which may be nothing; after an error, the reason for the other end.
+    pub(crate) fn to_send(&mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while self.connection.wants_write() {
+            // A vector takes everything.
+            if self.connection.write_tls(&mut bytes).is_err() {
+                break;
+            }
+        }
+        bytes
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        !self.connection.is_handshaking()
+    }
+
+    /// What was agreed on, when it is over and everything has been sent.
+    pub(crate) fn finish(self) -> Result<Agreed, rustls::Error> {
+        let binding = self
+            .connection
+            .export_keying_material([0; 32], BINDING, Some(b""))?;
+        let secrets = self.connection.dangerous_extract_secrets()?;
+        Ok(Agreed {
+            seal: Seal::new(secrets)?,
+            binding,
+        })
+    }
+}
+
+/// Why there is no encryption.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Disagreed {
+    /// The other end is one of ours and speaks in clear.
+    #[error("it does not encrypt")]
+    Clear,
+    #[error("it does not speak our protocol")]
+    Stranger,
+    #[error("no encryption could be agreed on: {0}")]
+    Tls(#[from] rustls::Error),
+}
+
+/// Whether bytes that came can be the beginning of a record.
+pub(crate) fn is_tls(beginning: &[u8]) -> bool {
+    // Change of cipher, alert, handshake, data.
+    matches!(beginning, [] | [20..=23] | [20..=23, 3, ..])
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(CryptoProvider {
+        cipher_suites: vec![cipher_suite::TLS13_CHACHA20_POLY1305_SHA256],
+        kx_groups: vec![kx_group::X25519],
+        ..default_provider()
+    })
+}
+
+fn client_config() -> Result<Arc<ClientConfig>, rustls::Error> {
+    let provider = provider();
+    let any = AnyKey(provider.clone());
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&TLS13])?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(any))
+        .with_no_client_auth();
+    config.resumption = Resumption::disabled();
+    config.enable_sni = false;
+    config.enable_secret_extraction = true;
+    Ok(Arc::new(config))
+}
+
+fn server_config() -> Result<Arc<ServerConfig>, rustls::Error> {
+    let provider = provider();
+    let mut secret = PRIVATE_KEY.to_vec();
+    secret.resize(PRIVATE_KEY.len() + 32, 0);
+    random(&mut secret[PRIVATE_KEY.len()..]);
+    let key = PrivatePkcs8KeyDer::from(secret).into();
+    let key = provider.key_provider.load_private_key(key)?;
+    let shown = key
+        .public_key()
+        .ok_or_else(|| rustls::Error::General("a key without a public part".into()))?;
+    let shown = CertificateDer::from(shown.as_ref().to_vec());
+    let certified = Arc::new(CertifiedKey::new(vec![shown], key));
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&TLS13])?
+        .with_no_client_auth()
+        .with_cert_resolver(Arc::new(AlwaysResolvesServerRawPublicKeys::new(certified)));
+    config.session_storage = Arc::new(NoServerSessionStorage {});
+    // Nothing may come after the negotiation but what we send ourselves.
+    config.send_tls13_tickets = 0;
+    config.enable_secret_extraction = true;
+    Ok(Arc::new(config))
+}
+
+/// Takes any key whose owner shows that it is his: who that is shows later.
+#[derive(Debug)]
+struct AnyKey(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for AnyKey {
+    fn verify_server_cert(
+        &self,
+        _key: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _name: &ServerName<'_>,
+        _ocsp: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _message: &[u8],
+        _key: &CertificateDer<'_>,
+        _signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Err(PeerIncompatible::Tls12NotOffered.into())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        key: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let key = SubjectPublicKeyInfoDer::from(key.as_ref());
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls13_signature_with_raw_key(message, &key, signed, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        vec![SignatureScheme::ED25519]
+    }
+
+    fn requires_raw_public_keys(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::io::{IoSlice, IoSliceMut};
+    use std::os::fd::AsFd;
+    use std::os::unix::net::UnixStream;
+
+    use rustix::io::Errno;
+
+    use super::*;
+    use crate::testing::Random;
+
+    /// Two ends that have agreed, and what each was told, the server first.
+    fn agree() -> ([Agreed; 2], [Vec<u8>; 2]) {
+        let mut ends = [
+            Negotiation::server().unwrap(),
+            Negotiation::client().unwrap(),
+        ];
+        let mut said = [Vec::new(), Vec::new()];
+        while !ends.iter().all(Negotiation::is_over) {
+            for (from, to) in [(1, 0), (0, 1)] {
+                let bytes = ends[from].to_send();
+                let mut rest = &bytes[..];
+                while !rest.is_empty() {
+                    let (now, after) = rest.split_at(ends[to].wants().min(rest.len()));
+                    ends[to].receive(now).unwrap();
+                    rest = after;
+                }
+                said[to].extend(bytes);
+            }
+        }
+        let [server, client] = ends.map(|end| end.finish().unwrap());
+        ([client, server], said)
+    }
+
+    pub(crate) fn said() -> [Vec<u8>; 2] {
+        agree().1
+    }
+
+    pub(crate) fn pair() -> (Seal, Seal) {
+        let ([client, server], _) = agree();
+        (client.seal, server.seal)
+    }
+
+    #[test]
+    fn both_ends_know_the_channel_and_nobody_else() {
+        let ([client, server], _) = agree();
+        assert_eq!(client.binding, server.binding);
+        assert_ne!(client.binding, agree().0[0].binding);
+        let token = Token::generate();
+        assert_eq!(client.bind(&token).key(), server.bind(&token).key());
+        assert_ne!(client.bind(&token).key(), token.key());
+    }
+
+    /// Sockets that are often full, reads of any length, and an end that moves in the middle.
+    #[test]
+    fn bytes_arrive_whatever_the_pieces() {
+        let (near, mut far) = pair();
+        let (out, into) = UnixStream::pair().unwrap();
+        let mut random = Random::new(3);
+        let bytes: Vec<u8> = (0..3_000_000)
+            .map(|at: usize| (at ^ at >> 9) as u8)
+            .collect();
+        let (mut sent, mut got) = (0, Vec::new());
+        while got.len() < bytes.len() {
+            if random.below(2) == 0 && sent < bytes.len() {
+                let rest = &bytes[sent..];
+                // After EAGAIN at least the same bytes have to come again: here all do.
+                let (one, other) = rest.split_at(rest.len().min(30));
+                match near.send(out.as_fd(), &[IoSlice::new(one), IoSlice::new(other)]) {
+                    Ok(now) => sent += now,
+                    Err(error) => assert_eq!(error, Errno::AGAIN),
+                }
+            } else {
+                let mut room = vec![0; 1 + random.below(100_000)];
+                let (one, other) = room.split_at_mut(random.below(20));
+                let mut slices = [IoSliceMut::new(one), IoSliceMut::new(other)];
+                match far.recv(into.as_fd(), &mut slices) {
+                    Ok(now) => got.extend_from_slice(&room[..now]),
+                    Err(error) => assert_eq!(error, Errno::AGAIN),
+                }
+                if far.is_empty() && random.below(4) == 0 {
+                    far = Seal::handed_over(far.hand_over().as_slice().try_into().unwrap());
+                }
+            }
+        }
+        assert!(got == bytes && !far.has_unread());
+    }
+}
