@@ -202,7 +202,7 @@ fn encrypt(socket: &OwnedFd, server: &str, deadline: &Deadline) -> Result<tls::A
     let mut buffer = vec![0; RECORD_MAX];
     let clear = Line::clear(socket.try_clone().map_err(failed())?);
     loop {
-        let bytes = negotiation.to_send();
+        let bytes = negotiation.take_output();
         match clear.send_all(&bytes, &[], deadline) {
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                 return Err(Error::TimedOut(format!("connecting to {server}")))

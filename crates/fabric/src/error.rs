@@ -112,6 +112,10 @@ impl Error {
             Error::Closed(who) => Error::Closed(who.clone()),
             Error::PeerMisbehaved(what) => Error::PeerMisbehaved(what),
             Error::Misuse(what) => Error::Misuse(what),
+            Error::BadRecording { path, why } => Error::BadRecording {
+                path: path.clone(),
+                why: why.clone(),
+            },
             Error::Io { doing, source } => Error::Io {
                 doing: doing.clone(),
                 source: io::Error::new(source.kind(), source.to_string()),

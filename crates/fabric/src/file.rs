@@ -9,7 +9,8 @@
 //! A message is written at once, so a program that is killed leaves everything it sent.
 
 use std::fs::File;
-use std::io::{self, BufReader, ErrorKind, Read, Write};
+use std::io::{self, BufReader, ErrorKind, IoSlice, Read, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -23,45 +24,94 @@ use crate::{Error, Message};
 const MAGIC: [u8; 8] = *b"MGNREC\0\x01";
 
 /// The longest message that a recording may hold.
-const LONGEST: usize = 1 << 30;
+pub(crate) const LONGEST: usize = 1 << 30;
 
 /// A message's length in front of it.
 const PREFIX: usize = 4;
 
 pub(crate) fn connection(path: &Path, opening: &[u8]) -> Result<Connection, Error> {
     let sizes = Sizes::new(&Config::default())?;
-    let doing = || format!("cannot record to {}", path.display());
-    let mut file = File::create(path).map_err(Error::io(doing()))?;
-    let mut head = MAGIC.to_vec();
-    head.extend((opening.len() as u32).to_le_bytes());
-    head.extend(opening);
-    file.write_all(&head).map_err(Error::io(doing()))?;
     let recorder = Recorder {
-        path: path.into(),
         stock: Stock::new(sizes.chunk as usize, sizes.message_max as usize),
-        out: Mutex::new(Out {
-            file,
-            len: head.len() as u64,
-            failed: None,
-        }),
-        owner: std::process::id(),
+        out: Mutex::new(Recording::create(path, opening)?),
     };
     Ok(Connection::new(recorder, Silence, None))
 }
 
 struct Recorder {
-    path: PathBuf,
     stock: Stock,
-    out: Mutex<Out>,
-    /// A forked child must not write into its parent's recording.
-    owner: u32,
+    out: Mutex<Recording>,
 }
 
-struct Out {
+/// A recording that is being made.
+pub(crate) struct Recording {
+    path: PathBuf,
     file: File,
     /// Bytes up to the end of the last whole message.
     len: u64,
     failed: Option<Error>,
+    /// A forked child must not write into its parent's recording.
+    owner: u32,
+}
+
+impl Recording {
+    pub(crate) fn create(path: &Path, opening: &[u8]) -> Result<Recording, Error> {
+        let doing = || format!("cannot record to {}", path.display());
+        let mut file = File::create(path).map_err(Error::io(doing()))?;
+        let mut head = MAGIC.to_vec();
+        head.extend((opening.len() as u32).to_le_bytes());
+        head.extend(opening);
+        file.write_all(&head).map_err(Error::io(doing()))?;
+        Ok(Recording {
+            path: path.into(),
+            file,
+            len: head.len() as u64,
+            failed: None,
+            owner: std::process::id(),
+        })
+    }
+
+    /// Writes a message of at most [`LONGEST`] bytes, which lies in pieces.
+    pub(crate) fn write(&mut self, message: &[IoSlice<'_>]) -> Result<(), Error> {
+        if self.owner != std::process::id() {
+            return Err(Error::Misuse(
+                "a recording belongs to the process that began it",
+            ));
+        }
+        if let Some(error) = &self.failed {
+            return Err(error.again());
+        }
+        let len: usize = message.iter().map(|piece| piece.len()).sum();
+        let prefix = (len as u32).to_le_bytes();
+        let mut pieces = vec![IoSlice::new(&prefix)];
+        pieces.extend(message);
+        match write_all(&mut self.file, &mut pieces) {
+            Ok(()) => {
+                self.len += (PREFIX + len) as u64;
+                Ok(())
+            }
+            Err(source) => {
+                // What was written of the message goes, so that the recording can be played.
+                let _ = self.file.set_len(self.len);
+                let doing = format!("cannot record to {}", self.path.display());
+                let error = Error::Io { doing, source };
+                self.failed = Some(error.again());
+                Err(error)
+            }
+        }
+    }
+}
+
+fn write_all(file: &mut File, mut pieces: &mut [IoSlice<'_>]) -> io::Result<()> {
+    while !pieces.is_empty() {
+        match file.write_vectored(pieces) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(written) => IoSlice::advance_slices(&mut pieces, written),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 impl SendEnd for Recorder {
@@ -78,31 +128,9 @@ impl SendEnd for Recorder {
         let Place::Heap(block) = &mut room.place else {
             return Err(Error::Misuse("nothing is left of this reservation"));
         };
-        if self.owner != std::process::id() {
-            return Err(Error::Misuse(
-                "a recording belongs to the process that began it",
-            ));
-        }
-        let bytes = block.bytes_mut(HEAD - PREFIX, PREFIX + used);
-        bytes[..PREFIX].copy_from_slice(&(used as u32).to_le_bytes());
+        let bytes = block.bytes_mut(HEAD, used);
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(error) = &out.failed {
-            return Err(error.again());
-        }
-        match out.file.write_all(bytes) {
-            Ok(()) => {
-                out.len += bytes.len() as u64;
-                Ok(())
-            }
-            Err(source) => {
-                // What was written of the message goes, so that the recording can be played.
-                let _ = out.file.set_len(out.len);
-                let doing = format!("cannot record to {}", self.path.display());
-                let error = Error::Io { doing, source };
-                out.failed = Some(error.again());
-                Err(error)
-            }
-        }
+        out.write(&[IoSlice::new(bytes)])
     }
 
     fn cancel(&self, place: Place) {
@@ -128,6 +156,8 @@ pub struct Player<R = BufReader<File>> {
     input: R,
     opening: Vec<u8>,
     messages: u64,
+    /// Bytes that have been read or passed over.
+    position: u64,
 }
 
 impl Player {
@@ -142,6 +172,45 @@ impl Player {
         }
         Player::new(BufReader::with_capacity(64 << 10, file), path)
     }
+
+    /// The first bytes of the next message, and how many follow.
+    pub(crate) fn next_head<const N: usize>(&mut self) -> Result<Option<([u8; N], usize)>, Error> {
+        let Some(len) = self.next_length()? else {
+            return Ok(None);
+        };
+        let mut head = [0; N];
+        let Some(rest) = len.checked_sub(N) else {
+            return Err(self.bad(format!("message {} has no head", self.messages)));
+        };
+        match self.fill(&mut head)? {
+            got if got < N => Err(self.cut()),
+            _ => Ok(Some((head, rest))),
+        }
+    }
+
+    /// Passes over `len` bytes, which [`Player::read_at`] then gives at the place that this says.
+    pub(crate) fn skip(&mut self, len: usize) -> Result<u64, Error> {
+        let size = self.input.get_ref().metadata();
+        let size = size.map_err(|source| self.unreadable(source))?.len();
+        let start = self.position;
+        if len as u64 > size.saturating_sub(start) {
+            return Err(self.cut());
+        }
+        let moved = self.input.seek_relative(len as i64);
+        moved.map_err(|source| self.unreadable(source))?;
+        self.position += len as u64;
+        Ok(start)
+    }
+
+    pub(crate) fn read_at(&self, place: u64, len: usize) -> Result<Message, Error> {
+        let mut block = Block::new(len);
+        let read = self
+            .input
+            .get_ref()
+            .read_exact_at(block.bytes_mut(0, len), place);
+        read.map_err(|source| self.unreadable(source))?;
+        Ok(Message::of_block(block, len))
+    }
 }
 
 impl<R: Read> Player<R> {
@@ -152,6 +221,7 @@ impl<R: Read> Player<R> {
             input,
             opening: Vec::new(),
             messages: 0,
+            position: 0,
         };
         let mut magic = [0; 8];
         if player.fill(&mut magic)? < magic.len() || magic[..7] != MAGIC[..7] {
@@ -187,15 +257,36 @@ impl<R: Read> Player<R> {
     /// # Errors
     /// [`Error::BadRecording`] where it ends in the middle of a message or a length is impossible.
     pub fn next_message(&mut self) -> Result<Option<Message>, Error> {
-        let number = self.messages + 1;
-        let cut =
-            |player: &Player<R>| player.bad(format!("it ends in the middle of message {number}"));
+        let Some(len) = self.next_length()? else {
+            return Ok(None);
+        };
+        Ok(Some(self.rest(len)?))
+    }
+
+    /// How long the next message is, which then has to be read or passed over.
+    fn next_length(&mut self) -> Result<Option<usize>, Error> {
         let Some(len) = self.length()? else {
             return Ok(None);
         };
-        if len > LONGEST {
-            return Err(self.bad(format!("message {number} has an impossible length")));
+        self.messages += 1;
+        match len <= LONGEST {
+            true => Ok(Some(len)),
+            false => Err(self.bad(format!(
+                "message {} has an impossible length",
+                self.messages
+            ))),
         }
+    }
+
+    fn cut(&self) -> Error {
+        self.bad(format!(
+            "it ends in the middle of message {}",
+            self.messages
+        ))
+    }
+
+    /// The next `len` bytes of a message.
+    pub(crate) fn rest(&mut self, len: usize) -> Result<Message, Error> {
         let mut block = Block::new(len.min(1 << 20));
         let mut got = 0;
         while got < len {
@@ -208,11 +299,10 @@ impl<R: Read> Player<R> {
             let read = self.fill(block.bytes_mut(got, room))?;
             got += read;
             if read < room {
-                return Err(cut(self));
+                return Err(self.cut());
             }
         }
-        self.messages = number;
-        Ok(Some(Message::of_block(block, len)))
+        Ok(Message::of_block(block, len))
     }
 
     /// A length, or None at the end of the file.
@@ -239,6 +329,7 @@ impl<R: Read> Player<R> {
                 Err(source) => return Err(self.unreadable(source)),
             }
         }
+        self.position += got as u64;
         Ok(got)
     }
 
@@ -247,7 +338,7 @@ impl<R: Read> Player<R> {
         Error::Io { doing, source }
     }
 
-    fn bad(&self, why: impl Into<String>) -> Error {
+    pub(crate) fn bad(&self, why: impl Into<String>) -> Error {
         Error::BadRecording {
             path: self.path.clone(),
             why: why.into(),

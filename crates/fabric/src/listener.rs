@@ -64,7 +64,7 @@ struct Pending {
 /// How far a client has come.
 enum Stage {
     /// It has not agreed on encryption yet.
-    Encrypting(Negotiation),
+    Encrypting(Box<Negotiation>),
     Showing(ServerSide),
 }
 
@@ -228,7 +228,7 @@ impl Listener {
             }
             let stage = match self.address {
                 Address::Tcp { tls: true, .. } => match Negotiation::server() {
-                    Ok(negotiation) => Stage::Encrypting(negotiation),
+                    Ok(negotiation) => Stage::Encrypting(Box::new(negotiation)),
                     Err(error) => {
                         tracing::warn!("no encryption for {who}: {error}");
                         continue;
@@ -357,7 +357,7 @@ impl Pending {
         match &mut self.stage {
             Stage::Encrypting(negotiation) => {
                 let taken = negotiation.receive(bytes);
-                let answer = negotiation.to_send();
+                let answer = negotiation.take_output();
                 if let Err(why) = taken {
                     return Err(match why {
                         Disagreed::Clear => {

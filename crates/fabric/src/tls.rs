@@ -33,7 +33,7 @@ const BINDING: &[u8] = b"EXPORTER-Channel-Binding";
 /// An Ed25519 key in front of its 32 bytes (RFC 8410).
 const PRIVATE_KEY: [u8; 16] = *b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
 
-/// One end while the keys are agreed on. No I/O: send [`Negotiation::to_send`], and feed it.
+/// One end while the keys are agreed on. No I/O: send [`Negotiation::take_output`], and feed it.
 pub(crate) struct Negotiation {
     connection: Connection,
     /// The record that is coming.
@@ -114,7 +114,7 @@ impl Negotiation {
     }
 
     /// What is to be sent now, which may be nothing; after an error, the reason for the other end.
-    pub(crate) fn to_send(&mut self) -> Vec<u8> {
+    pub(crate) fn take_output(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         while self.connection.wants_write() {
             // A vector takes everything.
@@ -270,7 +270,7 @@ pub(crate) mod tests {
         let mut said = [Vec::new(), Vec::new()];
         while !ends.iter().all(Negotiation::is_over) {
             for (from, to) in [(1, 0), (0, 1)] {
-                let bytes = ends[from].to_send();
+                let bytes = ends[from].take_output();
                 let mut rest = &bytes[..];
                 while !rest.is_empty() {
                     let (now, after) = rest.split_at(ends[to].wants().min(rest.len()));

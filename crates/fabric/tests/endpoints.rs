@@ -768,3 +768,61 @@ fn a_reserved_message_that_waits_for_an_envelope_can_be_cancelled() {
         assert!(none.unwrap().is_none());
     });
 }
+
+/// What waits for anybody ends with the last peer there is.
+#[test]
+fn when_every_peer_has_gone_nobody_is_waited_for() {
+    each(|kind| {
+        let (listener, _folder) = kind.listen();
+        let [hub, first, second] = [(); 3].map(|()| Endpoint::new().unwrap());
+        let (there, here) = thread::scope(|scope| {
+            let links = scope.spawn(|| (accept(&hub, &listener), accept(&hub, &listener)));
+            let here = connect(&first, &listener, kind, b"");
+            connect(&second, &listener, kind, b"");
+            (links.join().unwrap(), here)
+        });
+        let mut into = [0; 8];
+        // SAFETY: waited for.
+        let pending = unsafe { hub.irecv(Wanted::any(), &[(into.as_mut_ptr(), 8)]) };
+        thread::scope(|scope| {
+            let taking =
+                scope.spawn(|| hub.take(&Wanted::any(), LONG).map(|found| found.is_some()));
+            drop(second);
+            let soon = Some(Duration::from_millis(100));
+            assert!(
+                hub.wait(pending, soon).unwrap().is_none(),
+                "{kind}: one is left"
+            );
+            // The other side: it has its one peer.
+            let waiting = scope.spawn(|| first.recv(Wanted::any(), &mut [0; 8]));
+            thread::sleep(Duration::from_millis(20));
+            hub.close(there.0);
+            hub.close(there.1);
+            for end in [
+                hub.wait(pending, LONG).map(drop),
+                taking.join().unwrap().map(drop),
+                waiting.join().unwrap().map(drop),
+            ] {
+                assert!(matches!(end, Err(Error::Closed(_))), "{kind}: {end:?}");
+            }
+        });
+        // Who has only connected waits for nobody now, but still for who he knows.
+        let later = first.recv(Wanted::any(), &mut into);
+        assert!(matches!(later, Err(Error::Closed(_))), "{kind}: {later:?}");
+        assert!(!first.is_open(here));
+        first
+            .send(first.own(), 1, b"to self", How::default())
+            .unwrap();
+        first.recv(Wanted::any(), &mut into).unwrap();
+        // Where peers come in, the next one may.
+        // SAFETY: waited for.
+        let later = unsafe { hub.irecv(Wanted::any(), &[(into.as_mut_ptr(), 8)]) };
+        let third = Endpoint::new().unwrap();
+        thread::scope(|scope| {
+            scope.spawn(|| accept(&hub, &listener));
+            let link = connect(&third, &listener, kind, b"");
+            third.send(link, 5, b"hello", How::default()).unwrap();
+        });
+        assert_eq!(hub.wait(later, LONG).unwrap().unwrap().tag, 5, "{kind}");
+    });
+}

@@ -86,6 +86,16 @@ impl Body {
 /// Asked where a frame's payload of so many bytes belongs: a carrier that has to copy it anyway then copies it just once.
 pub(crate) type Placer<'a> = &'a mut dyn FnMut(&Head, usize) -> Option<NonNull<u8>>;
 
+/// Who is at the other end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Far {
+    Peer,
+    /// The endpoint itself.
+    Own,
+    /// What takes everything and never says anything.
+    Nobody,
+}
+
 /// One end of a link, without any waiting.
 ///
 /// Frames arrive in the order they were sent; answers ([`Carrier::answer`]) among themselves, and are delayed by no data.
@@ -132,6 +142,15 @@ pub(crate) trait Carrier {
     /// Whether something may have come.
     fn may_have_come(&self) -> bool {
         true
+    }
+
+    /// Whether there may be memory at the other end that can be written to and read.
+    fn has_memory(&self) -> bool {
+        true
+    }
+
+    fn far(&self) -> Far {
+        Far::Peer
     }
 
     /// Whether it is certain, without a system call, that nothing has come and nothing has to be told.

@@ -385,11 +385,7 @@ fn noise_ends_nothing_but_its_link() {
             }
         }
         // What came whole is kept until it is taken.
-        while endpoint
-            .take(&Wanted::any(), Some(Duration::ZERO))
-            .unwrap()
-            .is_some()
-        {}
+        while let Ok(Some(_)) = endpoint.take(&Wanted::any(), Some(Duration::ZERO)) {}
     }
     assert!(
         rounds > 100 && received > 100 && caught > 100,
@@ -574,16 +570,8 @@ fn shared_memory_may_be_scribbled_over() {
                 }
             }
         }
-        while one
-            .take(&Wanted::any(), Some(Duration::ZERO))
-            .unwrap()
-            .is_some()
-        {}
-        while other
-            .take(&Wanted::any(), Some(Duration::ZERO))
-            .unwrap()
-            .is_some()
-        {}
+        while let Ok(Some(_)) = one.take(&Wanted::any(), Some(Duration::ZERO)) {}
+        while let Ok(Some(_)) = other.take(&Wanted::any(), Some(Duration::ZERO)) {}
     }
     assert!(
         rounds > 10 && received > 100 && caught > 10,

@@ -11,6 +11,7 @@
 //! Each end says its [`Terms`] with the first.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,6 +19,7 @@ use std::time::{Duration, Instant};
 use super::link::AnyLink;
 use super::settings::Settings;
 use super::shm::ShmLink;
+use super::silent::{PlayedLink, SilentLink};
 use super::stream::StreamLink;
 use super::terms::{Limits, Terms};
 use super::{Endpoint, LinkId};
@@ -35,6 +37,7 @@ const HEAD: usize = MAGIC.len() + 2 + KEY + Terms::BYTES;
 
 const DATA: u8 = 1;
 const CONTROL: u8 = 2;
+const RECORDED: u8 = 3;
 
 /// How long the second connection may take.
 const SECOND_TIME: Duration = Duration::from_secs(10);
@@ -88,6 +91,10 @@ pub enum Joined {
 impl Endpoint {
     /// Makes a link to the endpoint that listens at `address`. `name` is for its application: whoever accepts is told.
     ///
+    /// For [`Transport::Null`] and [`Transport::File`] there is no other endpoint, and the address is not looked at. Such a link takes every message at
+    /// once, also synchronous ones, and forgets it or records it, for [`Endpoint::play`]. Nothing ever comes from it: a receive from it is
+    /// [`Error::NoPeer`].
+    ///
     /// # Errors
     /// As for [`crate::connect`].
     pub fn connect(
@@ -98,6 +105,14 @@ impl Endpoint {
         name: &[u8],
         timeout: Duration,
     ) -> Result<LinkId, Error> {
+        match transport {
+            Transport::Null => return self.shared.add(AnyLink::Silent(SilentLink::null())),
+            Transport::File(path) => {
+                let link = SilentLink::recording(path, name)?;
+                return self.shared.add(AnyLink::Silent(link));
+            }
+            _ => {}
+        }
         let settings = &self.settings();
         let terms = Terms::new(settings, transport);
         let first = opening(DATA, &[0; KEY], &terms, name);
@@ -131,6 +146,17 @@ impl Endpoint {
         ))))
     }
 
+    /// Makes a link from which the messages come that were recorded in a file, in their order and with their tags, and then [`Error::Closed`]. Gives the
+    /// name that was recorded. What is sent to it is taken and forgotten.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::BadRecording`]. A recording that breaks off is the end of the link, with this error.
+    pub fn play(&self, path: &Path) -> Result<(LinkId, Vec<u8>), Error> {
+        let (link, name) = PlayedLink::open(path, &self.shared.settings)?;
+        let link = self.shared.add(AnyLink::Played(Box::new(link)))?;
+        Ok((link, name))
+    }
+
     /// Sets for how long a TCP peer's machine may answer nothing before it is taken for dead; for links that are accepted from now on, at both ends.
     /// Between 2 s and an hour; 10 s if it is never set. A peer that is only stopped or busy has a machine that answers.
     pub fn set_silence(&self, silence: Duration) {
@@ -155,6 +181,7 @@ impl Endpoint {
     /// # Errors
     /// As for [`Incoming::accept`]; who isn't let in has been told.
     pub fn accept(&self, incoming: Incoming) -> Result<Joined, Error> {
+        self.shared.state().engine.is_open = true;
         let opening = incoming.opening().to_vec();
         let Opening {
             channel,
@@ -236,6 +263,17 @@ impl Endpoint {
 pub(crate) fn name_of(incoming: &Incoming) -> Option<&[u8]> {
     let Opening { channel, name, .. } = parse(incoming.opening()).ok()?;
     (channel == DATA).then_some(name)
+}
+
+/// How the recording of a link begins.
+pub(crate) fn recorded(name: &[u8]) -> Vec<u8> {
+    [&MAGIC[..], &[VERSION, RECORDED], name].concat()
+}
+
+/// The name in the opening of a link's recording. None for other recordings.
+pub(crate) fn name_recorded(opening: &[u8]) -> Option<&[u8]> {
+    let rest = opening.strip_prefix(&MAGIC)?;
+    rest.strip_prefix(&[VERSION, RECORDED])
 }
 
 fn opening(channel: u8, key: &[u8; KEY], terms: &Terms, name: &[u8]) -> Vec<u8> {

@@ -2,11 +2,12 @@
 
 use std::ptr::NonNull;
 
-use super::carrier::{Body, Carrier, Payload, Placer, Sent, Words};
+use super::carrier::{Body, Carrier, Far, Payload, Placer, Sent, Words};
 use super::head::Head;
 use super::memory::Memory;
 use super::own::OwnLink;
 use super::shm::ShmLink;
+use super::silent::{PlayedLink, SilentLink};
 use super::stream::StreamLink;
 use crate::shm::Extent;
 use crate::Error;
@@ -15,6 +16,8 @@ pub(crate) enum AnyLink {
     Shm(Box<ShmLink>),
     Stream(Box<StreamLink>),
     Own(OwnLink),
+    Silent(SilentLink),
+    Played(Box<PlayedLink>),
 }
 
 macro_rules! each {
@@ -23,8 +26,23 @@ macro_rules! each {
             AnyLink::Shm($link) => $what,
             AnyLink::Stream($link) => $what,
             AnyLink::Own($link) => $what,
+            AnyLink::Silent($link) => $what,
+            AnyLink::Played($link) => $what,
         }
     };
+}
+
+impl AnyLink {
+    /// Whether something has come of which no socket tells.
+    #[inline]
+    pub(crate) fn has_own_news(&self) -> bool {
+        match self {
+            AnyLink::Own(link) => link.is_ready(),
+            AnyLink::Silent(link) => link.is_ready(),
+            AnyLink::Played(link) => link.is_ready(),
+            AnyLink::Shm(_) | AnyLink::Stream(_) => false,
+        }
+    }
 }
 
 impl Carrier for AnyLink {
@@ -69,6 +87,14 @@ impl Carrier for AnyLink {
     #[inline]
     fn eager_max(&self) -> usize {
         each!(self, link => link.eager_max())
+    }
+
+    fn far(&self) -> Far {
+        each!(self, link => link.far())
+    }
+
+    fn has_memory(&self) -> bool {
+        each!(self, link => link.has_memory())
     }
 
     fn part_max(&self) -> usize {

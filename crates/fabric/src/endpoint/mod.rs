@@ -22,6 +22,7 @@ mod remote;
 mod reserving;
 mod settings;
 mod shm;
+mod silent;
 #[cfg(test)]
 mod simulated;
 mod stream;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::carrier::{Body, Carrier, Payload, Placer, Sent, SHORT};
+use super::carrier::{Body, Carrier, Far, Payload, Placer, Sent, SHORT};
 use super::head::{Head, Kind};
 use super::memory::Memory;
 use crate::block::Block;
@@ -107,6 +107,10 @@ impl Carrier for OwnLink {
     fn matched(&mut self, eager_bytes: usize) {
         self.queued -= 1;
         self.bytes -= if eager_bytes > SHORT { eager_bytes } else { 0 };
+    }
+
+    fn far(&self) -> Far {
+        Far::Own
     }
 
     fn envelopes(&self) -> u32 {

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
 
-use super::engine::{Bytes, Caught, Engine, How};
+use super::engine::{alone, Bytes, Caught, Engine, How};
 use super::head::Head;
 use super::joining::Halves;
 use super::link::AnyLink;
@@ -95,6 +95,8 @@ pub(crate) struct State {
     hot: Vec<LinkId>,
     /// Others that have something already, of which nothing would tell us. Each has its turn.
     due: VecDeque<LinkId>,
+    /// Links within this process: what comes by them no socket tells.
+    within: Vec<LinkId>,
     /// What is watched for each link.
     peers: HashMap<LinkId, Vec<Arc<Peer>>>,
     handlers: HashMap<u16, Arc<Mutex<Handler>>>,
@@ -139,6 +141,7 @@ impl Shared {
             engine,
             hot: Vec::new(),
             due: VecDeque::new(),
+            within: vec![own],
             peers: HashMap::new(),
             handlers: HashMap::new(),
             is_handling: false,
@@ -255,7 +258,7 @@ impl Shared {
         let peers: Vec<Arc<Peer>> = match &carrier {
             AnyLink::Shm(link) => vec![link.peer.clone()],
             AnyLink::Stream(link) => vec![link.data.clone(), link.control.clone()],
-            AnyLink::Own(_) => Vec::new(),
+            AnyLink::Own(_) | AnyLink::Silent(_) | AnyLink::Played(_) => Vec::new(),
         };
         let mut state = self.state();
         let id = state.engine.add_link(carrier);
@@ -270,7 +273,10 @@ impl Shared {
                 return Err(error);
             }
         }
-        state.peers.insert(id, peers);
+        match peers.is_empty() {
+            true => state.within.push(id),
+            false => drop(state.peers.insert(id, peers)),
+        }
         state.heat(&self.sockets, id);
         self.leave(&mut state);
         Ok(id)
@@ -522,8 +528,15 @@ impl Shared {
         deadline: &Deadline,
         mut done: impl FnMut(&mut State) -> Option<Result<T, Error>>,
     ) -> Result<Option<Result<T, Error>>, Error> {
+        let mut before = None;
         self.wait(deadline, |state| {
-            done(state).or_else(|| state.engine.hopeless(wanted).map(Err))
+            state.engine.settle(wanted);
+            let engine = &state.engine;
+            let before = *before.get_or_insert(engine.partings);
+            let was_left = wanted.from.is_none() && engine.partings > before && engine.is_alone();
+            done(state)
+                .or_else(|| state.engine.hopeless(wanted).map(Err))
+                .or_else(|| was_left.then(|| Err(alone())))
         })
     }
 
@@ -531,7 +544,7 @@ impl Shared {
     #[inline]
     fn look(&self, state: &mut State) -> bool {
         self.looked();
-        let mut happened = state.go_on(&self.sockets, self.own);
+        let mut happened = state.go_on(&self.sockets);
         self.sweep(state);
         // Those that have no turn by themselves must not wait for long while others keep us busy.
         let is_busy = happened && state.hot.len() < state.peers.len();
@@ -606,10 +619,9 @@ impl Shared {
                 _ => {}
             }
         }
-        let own = state.engine.carrier(self.own);
-        look_again |= matches!(own, Some(AnyLink::Own(link)) if link.is_ready());
+        look_again |= (0..state.within.len()).any(|at| state.has_own_news(at));
         look_again |= !state.due.is_empty();
-        look_again && (state.go_on(&self.sockets, self.own) || !state.due.is_empty())
+        look_again && (state.go_on(&self.sockets) || !state.due.is_empty())
     }
 
     fn events(&self, timeout: Duration) -> Vec<Event> {
@@ -728,6 +740,7 @@ impl Shared {
             peer.hang_up();
         }
         state.hot.retain(|hot| *hot != id);
+        state.within.retain(|within| *within != id);
         self.tell(state);
     }
 
@@ -839,7 +852,7 @@ impl Shared {
             is_fetching = state.engine.is_fetching();
             if !is_watching {
                 state.engine.tell_all();
-                state.go_on(&self.sockets, self.own);
+                state.go_on(&self.sockets);
                 if !state.is_asleep {
                     self.arm_all(&mut state);
                 }
@@ -929,12 +942,20 @@ impl State {
         Some(ended.and_then(|result| result))
     }
 
-    /// Lets all hot links, and the own one, go on. True when anything happened.
     #[inline]
-    fn go_on(&mut self, sockets: &OwnedFd, own: LinkId) -> bool {
+    fn has_own_news(&mut self, at: usize) -> bool {
+        let link = self.engine.carrier(self.within[at]);
+        link.is_some_and(|link| link.has_own_news())
+    }
+
+    /// Lets all hot links, and those within this process, go on. True when anything happened.
+    #[inline]
+    fn go_on(&mut self, sockets: &OwnedFd) -> bool {
         let mut happened = false;
-        if matches!(self.engine.carrier(own), Some(AnyLink::Own(link)) if link.is_ready()) {
-            happened |= self.engine.progress(own);
+        for at in 0..self.within.len() {
+            if self.has_own_news(at) {
+                happened |= self.engine.progress(self.within[at]);
+            }
         }
         for at in 0..self.hot.len() {
             happened |= self.engine.progress(self.hot[at]);

@@ -8,7 +8,8 @@ use super::LinkId;
 /// Which messages a receive takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// None: from anybody.
+    /// None: from anybody. That ends with [`crate::Error::Closed`] when the last peer goes; and at once if it is begun later, unless peers have been let
+    /// in before, because then another one may come.
     pub from: Option<LinkId>,
     pub tag: u64,
     /// Bits of the tag that don't matter.
@@ -158,14 +159,11 @@ impl Queues {
         }
     }
 
-    /// The link is gone: offers that nobody can fulfil any more go with it; whole messages stay. Gives the receives that only it could have answered.
-    pub(crate) fn cut(&mut self, link: LinkId, is_last: bool) -> Vec<u32> {
+    /// The link is gone: offers that nobody can fulfil any more go with it; whole messages stay. Gives the receives that wait for it.
+    pub(crate) fn cut(&mut self, link: LinkId) -> Vec<u32> {
         self.unexpected
             .retain(|found| found.from != link || matches!(found.what, What::Whole { .. }));
-        self.unpost_where(|wanted| match wanted.from {
-            Some(from) => from == link,
-            None => is_last,
-        })
+        self.unpost_where(|wanted| wanted.from == Some(link))
     }
 
     /// Takes back all receives that `gone` says.

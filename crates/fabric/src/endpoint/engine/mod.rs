@@ -12,7 +12,7 @@ mod sending;
 
 use std::collections::{HashMap, VecDeque};
 
-use super::carrier::{Body, Carrier};
+use super::carrier::{Body, Carrier, Far};
 use super::head::{Head, Kind};
 use super::ops::{Ops, Request, State};
 use super::queue::Queues;
@@ -49,6 +49,10 @@ pub(crate) struct Engine<C> {
     /// Some peer was given something back, and may not have heard of it.
     is_untold: bool,
     turn: usize,
+    /// How often the last peer there was has gone.
+    pub(crate) partings: u64,
+    /// Peers have come in, so that others may.
+    pub(crate) is_open: bool,
     /// Links that have failed, for whoever watches their sockets.
     pub(crate) ended: Vec<LinkId>,
 }
@@ -101,6 +105,8 @@ impl<C: Carrier> Engine<C> {
             exposed: HashMap::new(),
             is_untold: false,
             turn: TURN,
+            partings: 0,
+            is_open: false,
             ended: Vec::new(),
         }
     }
@@ -167,6 +173,20 @@ impl<C: Carrier> Engine<C> {
 
     pub(crate) fn carrier(&mut self, id: LinkId) -> Option<&mut C> {
         self.link(id).map(|link| &mut link.carrier)
+    }
+
+    /// Whether there is no peer.
+    pub(crate) fn is_alone(&self) -> bool {
+        let mut links = self.links.iter().filter_map(|slot| slot.link.as_ref());
+        links.all(|link| link.carrier.far() != Far::Peer)
+    }
+
+    /// Takes all that has come by links within this process, which are all that are left.
+    fn go_on_alone(&mut self) {
+        let within: Vec<LinkId> = self.links().map(|(id, _)| id).collect();
+        for id in within {
+            while self.progress(id) {}
+        }
     }
 
     fn link(&mut self, id: LinkId) -> Option<&mut Link<C>> {
@@ -328,7 +348,14 @@ impl<C: Carrier> Engine<C> {
         }
         self.links[id.index as usize].end = Some(error.again());
         self.ended.push(id);
-        let is_last = self.links.iter().all(|slot| slot.link.is_none());
+        let was_peer = link.carrier.far() == Far::Peer;
+        let is_alone = was_peer && self.is_alone();
+        if is_alone {
+            self.partings += 1;
+            // What the program has sent to itself still counts.
+            self.go_on_alone();
+        }
+        let is_last = is_alone || self.links.iter().all(|slot| slot.link.is_none());
         let mut ended: Vec<u32> = link
             .outgoing
             .into_iter()
@@ -344,13 +371,23 @@ impl<C: Carrier> Engine<C> {
                     _ => None,
                 }),
         );
-        ended.extend(self.queues.cut(id, is_last));
+        ended.extend(self.queues.cut(id));
         ended.sort_unstable();
         ended.dedup();
         for op in ended {
             self.ops.end(op, Err(error.again()));
         }
+        if is_last {
+            for op in self.queues.unpost_where(|wanted| wanted.from.is_none()) {
+                self.ops.end(op, Err(alone()));
+            }
+        }
     }
+}
+
+/// How whatever waits for anybody ends when there is nobody left.
+pub(crate) fn alone() -> Error {
+    Error::Closed("every other end".into())
 }
 
 impl<C: Carrier> Link<C> {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 
-use super::super::carrier::{Body, Carrier};
+use super::super::carrier::{Body, Carrier, Far};
 use super::super::head::{Head, Kind, ACTIVE, ANSWER, OFFER, SYNC};
 use super::super::memory::Memory;
 use super::super::ops::{Ops, Request, State, Status};
@@ -11,7 +11,7 @@ use super::super::queue::{Queues, Unexpected, Wanted, What};
 use super::super::remote::Key;
 use super::super::LinkId;
 use super::fetching::{Fetch, SLICE};
-use super::{Engine, Link};
+use super::{alone, Engine, Link};
 use crate::Error;
 
 /// An offered message on its way in.
@@ -133,6 +133,7 @@ impl<C: Carrier> Engine<C> {
     /// Begins to receive.
     #[inline]
     pub(crate) fn receive(&mut self, wanted: Wanted, memory: Memory) -> Request {
+        self.settle(&wanted);
         if let Some(found) = self.queues.message_for(&wanted) {
             let request = self.ops.begin_receive(memory);
             self.take_queued(found, request.index);
@@ -144,6 +145,19 @@ impl<C: Carrier> Engine<C> {
         let request = self.ops.begin_receive(memory);
         self.queues.post(wanted, request.index);
         request
+    }
+
+    /// Whether there were peers, and nobody will come any more.
+    fn is_left(&self) -> bool {
+        self.partings > 0 && !self.is_open && self.is_alone()
+    }
+
+    /// Looks at what the program has sent to itself, where nothing else could still be found for a receive.
+    #[inline]
+    pub(crate) fn settle(&mut self, wanted: &Wanted) {
+        if self.partings > 0 && wanted.from.is_none() && self.is_left() {
+            self.go_on_alone();
+        }
     }
 
     /// Why no message can ever come for this receive, or none.
@@ -158,6 +172,7 @@ impl<C: Carrier> Engine<C> {
                     .filter(|link| link.id == from)
                 {
                     None => Some(self.why_gone(from)),
+                    Some(link) if link.carrier.far() == Far::Nobody => Some(Error::NoPeer),
                     Some(link) if link.is_full() => Some(Error::Starved(link.queued)),
                     Some(_) => None,
                 }
@@ -167,9 +182,13 @@ impl<C: Carrier> Engine<C> {
                     .links
                     .iter()
                     .filter_map(|slot| slot.link.as_ref())
+                    .filter(|link| link.carrier.far() != Far::Nobody)
                     .peekable();
                 if links.peek().is_none() {
                     return Some(Error::Closed("this end".into()));
+                }
+                if self.is_left() {
+                    return Some(alone());
                 }
                 links.all(full).then(|| self.starved())
             }
@@ -539,6 +558,7 @@ impl<C: Carrier> Engine<C> {
             .links
             .iter()
             .filter_map(|slot| slot.link.as_ref())
+            .filter(|link| link.carrier.far() != Far::Nobody)
             .map(|link| (link.id, link.is_full()))
             .collect();
         let all_full = links.iter().all(|(_, full)| *full);

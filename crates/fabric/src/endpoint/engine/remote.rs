@@ -76,6 +76,9 @@ impl<C: Carrier> Engine<C> {
         let Some(link) = self.link(to) else {
             return Err(self.why_gone(to));
         };
+        if !link.carrier.has_memory() {
+            return Err(Error::NotOffered);
+        }
         let follows = if memory.len() <= link.carrier.eager_max() {
             FOLLOWS
         } else {
@@ -106,6 +109,9 @@ impl<C: Carrier> Engine<C> {
         let Some(link) = self.link(to) else {
             return Err(self.why_gone(to));
         };
+        if !link.carrier.has_memory() {
+            return Err(Error::NotOffered);
+        }
         let len = memory.len();
         let fetches = if len > 0 && len >= link.carrier.fetches_from() {
             FETCHED

@@ -1,0 +1,250 @@
+//! Links of endpoints to nowhere, to a file, and from one.
+
+mod support;
+
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use mgn_fabric::endpoint::{Endpoint, How, Key, LinkId, Wanted};
+use mgn_fabric::{file::Player, Error, Transport};
+use support::links::{pattern, LONG};
+use support::{Folder, PATIENCE};
+
+const SYNC: How = How {
+    sync: true,
+    unordered: false,
+};
+
+const LENGTHS: [usize; 14] = [
+    0,
+    1,
+    8,
+    24,
+    25,
+    1000,
+    16_384,
+    16_385,
+    65_536,
+    300_000,
+    1 << 20,
+    5_000_000,
+    3,
+    0,
+];
+
+fn silent(endpoint: &Endpoint, transport: &Transport) -> LinkId {
+    let nowhere = "unix:@nobody-is-here".parse().unwrap();
+    endpoint
+        .connect(&nowhere, transport, None, b"a name", PATIENCE)
+        .unwrap()
+}
+
+/// What a link with nobody at its other end must do.
+fn takes_everything(endpoint: &Endpoint, link: LinkId) {
+    for (at, len) in LENGTHS.into_iter().enumerate() {
+        let how = if at % 2 == 0 { SYNC } else { How::default() };
+        endpoint
+            .send(link, at as u64, &pattern(len, at), how)
+            .unwrap();
+    }
+    let (mut one, mut other) = (pattern(1000, 50), pattern(70_000, 51));
+    let pieces = [(one.as_mut_ptr(), 1000), (other.as_mut_ptr(), 70_000)];
+    // SAFETY: waited for where it has not ended yet.
+    let sends = unsafe {
+        [
+            endpoint.isend(link, 100, &pieces, SYNC).unwrap(),
+            endpoint
+                .isend_active(link, 7, 101, &pieces, How::default())
+                .unwrap(),
+        ]
+    };
+    for send in sends.into_iter().flatten() {
+        endpoint.wait(send, LONG).unwrap().unwrap();
+    }
+    assert!(endpoint.flush(LONG));
+    // Nothing comes from there, and has no memory.
+    let from = Wanted::new(link, 1);
+    assert!(matches!(endpoint.recv(from, &mut [0]), Err(Error::NoPeer)));
+    assert!(matches!(endpoint.peek(&from, None), Err(Error::NoPeer)));
+    let soon = Some(Duration::from_millis(20));
+    assert!(endpoint.take(&Wanted::any(), soon).unwrap().is_none());
+    // SAFETY: refused before anything is done.
+    let put = unsafe { endpoint.iput(link, &Key([0; 16]), 0, &pieces) };
+    assert!(matches!(put, Err(Error::NotOffered)));
+    // It stands in no message's way.
+    endpoint
+        .send(endpoint.own(), 5, b"self", How::default())
+        .unwrap();
+    let status = endpoint.recv(Wanted::any(), &mut [0; 4]).unwrap();
+    assert_eq!((status.link, status.tag), (endpoint.own(), 5));
+    endpoint.close(link);
+    let closed = endpoint.send(link, 1, b"x", How::default());
+    assert!(matches!(closed, Err(Error::Closed(_))));
+}
+
+#[test]
+fn nowhere_takes_everything() {
+    let endpoint = Endpoint::new().unwrap();
+    let link = silent(&endpoint, &Transport::Null);
+    takes_everything(&endpoint, link);
+}
+
+/// A recording of what [`takes_everything`] sends.
+fn recording(folder: &Folder) -> std::path::PathBuf {
+    let path = folder.path().join("recording");
+    let endpoint = Endpoint::new().unwrap();
+    let link = silent(&endpoint, &Transport::File(path.clone()));
+    takes_everything(&endpoint, link);
+    path
+}
+
+#[test]
+fn what_was_recorded_is_received() {
+    let folder = Folder::new();
+    let path = recording(&folder);
+    // In order.
+    let endpoint = Endpoint::new().unwrap();
+    let (say, heard) = channel();
+    endpoint.set_handler(7, move |active| {
+        say.send((active.tag, active.to_vec())).unwrap();
+    });
+    let (link, name) = endpoint.play(&path).unwrap();
+    assert_eq!(name, b"a name");
+    for (at, len) in LENGTHS.into_iter().enumerate() {
+        let mut into = vec![0; len];
+        let status = endpoint.recv(Wanted::any(), &mut into).unwrap();
+        assert_eq!(
+            (status.link, status.tag, status.len),
+            (link, at as u64, len)
+        );
+        assert!(into == pattern(len, at), "{at}");
+    }
+    let both = [pattern(1000, 50), pattern(70_000, 51)].concat();
+    let taken = endpoint
+        .take(&Wanted::new(link, 100), LONG)
+        .unwrap()
+        .unwrap();
+    assert!(taken.to_vec() == both);
+    assert!(heard.recv_timeout(PATIENCE).unwrap() == (101, both));
+    for wanted in [Wanted::new(link, 1), Wanted::any()] {
+        let end = endpoint.recv(wanted, &mut [0]).unwrap_err();
+        assert!(matches!(end, Error::Closed(_)), "{end}");
+    }
+}
+
+#[test]
+fn it_is_received_in_any_order_and_answered() {
+    let folder = Folder::new();
+    let path = recording(&folder);
+    let endpoint = Endpoint::new().unwrap();
+    let (link, _) = endpoint.play(&path).unwrap();
+    let mut into: Vec<Vec<u8>> = LENGTHS.iter().map(|len| vec![0; *len]).collect();
+    for tags in [
+        (7..LENGTHS.len()).rev().collect::<Vec<_>>(),
+        (0..7).collect(),
+    ] {
+        let posted: Vec<_> = tags
+            .iter()
+            .map(|tag| {
+                let place = (into[*tag].as_mut_ptr(), into[*tag].len());
+                // SAFETY: waited for.
+                unsafe { endpoint.irecv(Wanted::new(link, *tag as u64), &[place]) }
+            })
+            .collect();
+        // A program that answers is not disturbed.
+        endpoint.send(link, 1, &[1; 100_000], SYNC).unwrap();
+        for receive in posted {
+            endpoint.wait(receive, LONG).unwrap().unwrap();
+        }
+    }
+    for (at, bytes) in into.iter().enumerate() {
+        assert!(*bytes == pattern(LENGTHS[at], at), "{at}");
+    }
+}
+
+/// More messages than may wait, and more bytes than may be held.
+#[test]
+fn a_long_recording_is_read_as_it_is_received() {
+    let folder = Folder::new();
+    let path = folder.path().join("long");
+    let endpoint = Endpoint::new().unwrap();
+    let link = silent(&endpoint, &Transport::File(path.clone()));
+    for at in 0..2000 {
+        endpoint
+            .send(link, 3, &pattern(9000, at), How::default())
+            .unwrap();
+    }
+    endpoint.send(link, 4, b"last", How::default()).unwrap();
+    drop(endpoint);
+    let endpoint = Endpoint::new().unwrap();
+    let (link, _) = endpoint.play(&path).unwrap();
+    // The last one cannot be had before the others.
+    let starved = endpoint.recv(Wanted::new(link, 4), &mut [0; 4]);
+    assert!(matches!(starved, Err(Error::Starved(256))), "{starved:?}");
+    for at in 0..2000 {
+        let mut into = vec![0; 9000];
+        endpoint.recv(Wanted::new(link, 3), &mut into).unwrap();
+        assert!(into == pattern(9000, at), "{at}");
+    }
+    endpoint.recv(Wanted::new(link, 4), &mut [0; 4]).unwrap();
+    assert!(matches!(
+        endpoint.recv(Wanted::new(link, 4), &mut [0; 4]),
+        Err(Error::Closed(_))
+    ));
+}
+
+#[test]
+fn what_is_no_recording_of_a_link_is_refused() {
+    let folder = Folder::new();
+    let endpoint = Endpoint::new().unwrap();
+    let path = folder.path().join("other");
+    let nowhere = "unix:@nobody-is-here".parse().unwrap();
+    let transport = Transport::File(path.clone());
+    drop(mgn_fabric::connect(&nowhere, transport, None, b"a program", PATIENCE).unwrap());
+    let error = endpoint.play(&path).unwrap_err();
+    assert!(error.to_string().contains("no endpoint"), "{error}");
+    assert!(Player::open(&path).is_ok());
+    let missing = endpoint.play(&folder.path().join("missing")).unwrap_err();
+    assert!(matches!(missing, Error::Io { .. }), "{missing}");
+    // A full disk ends the link, and everything on it, with one error.
+    let full = Transport::File("/dev/full".into());
+    let refused = endpoint.connect(&nowhere, &full, None, b"", PATIENCE);
+    assert!(refused.unwrap_err().to_string().contains("/dev/full"));
+}
+
+/// A recording cut anywhere gives what is whole in it, and then one error.
+#[test]
+fn a_recording_that_breaks_off_is_an_error_at_its_end() {
+    let folder = Folder::new();
+    let path = folder.path().join("whole");
+    let endpoint = Endpoint::new().unwrap();
+    let link = silent(&endpoint, &Transport::File(path.clone()));
+    for at in 0..3 {
+        endpoint
+            .send(link, at, &[at as u8; 30], How::default())
+            .unwrap();
+    }
+    endpoint
+        .send(link, 3, &[3; 40_000], How::default())
+        .unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    let short = folder.path().join("short");
+    let start = whole.len() - 3 * (4 + 16 + 30) - (4 + 16 + 40_000);
+    for cut in (start..start + 180).chain([whole.len() - 1]) {
+        std::fs::write(&short, &whole[..cut]).unwrap();
+        let (link, _) = endpoint.play(&short).unwrap();
+        let whole_ones = ((cut - start) / 50).min(3);
+        let mut into = vec![0; 40_000];
+        for at in 0..whole_ones {
+            let status = endpoint
+                .recv(Wanted::new(link, at as u64), &mut into)
+                .unwrap();
+            assert!(into[..status.len].iter().all(|byte| *byte == at as u8));
+        }
+        let end = endpoint.recv(Wanted::new(link, 3), &mut into).unwrap_err();
+        match cut - start {
+            0 | 50 | 100 | 150 => assert!(matches!(end, Error::Closed(_)), "{cut}: {end}"),
+            _ => assert!(matches!(end, Error::BadRecording { .. }), "{cut}: {end}"),
+        }
+    }
+}
