@@ -47,6 +47,7 @@ fn child() {
         .collect();
     assert_eq!(links, again, "one link to each");
     all_to_all(&member, &links);
+    broadcasts(&member, &links);
     println!(
         "rank {} of {} done [{}]",
         member.rank(),
@@ -88,6 +89,43 @@ fn all_to_all(member: &Member, links: &[LinkId]) {
         for request in requests.into_iter().flatten() {
             endpoint.wait(request, None).unwrap();
         }
+    }
+}
+
+/// Each rank in turn writes to all others, who join before or after it is open.
+fn broadcasts(member: &Member, links: &[LinkId]) {
+    let others = member.size() - 1;
+    for root in 0..member.size() {
+        if root == member.rank() {
+            let writer = member.broadcast(root + 7, 10_000).unwrap();
+            let error = member.broadcast(root + 7, 1).unwrap_err();
+            assert!(error.to_string().contains("open already"), "{error}");
+            writer.wait_for_readers(others, Some(PATIENCE)).unwrap();
+            for i in 0..500 {
+                writer.send(&vec![i as u8; i * 20]).unwrap();
+            }
+            assert!(matches!(
+                writer.send(&[0; 10_001]),
+                Err(Error::TooLong { max: 10_000, .. })
+            ));
+            assert_eq!(writer.readers(), others as usize);
+        } else {
+            let mut reader = member.read_broadcast(root, root + 7, PATIENCE).unwrap();
+            for i in 0..500 {
+                let message = reader.recv(Some(PATIENCE)).unwrap().unwrap();
+                assert!(message.to_vec() == vec![i as u8; i * 20], "{root} {i}");
+            }
+            let end = reader.recv(Some(PATIENCE));
+            assert!(matches!(end, Err(Error::Closed(_))), "{end:?}");
+        }
+    }
+    // Nobody leaves while others still join.
+    let endpoint = member.endpoint();
+    for link in links {
+        endpoint.send(*link, 1 << 40, b"", How::default()).unwrap();
+    }
+    for link in links {
+        endpoint.recv(Wanted::new(*link, 1 << 40), &mut []).unwrap();
     }
 }
 
@@ -304,6 +342,64 @@ fn links_that_were_closed_are_opened_again() {
         .endpoint()
         .recv(Wanted::new(both.1, 1), &mut [0])
         .unwrap();
+}
+
+/// Readers come at any time, also while the writer waits for one that lags, and those of other jobs do not come in.
+#[test]
+fn readers_of_a_broadcast_come_at_any_time() {
+    let name = format!("broadcast-{}", std::process::id());
+    let hosts = || vec!["here".to_string(); 4];
+    let join = |rank| Job::new(&name, rank, hosts()).unwrap().join().unwrap();
+    let members: Vec<Member> = (0..4).map(join).collect();
+    let [root, readers @ ..] = &members[..] else {
+        unreachable!("there are four")
+    };
+    let error = root.read_broadcast(0, 1, PATIENCE).unwrap_err();
+    assert!(matches!(error, Error::Job(_)), "{error}");
+    let early = readers[0].read_broadcast(0, 1, Duration::from_millis(50));
+    let error = early.unwrap_err().to_string();
+    assert!(error.contains("broadcast 1 is not open"), "{error}");
+
+    let writer = root.broadcast(1, 1 << 20).unwrap();
+    let error = writer.wait_for_readers(1, Some(Duration::from_millis(20)));
+    assert!(matches!(error, Err(Error::TimedOut(_))), "{error:?}");
+    let mut lagging = readers[0].read_broadcast(0, 1, PATIENCE).unwrap();
+    writer.wait_for_readers(1, Some(PATIENCE)).unwrap();
+    let long = vec![1; 1 << 20];
+    thread::scope(|scope| {
+        // More than all memory there is: it waits in the middle.
+        let writing = scope.spawn(|| (0..20).for_each(|_| writer.send(&long).unwrap()));
+        let first = lagging.recv(Some(PATIENCE)).unwrap().unwrap();
+        assert_eq!(first.len(), 1 << 20);
+        let coming = scope.spawn(|| readers[1].read_broadcast(0, 1, PATIENCE).unwrap());
+        thread::sleep(Duration::from_millis(50));
+        assert!(!writing.is_finished());
+        drop(first);
+        for _ in 1..20 {
+            lagging.recv(Some(PATIENCE)).unwrap().unwrap();
+            if coming.is_finished() {
+                break;
+            }
+        }
+        drop(lagging);
+        // Whoever comes while a message is sent is let in behind it, and before the next.
+        drop(coming.join().unwrap());
+        writing.join().unwrap();
+    });
+    drop(writer);
+    // The number is free again, and readers are waited for while they come.
+    let writer = root.broadcast(1, 100).unwrap();
+    thread::scope(|scope| {
+        for reader in readers {
+            scope.spawn(move || {
+                let mut reader = reader.read_broadcast(0, 1, PATIENCE).unwrap();
+                let message = reader.recv(Some(PATIENCE)).unwrap().unwrap();
+                assert_eq!(message.to_vec(), b"to all");
+            });
+        }
+        writer.wait_for_readers(3, Some(PATIENCE)).unwrap();
+        writer.send(b"to all").unwrap();
+    });
 }
 
 /// Both ends at once, many times: one link each time, and what is sent on it arrives.

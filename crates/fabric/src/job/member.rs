@@ -13,12 +13,13 @@ use std::time::{Duration, Instant};
 use mgn_sys::interfaces::{self, Interface};
 use rustix::event::{EventfdFlags, PollFd, PollFlags};
 
+use super::broadcast::{self, Broadcasts, Reader, Writer};
 use super::interfaces::Choice;
 use super::pmi::Pmi;
-use super::{digest, own_host, Job, Places};
+use super::{digest, lock, own_host, Job, Places};
 use crate::endpoint::{name_of, Endpoint, Joined, LinkId};
 use crate::wait::{poll, Deadline};
-use crate::{Address, Error, Incoming, Listener, Token, Transport};
+use crate::{connect, Address, Error, Incoming, Listener, Token, Transport};
 
 /// How long one attempt to connect may take.
 const ATTEMPT: Duration = Duration::from_secs(5);
@@ -47,8 +48,9 @@ pub struct Member {
     owner: u32,
 }
 
-struct Shared {
+pub(super) struct Shared {
     endpoint: Endpoint,
+    pub(super) broadcasts: Broadcasts,
     name: String,
     rank: u32,
     size: u32,
@@ -102,6 +104,7 @@ impl Job {
         } = self;
         let shared = Arc::new(Shared {
             endpoint,
+            broadcasts: Broadcasts::default(),
             name,
             rank,
             size,
@@ -261,23 +264,18 @@ impl Member {
         let mut pause = PAUSE;
         loop {
             let mut last = None;
-            for (address, transport) in &place.ways {
-                let token = self.token.as_ref().filter(|_| *transport == Transport::Tcp);
-                let attempt = deadline.left(ATTEMPT).max(Duration::from_millis(1));
-                match shared
-                    .endpoint
-                    .connect(address, transport, token, &opening, attempt)
-                {
-                    Ok(link) => return Ok(link),
-                    Err(Error::Refused(why)) if why != LATER => return Err(Error::Refused(why)),
-                    Err(
-                        error @ (Error::Auth(_)
-                        | Error::Version { .. }
-                        | Error::NotManganese(_)
-                        | Error::PeerMisbehaved(_)),
-                    ) => return Err(error),
-                    Err(error) => last = Some(error),
-                }
+            let made = self.attempt(
+                &place,
+                deadline,
+                &mut last,
+                |address, transport, token, time| {
+                    shared
+                        .endpoint
+                        .connect(address, transport, token, &opening, time)
+                },
+            )?;
+            if let Some(link) = made {
+                return Ok(link);
             }
             let peers = shared.peers();
             if let Some(link) = shared.come(&peers[rank as usize]) {
@@ -293,6 +291,79 @@ impl Member {
             }
             pause = (pause * 2).min(PAUSE_MAX);
         }
+    }
+
+    /// Opens broadcast connection `number`, which this process writes to, and which the others can read from now on. `longest` is the longest message's
+    /// length, at most 16 MiB.
+    ///
+    /// # Errors
+    /// [`Error::Job`] where the number is open already; [`Error::Misuse`] for an impossible length.
+    pub fn broadcast(&self, number: u32, longest: usize) -> Result<Writer, Error> {
+        self.shared.broadcasts.open(&self.shared, number, longest)
+    }
+
+    /// Joins the broadcast connection that rank `writer` opens by that number. Waits for it to be opened.
+    ///
+    /// # Errors
+    /// As for [`Member::open`]; [`Error::Job`] for the own rank, which reads no broadcast of its own.
+    pub fn read_broadcast(
+        &self,
+        writer: u32,
+        number: u32,
+        timeout: Duration,
+    ) -> Result<Reader, Error> {
+        let place = self.place(writer)?;
+        if writer == self.shared.rank {
+            return Err(Error::Job(format!(
+                "rank {writer} writes broadcast {number} and cannot read it, too"
+            )));
+        }
+        let deadline = Deadline::after(Some(timeout));
+        let opening = broadcast::opening(number, &self.shared.opening());
+        let mut pause = PAUSE;
+        loop {
+            let mut last = None;
+            let made =
+                self.attempt(&place, &deadline, &mut last, |address, way, token, time| {
+                    connect(address, way.clone(), token, &opening, time)
+                })?;
+            if let Some((connection, _)) = made {
+                return Ok(Reader::new(connection));
+            }
+            if deadline.passed() {
+                return Err(self.absent(writer, last));
+            }
+            std::thread::sleep(deadline.left(pause));
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
+    }
+
+    /// Tries each way to a place once. None: none has worked, and may later; `last` is why.
+    fn attempt<T>(
+        &self,
+        place: &Place,
+        deadline: &Deadline,
+        last: &mut Option<Error>,
+        connect: impl Fn(&Address, &Transport, Option<&Token>, Duration) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
+        for (address, transport) in &place.ways {
+            let token = self.token.as_ref().filter(|_| *transport == Transport::Tcp);
+            let time = deadline.left(ATTEMPT).max(Duration::from_millis(1));
+            match connect(address, transport, token, time) {
+                Ok(made) => return Ok(Some(made)),
+                Err(Error::Refused(why)) if !why.starts_with(LATER) => {
+                    return Err(Error::Refused(why))
+                }
+                Err(
+                    error @ (Error::Auth(_)
+                    | Error::Version { .. }
+                    | Error::NotManganese(_)
+                    | Error::PeerMisbehaved(_)),
+                ) => return Err(error),
+                Err(error) => *last = Some(error),
+            }
+        }
+        Ok(None)
     }
 
     fn absent(&self, rank: u32, last: Option<Error>) -> Error {
@@ -418,8 +489,8 @@ impl std::fmt::Debug for Member {
     }
 }
 
-/// The refusal of a link that the other end makes, or has.
-const LATER: &str = "there is a link, or one is being made";
+/// How refusals begin that are not for ever.
+const LATER: &str = "not now: ";
 
 impl Shared {
     fn peers(&self) -> MutexGuard<'_, Vec<Peer>> {
@@ -475,22 +546,36 @@ impl Shared {
         (name == self.name.as_bytes() && rank < self.size && rank != self.rank).then_some(rank)
     }
 
+    /// Sends somebody away who belongs to another job, or looks for somebody else.
+    fn refuse_stranger(&self, incoming: Incoming) {
+        incoming.refuse(&format!(
+            "rank {} of job {} lives here",
+            self.rank, self.name
+        ));
+    }
+
     /// Somebody is at the door.
     fn let_in(&self, incoming: Incoming) {
+        if let Some((number, who)) = broadcast::parse(incoming.opening()) {
+            if self.rank_in(who).is_none() {
+                return self.refuse_stranger(incoming);
+            }
+            if let Some(incoming) = self.broadcasts.let_in(number, incoming) {
+                incoming.refuse(&format!("{LATER}broadcast {number} is not open"));
+            }
+            return;
+        }
         let mut coming = None;
         if let Some(name) = name_of(&incoming) {
             let Some(rank) = self.rank_in(name) else {
-                return incoming.refuse(&format!(
-                    "rank {} of job {} lives here",
-                    self.rank, self.name
-                ));
+                return self.refuse_stranger(incoming);
             };
             let mut peers = self.peers();
             let peer = &mut peers[rank as usize];
             let is_ours = peer.is_opening && self.rank < rank;
             if is_ours || self.come(peer).is_some() {
                 drop(peers);
-                return incoming.refuse(LATER);
+                return incoming.refuse(&format!("{LATER}there is a link, or one is being made"));
             }
             peer.coming = Some(Instant::now());
             coming = Some(rank);
@@ -666,9 +751,4 @@ fn shown(listeners: &[Listener], interfaces: &[Interface]) -> String {
         true => "nothing".into(),
         false => at.join(", "),
     }
-}
-
-/// A thread that panicked with the lock leaves nothing half done: every change is one assignment.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -14,6 +14,7 @@
 //! | `MGN_TLS` | `1`: what travels between hosts is encrypted. The same for all processes |
 //! | `MGN_INTERFACES` | `eth0,ib0`, or `^docker0,lo` for all but these: where to listen |
 
+mod broadcast;
 mod hosts;
 mod interfaces;
 mod member;
@@ -21,6 +22,7 @@ mod pmi;
 
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use interfaces::Choice;
 use pmi::Pmi;
@@ -28,6 +30,7 @@ use pmi::Pmi;
 use crate::token::random;
 use crate::{Error, Token};
 
+pub use broadcast::{Reader, Writer};
 pub use hosts::{hostfile, nodelist};
 pub use member::Member;
 pub use mgn_sys::interfaces::Interface;
@@ -398,6 +401,11 @@ fn number<T: FromStr>(env: Env<'_>, name: &str) -> Result<Option<T>, Error> {
                 .map_err(|_| Error::Job(format!("{name}={text:?} is no number in its range")))
         })
         .transpose()
+}
+
+/// A thread that panicked with the lock leaves nothing half done: every change is one assignment.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,0 +1,246 @@
+//! Broadcast connections of a job: one of its processes writes, others read.
+//!
+//! A reader comes to the writer's door with an opening of its own, next to those of links:
+//!
+//! ```text
+//! opening := "MgnB" version: u8  number: u32  rank: u32  name of the job
+//! ```
+
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, TryLockError};
+use std::time::Duration;
+
+use super::lock;
+use super::member::Shared;
+use crate::wait::Deadline;
+use crate::{Broadcast, Config, Connection, Error, Incoming, Message, Receiver, Sender};
+
+const MAGIC: [u8; 4] = *b"MgnB";
+const VERSION: u8 = 1;
+
+/// The writer's memory for messages holds so many of the longest, and at least so many bytes.
+const MESSAGES: usize = 8;
+const POOL_MIN: usize = 2 << 20;
+const LONGEST_MIN: usize = 4096;
+
+/// The broadcast connections that a process writes to, by their numbers.
+#[derive(Default)]
+pub(super) struct Broadcasts {
+    open: Mutex<HashMap<u32, Arc<Open>>>,
+}
+
+struct Open {
+    broadcast: Mutex<Broadcast>,
+    queue: Mutex<Queue>,
+    /// The queue has changed.
+    news: Condvar,
+}
+
+/// Locked inside of the lock of `broadcast`, never around it.
+#[derive(Default)]
+struct Queue {
+    /// Those who came while somebody was sending.
+    waiting: Vec<Incoming>,
+    /// How often some were let in.
+    admitted: u64,
+}
+
+/// The writing end of a broadcast connection. Dropping it ends the connection: readers get what was sent, and then [`Error::Closed`].
+pub struct Writer {
+    shared: Arc<Shared>,
+    number: u32,
+    open: Arc<Open>,
+}
+
+/// The reading end of a broadcast connection. Dropping it ends it for this process.
+#[derive(Debug)]
+pub struct Reader {
+    receiver: Receiver,
+    /// Its end would be the connection's.
+    _sender: Sender,
+}
+
+impl Broadcasts {
+    pub(super) fn open(
+        &self,
+        shared: &Arc<Shared>,
+        number: u32,
+        longest: usize,
+    ) -> Result<Writer, Error> {
+        let longest = longest.max(LONGEST_MIN);
+        let broadcast = Broadcast::new(&Config {
+            message_max: longest,
+            send_pool_bytes: longest.saturating_mul(MESSAGES).max(POOL_MIN),
+            ..Config::default()
+        })?;
+        let open = Arc::new(Open {
+            broadcast: Mutex::new(broadcast),
+            queue: Mutex::default(),
+            news: Condvar::new(),
+        });
+        let mut all = lock(&self.open);
+        if all.contains_key(&number) {
+            return Err(Error::Job(format!("broadcast {number} is open already")));
+        }
+        all.insert(number, open.clone());
+        Ok(Writer {
+            shared: shared.clone(),
+            number,
+            open,
+        })
+    }
+
+    /// Lets a reader in; gives it back where the connection is not open.
+    pub(super) fn let_in(&self, number: u32, incoming: Incoming) -> Option<Incoming> {
+        let Some(open) = lock(&self.open).get(&number).cloned() else {
+            return Some(incoming);
+        };
+        lock(&open.queue).waiting.push(incoming);
+        open.news.notify_all();
+        // Whoever holds the lock looks again when he has let it go.
+        open.look();
+        None
+    }
+}
+
+impl Open {
+    /// Lets those in who wait, unless somebody is sending, who will.
+    fn look(&self) {
+        while !lock(&self.queue).waiting.is_empty() {
+            let mut broadcast = match self.broadcast.try_lock() {
+                Ok(broadcast) => broadcast,
+                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => return,
+            };
+            self.admit(&mut broadcast);
+        }
+    }
+
+    /// Lets those in who wait. Gives how often that has happened.
+    fn admit(&self, broadcast: &mut Broadcast) -> u64 {
+        let waiting = std::mem::take(&mut lock(&self.queue).waiting);
+        let is_any = !waiting.is_empty();
+        for incoming in waiting {
+            if let Err(error) = broadcast.accept(incoming, b"") {
+                tracing::warn!("a reader could not be let in: {error}");
+            }
+        }
+        let mut queue = lock(&self.queue);
+        queue.admitted += u64::from(is_any);
+        self.news.notify_all();
+        queue.admitted
+    }
+
+    fn broadcast(&self) -> MutexGuard<'_, Broadcast> {
+        lock(&self.broadcast)
+    }
+}
+
+impl Writer {
+    /// Waits until so many readers have joined.
+    ///
+    /// # Errors
+    /// [`Error::TimedOut`].
+    pub fn wait_for_readers(&self, count: u32, timeout: Option<Duration>) -> Result<(), Error> {
+        let deadline = Deadline::after(timeout);
+        loop {
+            let mut broadcast = self.open.broadcast();
+            let admitted = self.open.admit(&mut broadcast);
+            let readers = broadcast.readers();
+            drop(broadcast);
+            if readers >= count as usize {
+                return Ok(());
+            }
+            if deadline.passed() {
+                return Err(Error::TimedOut(format!(
+                    "waiting for {count} readers of broadcast {}, of which {readers} have come",
+                    self.number
+                )));
+            }
+            let queue = lock(&self.open.queue);
+            if queue.waiting.is_empty() && queue.admitted == admitted {
+                let time = deadline.left(Duration::from_secs(60));
+                // Woken for nothing it looks again.
+                let _ = self.open.news.wait_timeout(queue, time);
+            }
+        }
+    }
+
+    /// Sends a message to all readers that there are. Waits while one of them holds too much; those that have gone or died are dropped. Threads take
+    /// turns.
+    ///
+    /// # Errors
+    /// [`Error::TooLong`].
+    pub fn send(&self, bytes: &[u8]) -> Result<(), Error> {
+        let sent = self.open.broadcast().send(bytes);
+        self.open.look();
+        sent
+    }
+
+    /// Readers that have not been found to be gone.
+    pub fn readers(&self) -> usize {
+        self.open.broadcast().readers()
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        lock(&self.shared.broadcasts.open).remove(&self.number);
+    }
+}
+
+impl std::fmt::Debug for Writer {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Writer")
+            .field("number", &self.number)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Reader {
+    pub(super) fn new(connection: Connection) -> Reader {
+        let (sender, receiver) = connection.split();
+        Reader {
+            receiver,
+            _sender: sender,
+        }
+    }
+
+    /// The next message, where it lies: on one host the readers share it. None when `timeout` passes first.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] where the writer has gone and all messages were received.
+    pub fn recv(&mut self, timeout: Option<Duration>) -> Result<Option<Message>, Error> {
+        self.receiver.recv(timeout)
+    }
+}
+
+/// What a reader says first; `who` is its opening for links.
+pub(super) fn opening(number: u32, who: &[u8]) -> Vec<u8> {
+    [&MAGIC[..], &[VERSION], &number.to_le_bytes(), who].concat()
+}
+
+/// The number of the connection that somebody wants to read, and who that is. None for those who want something else.
+pub(super) fn parse(opening: &[u8]) -> Option<(u32, &[u8])> {
+    let (version, rest) = opening.strip_prefix(&MAGIC)?.split_first()?;
+    let (number, who) = rest.split_first_chunk()?;
+    (*version == VERSION).then_some((u32::from_le_bytes(*number), who))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn openings_are_read_and_others_are_not() {
+        let bytes = opening(7, b"me");
+        assert_eq!(parse(&bytes), Some((7, &b"me"[..])));
+        for end in 0..bytes.len() - 2 {
+            assert_eq!(parse(&bytes[..end]), None);
+        }
+        let mut other = bytes;
+        other[4] = 9;
+        assert_eq!(parse(&other), None);
+        assert_eq!(parse(b"MgnE and so on"), None);
+    }
+}
