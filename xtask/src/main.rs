@@ -1,7 +1,8 @@
-//! `cargo xtask generate [--check]`: writes the code that follows from the OpenGL registry and the overlay.
+//! `cargo xtask generate [--check]`: writes the code that follows from the OpenGL registry and the overlay, and the C library's header.
 #![forbid(unsafe_code)]
 
 mod emit;
+mod header;
 
 use anyhow::{bail, Context, Result};
 use mgn_spec::{Model, Overlay, Registry};
@@ -38,7 +39,8 @@ fn generate(check: bool) -> Result<()> {
         .map(str::trim)
         .collect();
     let mut stale = Vec::new();
-    for (path, text) in emit::all(&model, &tracked) {
+    let header = (header::PATH, header::header(root)?);
+    for (path, text) in emit::all(&model, &tracked).into_iter().chain([header]) {
         let path: PathBuf = root.join(path);
         let text = rustfmt(&path, text)?;
         if fs::read_to_string(&path).is_ok_and(|old| old == text) {

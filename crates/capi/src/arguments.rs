@@ -6,6 +6,7 @@ use std::time::Duration;
 use libc::iovec;
 use mgn_fabric::endpoint::{LinkId, Piece, Wanted};
 
+use crate::connections::{mgn_conn, MGN_ANY};
 use crate::fault::{Code, Fault};
 
 /// Pieces of one message, at most: as for the system's own calls.
@@ -15,17 +16,17 @@ pub(crate) fn handle(what: &str, number: u64) -> Fault {
     Fault::new(Code::Handle, format!("there is no {what} {number:#x}"))
 }
 
-pub(crate) fn link(conn: u64) -> Result<LinkId, Fault> {
+pub(crate) fn link(conn: mgn_conn) -> Result<LinkId, Fault> {
     match conn {
-        0 => Err(handle("connection", conn)),
+        MGN_ANY => Err(handle("connection", conn)),
         _ => Ok(LinkId::from_bits(conn)),
     }
 }
 
-/// Messages from this connection, or from any where it is 0.
-pub(crate) fn wanted(conn: u64, tag: u64, ignore: u64) -> Wanted {
+/// Messages from this connection, or from any where it is `MGN_ANY`.
+pub(crate) fn wanted(conn: mgn_conn, tag: u64, ignore: u64) -> Wanted {
     Wanted {
-        from: (conn != 0).then(|| LinkId::from_bits(conn)),
+        from: (conn != MGN_ANY).then(|| LinkId::from_bits(conn)),
         tag,
         ignore,
     }

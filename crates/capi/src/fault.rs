@@ -6,6 +6,9 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use mgn_fabric::Error;
 
+pub(crate) use crate::errors::mgn_err as Code;
+use crate::errors::MGN_OK;
+
 /// Why a call failed.
 #[derive(Debug)]
 pub(crate) struct Fault {
@@ -13,65 +16,50 @@ pub(crate) struct Fault {
     text: String,
 }
 
-/// The header's `enum mgn_error`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(i32)]
-pub(crate) enum Code {
-    Argument = -1,
-    Handle = -2,
-    State = -3,
-    Timeout = -4,
-    Closed = -5,
-    Truncated = -6,
-    Cancelled = -7,
-    Starved = -8,
-    Job = -9,
-    Refused = -10,
-    System = -11,
-    Internal = -12,
-}
-
-impl Code {
-    const ALL: [(Code, &'static CStr); 12] = [
-        (Code::Argument, c"an argument makes no sense"),
-        (
-            Code::Handle,
-            c"no such connection, request, message or reservation",
-        ),
-        (
-            Code::State,
-            c"mgn_init has not been called, or twice, or mgn_finalize has",
-        ),
-        (Code::Timeout, c"the time has passed"),
-        (
-            Code::Closed,
-            c"the other process has closed the connection or ended",
-        ),
-        (
-            Code::Truncated,
-            c"the message was longer than the memory for it",
-        ),
-        (Code::Cancelled, c"the operation was given up"),
-        (
-            Code::Starved,
-            c"messages that nobody receives stand in the way",
-        ),
-        (
-            Code::Job,
-            c"what was said about the job makes no sense, or is in use",
-        ),
-        (Code::Refused, c"the other process lets us not in"),
-        (Code::System, c"a call to the system failed"),
-        (Code::Internal, c"a mistake of the library"),
-    ];
-}
+/// What each error means, in a few words.
+const MEANINGS: [(Code, &CStr); 13] = [
+    (Code::Argument, c"an argument makes no sense"),
+    (
+        Code::Handle,
+        c"no such connection, request, message, memory or broadcast",
+    ),
+    (
+        Code::State,
+        c"mgn_init has not been called, or twice, or mgn_finalize has",
+    ),
+    (Code::Timeout, c"the time has passed"),
+    (
+        Code::Closed,
+        c"the other process has closed the connection or ended",
+    ),
+    (
+        Code::Truncated,
+        c"the message was longer than the memory for it",
+    ),
+    (Code::Cancelled, c"the operation was given up"),
+    (
+        Code::Starved,
+        c"messages that nobody receives stand in the way",
+    ),
+    (
+        Code::Job,
+        c"what was said about the job makes no sense, or is in use",
+    ),
+    (Code::Refused, c"the other process lets us not in"),
+    (Code::System, c"a call to the system failed"),
+    (Code::Internal, c"a mistake of the library"),
+    (
+        Code::Offer,
+        c"the other process does not offer this memory, or less of it",
+    ),
+];
 
 /// What a number means.
 pub(crate) fn meaning(code: c_int) -> &'static CStr {
-    let found = Code::ALL.iter().find(|(known, _)| *known as c_int == code);
+    let found = MEANINGS.iter().find(|(known, _)| *known as c_int == code);
     match found {
         Some((_, text)) => text,
-        None if code >= 0 => c"no error",
+        None if code >= MGN_OK => c"no error",
         None => c"no error of this library",
     }
 }
@@ -103,6 +91,8 @@ impl From<Error> for Fault {
             Error::Cancelled => Code::Cancelled,
             Error::Starved(_) => Code::Starved,
             Error::Misuse(_) => Code::Handle,
+            Error::NotOffered | Error::OutOfRange { .. } => Code::Offer,
+            Error::TooLong { .. } => Code::Argument,
             Error::Job(_)
             | Error::Hostfile { .. }
             | Error::Token(_)
@@ -172,7 +162,7 @@ mod tests {
         assert!(said().contains("on purpose"));
         assert_eq!(call(|| Err(Fault::argument("a\0b"))), -1);
         assert_eq!(said(), "a b");
-        for (code, text) in Code::ALL {
+        for (code, text) in MEANINGS {
             assert_eq!(meaning(code as c_int), text);
         }
         assert_eq!(meaning(0), c"no error");

@@ -1,21 +1,24 @@
 //! What one process has between `mgn_init` and `mgn_finalize`.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
-use mgn_fabric::endpoint::{Endpoint, Received, Reservation};
+use mgn_fabric::endpoint::{Endpoint, Offered};
 use mgn_fabric::job::{Job, Member};
 
+use crate::arguments::handle;
+use crate::broadcast::{Broadcast, End};
 use crate::fault::{Code, Fault};
 
 /// A job that this process is a member of, and what the program holds of it.
 pub(crate) struct Library {
     pub(crate) member: Member,
-    /// Messages that were taken where they lie. Boxed: the program knows where their bytes are.
-    taken: Mutex<HashMap<u64, Box<Received>>>,
-    /// Messages that are being written where they are sent from.
-    reserved: Mutex<HashMap<u64, Reservation>>,
+    /// Messages that were taken where they lie: whatever keeps their bytes there.
+    taken: Mutex<HashMap<u64, Box<dyn Any + Send>>>,
+    offered: Mutex<HashMap<[u8; 16], Offered>>,
+    broadcasts: Mutex<HashMap<u64, Arc<Broadcast>>>,
     next: AtomicU64,
 }
 
@@ -32,14 +35,15 @@ impl Library {
     ) -> Result<(), Fault> {
         static ONCE: Once = Once::new();
         ONCE.call_once(prepare);
-        let past = past();
+        let past = lock(&PAST);
         if !CURRENT.load(Ordering::Acquire).is_null() {
             return Err(Fault::new(Code::State, "mgn_init has been called before"));
         }
         let library = Box::new(Library {
             member: find()?.join()?,
             taken: Mutex::default(),
-            reserved: Mutex::default(),
+            offered: Mutex::default(),
+            broadcasts: Mutex::default(),
             next: AtomicU64::new(1),
         });
         CURRENT.store(Box::into_raw(library), Ordering::Release);
@@ -48,10 +52,14 @@ impl Library {
     }
 
     pub(crate) fn end() -> Result<(), Fault> {
-        let mut past = past();
+        let mut past = lock(&PAST);
         let library = Library::current()?;
         CURRENT.store(std::ptr::null_mut(), Ordering::Release);
+        for (_, broadcast) in lock(&library.broadcasts).drain() {
+            broadcast.close();
+        }
         library.member.leave();
+        lock(&library.offered).clear();
         past.push(library);
         Ok(())
     }
@@ -72,62 +80,56 @@ impl Library {
         self.member.endpoint()
     }
 
-    /// Keeps a message, and gives its number and where its bytes are.
-    pub(crate) fn keep(&self, received: Received) -> (u64, *const u8) {
-        let received = Box::new(received);
-        let start = received.as_ptr();
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.taken().insert(number, received);
-        (number, start)
+    /// Keeps what holds a message, and gives its number.
+    pub(crate) fn keep(&self, holder: Box<dyn Any + Send>) -> u64 {
+        let number = self.number();
+        lock(&self.taken).insert(number, holder);
+        number
     }
 
     pub(crate) fn release(&self, number: u64) -> Result<(), Fault> {
-        let found = self.taken().remove(&number);
-        found.map(drop).ok_or_else(|| {
-            Fault::new(
-                Code::Handle,
-                format!("there is no message {number}, or it has been released"),
-            )
-        })
+        let found = lock(&self.taken).remove(&number);
+        found.map(drop).ok_or_else(|| handle("message", number))
     }
 
-    /// Keeps memory that the program writes a message into, and gives its number and where it is.
-    pub(crate) fn keep_reserved(&self, mut reservation: Reservation) -> (u64, *mut u8) {
-        let start = reservation.as_mut_ptr();
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.reserved().insert(number, reservation);
-        (number, start)
+    /// Keeps an offer, and gives its key.
+    pub(crate) fn offer(&self, offered: Offered) -> [u8; 16] {
+        let key = offered.key().0;
+        lock(&self.offered).insert(key, offered);
+        key
     }
 
-    /// Takes a reservation out, of which `used` bytes are to be sent. It stays where it has fewer.
-    pub(crate) fn unreserve(&self, number: u64, used: usize) -> Result<Reservation, Fault> {
-        let mut reserved = self.reserved();
-        let none = || {
-            Fault::new(
-                Code::Handle,
-                format!("there is no reservation {number}, or it has been committed or discarded"),
-            )
-        };
-        let room = reserved.get(&number).ok_or_else(none)?.len();
-        if used > room {
-            return Err(Fault::argument(format!(
-                "length is {used}, and {room} bytes are reserved"
-            )));
-        }
-        reserved.remove(&number).ok_or_else(none)
+    pub(crate) fn withdraw(&self, key: &[u8; 16]) -> Result<(), Fault> {
+        let found = lock(&self.offered).remove(key);
+        // Waits for what is under way, with no lock held.
+        found
+            .map(drop)
+            .ok_or_else(|| Fault::new(Code::Handle, "no memory is offered by this key"))
     }
 
-    fn reserved(&self) -> MutexGuard<'_, HashMap<u64, Reservation>> {
-        self.reserved.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn add_broadcast(&self, end: End) -> u64 {
+        let number = self.number();
+        lock(&self.broadcasts).insert(number, Broadcast::new(end));
+        number
     }
 
-    fn taken(&self) -> MutexGuard<'_, HashMap<u64, Box<Received>>> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn broadcast(&self, number: u64) -> Result<Arc<Broadcast>, Fault> {
+        let found = lock(&self.broadcasts).get(&number).cloned();
+        found.ok_or_else(|| handle("broadcast", number))
+    }
+
+    pub(crate) fn remove_broadcast(&self, number: u64) -> Result<Arc<Broadcast>, Fault> {
+        let found = lock(&self.broadcasts).remove(&number);
+        found.ok_or_else(|| handle("broadcast", number))
+    }
+
+    fn number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
     }
 }
 
-fn past() -> MutexGuard<'static, Vec<&'static Library>> {
-    PAST.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn prepare() {

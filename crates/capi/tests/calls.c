@@ -94,6 +94,41 @@ static void wrong_arguments(mgn_conn own)
         IS(mgn_test(&request, NULL), MGN_ERR_HANDLE);
     }
     IS(mgn_send(MGN_ANY, "", 0), MGN_ERR_HANDLE);
+
+    mgn_key key = {{0}};
+    mgn_broadcast broadcast;
+    mgn_message message;
+    const void *taken;
+    size_t length;
+    IS(mgn_offer(NULL, 1, &key), MGN_ERR_ARGUMENT);
+    IS(mgn_offer(data, 8, NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_withdraw(NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_withdraw(&key), MGN_ERR_HANDLE);
+    IS(mgn_put(own, NULL, 0, NULL, 0, &request), MGN_ERR_ARGUMENT);
+    IS(mgn_put(own, &key, 0, NULL, 1, &request), MGN_ERR_ARGUMENT);
+    IS(mgn_get(own, &key, 0, NULL, 0, NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_get(own + 1, &key, 0, NULL, 0, &request), MGN_ERR_HANDLE);
+    IS(mgn_get(own, &key, 0, NULL, 0, &request), MGN_OK);
+    IS(mgn_wait(&request, -1, NULL), MGN_ERR_OFFER);
+    IS(mgn_broadcast_open(1, (size_t)-1, 0, 0, &broadcast), MGN_ERR_HANDLE);
+    IS(mgn_broadcast_open(1, 1, 0, 0, NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_broadcast_open(1, 1, 1, 5, &broadcast), MGN_ERR_TIMEOUT);
+    IS(mgn_broadcast_join(0, 1, 0, &broadcast), MGN_ERR_JOB);
+    IS(mgn_broadcast_join(1, 1, 0, &broadcast), MGN_ERR_JOB);
+    IS(mgn_broadcast_join(1, 1, 0, NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_broadcast_close(77), MGN_ERR_HANDLE);
+    IS(mgn_broadcast_send(77, "", 0), MGN_ERR_HANDLE);
+    IS(mgn_broadcast_take(77, 0, &taken, &length, &message), MGN_ERR_HANDLE);
+    IS(mgn_broadcast_open(1, 10000, 0, 0, &broadcast), MGN_OK);
+    IS(mgn_broadcast_open(1, 10000, 0, 0, &broadcast), MGN_ERR_JOB);
+    IS(mgn_broadcast_send(broadcast, NULL, 1), MGN_ERR_ARGUMENT);
+    IS(mgn_broadcast_send(broadcast, many, 10001), MGN_ERR_ARGUMENT);
+    IS(mgn_broadcast_send(broadcast, "to nobody", 9), MGN_OK);
+    IS(mgn_broadcast_take(broadcast, 0, &taken, &length, &message), MGN_ERR_ARGUMENT);
+    IS(mgn_broadcast_take(broadcast, 0, NULL, NULL, NULL), MGN_ERR_ARGUMENT);
+    IS(mgn_broadcast_readers(broadcast), 0);
+    IS(mgn_broadcast_close(broadcast), MGN_OK);
+    IS(mgn_broadcast_close(broadcast), MGN_ERR_HANDLE);
 }
 
 int main(void)
@@ -208,6 +243,21 @@ int main(void)
         IS(tries < 10000, 1);
         usleep(1000);
     }
+
+    /* Memory that is offered, here to oneself. */
+    char offered[8] = "........";
+    mgn_key key;
+    IS(mgn_offer(offered, 8, &key), MGN_OK);
+    IS(mgn_put(own, &key, 2, out, 3, &request), MGN_OK);
+    IS(mgn_wait(&request, -1, &status), MGN_OK);
+    IS(mgn_get(own, &key, 1, in, 2, &request), MGN_OK);
+    IS(mgn_wait(&request, -1, NULL), MGN_ERR_OFFER);
+    IS(mgn_get(own, &key, 0, in, 2, &request), MGN_OK);
+    IS(mgn_wait(&request, -1, &status), MGN_OK);
+    IS(data[0] == '.' && !memcmp(data + 8, ".abcde.", 7), 1);
+    IS(mgn_withdraw(&key), MGN_OK);
+    IS(mgn_withdraw(&key), MGN_ERR_HANDLE);
+    IS(memcmp(offered, "..abcde.", 8), 0);
 
     /* A forked child is in no job, and may join one of its own. */
     pid_t child = fork();

@@ -1,0 +1,176 @@
+//! One writer, many readers
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use mgn_fabric::job::{Reader, Writer};
+use mgn_fabric::Message;
+
+use crate::arguments::{input, out, patience};
+use crate::connections::FOREVER;
+use crate::fault::{call, Code, Fault};
+use crate::library::Library;
+use crate::place::mgn_message;
+
+/// An end of a broadcast connection: every message of its writer goes to all readers, who share one copy of it on a host.
+#[allow(non_camel_case_types)]
+pub type mgn_broadcast = u64;
+
+/// Opens a broadcast connection to write to, by a number of the program's choice, and waits until so many readers have joined. Those who join later get
+/// what is sent from then on. No message is longer than longest bytes, at most 16 MiB. After MGN_ERR_TIMEOUT it is not open.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_broadcast_open(
+    number: u32,
+    longest: usize,
+    readers: u32,
+    timeout: c_int,
+    broadcast: *mut mgn_broadcast,
+) -> c_int {
+    call(|| {
+        let library = Library::current()?;
+        // SAFETY: as the caller promises.
+        let broadcast = unsafe { out(broadcast, "broadcast") }?;
+        let writer = library.member.broadcast(number, longest)?;
+        writer.wait_for_readers(readers, patience(timeout))?;
+        *broadcast = library.add_broadcast(End::Writer(writer));
+        Ok(0)
+    })
+}
+
+/// Joins the broadcast connection that another rank opens by that number, to read it. Waits for it to be opened.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_broadcast_join(
+    rank: u32,
+    number: u32,
+    timeout: c_int,
+    broadcast: *mut mgn_broadcast,
+) -> c_int {
+    call(|| {
+        let library = Library::current()?;
+        // SAFETY: as the caller promises.
+        let broadcast = unsafe { out(broadcast, "broadcast") }?;
+        let patience = patience(timeout).unwrap_or(FOREVER);
+        let reader = library.member.read_broadcast(rank, number, patience)?;
+        *broadcast = library.add_broadcast(End::Reader(Mutex::new(reader)));
+        Ok(0)
+    })
+}
+
+/// Sends a message to all readers that there are; the memory may be used again. Waits while one of them holds too much; one that died is passed over.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_broadcast_send(
+    broadcast: mgn_broadcast,
+    data: *const c_void,
+    length: usize,
+) -> c_int {
+    call(|| {
+        let broadcast = Library::current()?.broadcast(broadcast)?;
+        let (start, len) = input(data, length)?;
+        // SAFETY: so many bytes are there and stay unchanged until this returns, as the caller promises.
+        let bytes = unsafe { std::slice::from_raw_parts(start, len) };
+        broadcast.writer()?.send(bytes)?;
+        Ok(0)
+    })
+}
+
+/// Writer: the number of readers, but for those that have not been found to be gone.
+#[no_mangle]
+pub extern "C" fn mgn_broadcast_readers(broadcast: mgn_broadcast) -> c_int {
+    call(|| {
+        let broadcast = Library::current()?.broadcast(broadcast)?;
+        Ok(broadcast.writer()?.readers() as c_int)
+    })
+}
+
+/// Waits for the next message and gives it where it is, as mgn_take does; mgn_release gives it back. MGN_ERR_CLOSED: there will be no more.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_broadcast_take(
+    broadcast: mgn_broadcast,
+    timeout: c_int,
+    data: *mut *const c_void,
+    length: *mut usize,
+    message: *mut mgn_message,
+) -> c_int {
+    call(|| {
+        let library = Library::current()?;
+        let broadcast = library.broadcast(broadcast)?;
+        // SAFETY: as the caller promises.
+        let (data, length, message) = unsafe {
+            (
+                out(data, "data")?,
+                out(length, "length")?,
+                out(message, "message")?,
+            )
+        };
+        let received = broadcast.take(patience(timeout))?;
+        (*data, *length) = (received.as_ptr().cast(), received.len());
+        *message = library.keep(Box::new(received));
+        Ok(0)
+    })
+}
+
+/// Closes an end. Readers get what was sent, and then MGN_ERR_CLOSED. Who waits in mgn_broadcast_take gets that, too.
+#[no_mangle]
+pub extern "C" fn mgn_broadcast_close(broadcast: mgn_broadcast) -> c_int {
+    call(|| {
+        Library::current()?.remove_broadcast(broadcast)?.close();
+        Ok(0)
+    })
+}
+
+/// How often one who waits for a message looks whether the end was closed.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// One end, as the library keeps it.
+pub(crate) struct Broadcast {
+    end: End,
+    is_closed: AtomicBool,
+}
+
+pub(crate) enum End {
+    Writer(Writer),
+    Reader(Mutex<Reader>),
+}
+
+impl Broadcast {
+    pub(crate) fn new(end: End) -> Arc<Broadcast> {
+        let is_closed = AtomicBool::new(false);
+        Arc::new(Broadcast { end, is_closed })
+    }
+
+    /// The end itself goes when nobody uses it any more.
+    pub(crate) fn close(&self) {
+        self.is_closed.store(true, Ordering::Relaxed);
+    }
+
+    fn writer(&self) -> Result<&Writer, Fault> {
+        match &self.end {
+            End::Writer(writer) => Ok(writer),
+            End::Reader(_) => Err(Fault::argument("this process reads the broadcast")),
+        }
+    }
+
+    fn take(&self, patience: Option<Duration>) -> Result<Message, Fault> {
+        let End::Reader(reader) = &self.end else {
+            return Err(Fault::argument("this process writes the broadcast"));
+        };
+        let begin = Instant::now();
+        loop {
+            let left = patience.map_or(LOOK, |all| all.saturating_sub(begin.elapsed()).min(LOOK));
+            // Threads take turns.
+            let mut reader = reader.lock().unwrap_or_else(PoisonError::into_inner);
+            if self.is_closed.load(Ordering::Relaxed) {
+                let text = "the broadcast has been closed here";
+                return Err(Fault::new(Code::Closed, text));
+            }
+            if let Some(message) = reader.recv(Some(left))? {
+                return Ok(message);
+            }
+            if patience.is_some_and(|all| begin.elapsed() >= all) {
+                return Err(Fault::timeout("waiting for a message"));
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Connections
+
+use std::ffi::{c_char, c_int};
+use std::time::Duration;
+
+use crate::arguments::{handle, link, optional_text, out, patience};
+use crate::fault::{call, Fault};
+use crate::library::Library;
+
+/// A connection to another process, or to this one. Numbers are not used again.
+#[allow(non_camel_case_types)]
+pub type mgn_conn = u64;
+
+/// Instead of a connection: whichever.
+pub const MGN_ANY: mgn_conn = 0;
+
+/// How long to open something when nobody said an end: what no program outlives.
+pub(crate) const FOREVER: Duration = Duration::from_secs(u32::MAX as u64);
+
+/// The connection to a rank, made if there is none yet, from whichever end. Waits for that process to start. host is null, or what it has to be.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_open(
+    host: *const c_char,
+    rank: u32,
+    timeout: c_int,
+    conn: *mut mgn_conn,
+) -> c_int {
+    call(|| {
+        let member = &Library::current()?.member;
+        // SAFETY: as the caller promises.
+        let (host, conn) = unsafe { (optional_text(host, "host")?, out(conn, "conn")?) };
+        if let Some(wanted) = host {
+            let found = member.host(rank)?;
+            if wanted != found {
+                return Err(Fault::argument(format!(
+                    "rank {rank} is on {found}, not on {wanted}"
+                )));
+            }
+        }
+        let link = member.open(rank, patience(timeout).unwrap_or(FOREVER))?;
+        *conn = link.to_bits();
+        Ok(0)
+    })
+}
+
+/// The rank at a connection's other end.
+#[no_mangle]
+pub extern "C" fn mgn_rank_of(conn: mgn_conn) -> c_int {
+    call(|| {
+        let rank = Library::current()?.member.rank_of(link(conn)?);
+        rank.map(|rank| rank as c_int)
+            .ok_or_else(|| handle("connection", conn))
+    })
+}
+
+/// Closes a connection. What waits for it ends with MGN_ERR_CLOSED, at the other end, too.
+#[no_mangle]
+pub extern "C" fn mgn_close(conn: mgn_conn) -> c_int {
+    call(|| {
+        let endpoint = Library::current()?.endpoint();
+        let link = link(conn)?;
+        if !endpoint.is_open(link) {
+            return Err(handle("connection", conn));
+        }
+        endpoint.close(link);
+        Ok(0)
+    })
+}

@@ -1,0 +1,80 @@
+//! The job
+
+use std::ffi::{c_char, c_int};
+
+use mgn_fabric::job::Job;
+
+use crate::arguments::{copy_text, text};
+use crate::fault::call;
+use crate::library::Library;
+
+/// Joins the job that the environment tells of: MGN_HOSTFILE, MPICH's or Open MPI's mpiexec, Slurm, or a job of one.
+#[no_mangle]
+pub extern "C" fn mgn_init() -> c_int {
+    call(|| Library::begin(Job::find).map(|()| 0))
+}
+
+/// Joins a job whose processes were given their places: rank r is on hosts[r]. With hosts null all are on this host.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_init_as(
+    job: *const c_char,
+    rank: u32,
+    size: u32,
+    hosts: *const *const c_char,
+) -> c_int {
+    call(|| {
+        // SAFETY: as the caller promises.
+        let job = unsafe { text(job, "job") }?;
+        let host = |at: usize| {
+            // SAFETY: so many pointers are there, and each is one to a string, as the caller promises.
+            unsafe { text(hosts.add(at).read_unaligned(), "a host") }.map(String::from)
+        };
+        let names = match hosts.is_null() {
+            true => vec!["localhost".to_string(); size.min(1 << 21) as usize],
+            false => (0..size as usize).map(host).collect::<Result<_, _>>()?,
+        };
+        Library::begin(|| Job::new(job, rank, names)?.configured()).map(|()| 0)
+    })
+}
+
+/// Leaves the job. What was sent goes out; what waits ends with MGN_ERR_CLOSED; release messages first. mgn_init may follow.
+#[no_mangle]
+pub extern "C" fn mgn_finalize() -> c_int {
+    call(|| Library::end().map(|()| 0))
+}
+
+/// This process's rank, from 0.
+#[no_mangle]
+pub extern "C" fn mgn_rank() -> c_int {
+    call(|| Ok(Library::current()?.member.rank() as c_int))
+}
+
+/// The number of processes.
+#[no_mangle]
+pub extern "C" fn mgn_size() -> c_int {
+    call(|| Ok(Library::current()?.member.size() as c_int))
+}
+
+/// Writes the name of a rank's host, cut to fit with its final zero byte. Gives the length of the whole name.
+#[no_mangle]
+pub unsafe extern "C" fn mgn_host(rank: u32, name: *mut c_char, room: usize) -> c_int {
+    call(|| {
+        let host = Library::current()?.member.host(rank)?;
+        // SAFETY: as the caller promises.
+        unsafe { copy_text(&host, name, room) }
+    })
+}
+
+/// Likewise the network interfaces at which processes of other hosts are let in, as "eth0 10.0.0.1, ib0 10.1.0.1".
+#[no_mangle]
+pub unsafe extern "C" fn mgn_interfaces(names: *mut c_char, room: usize) -> c_int {
+    call(|| {
+        let all = Library::current()?.member.interfaces();
+        let all: Vec<String> = all
+            .iter()
+            .map(|one| format!("{} {}", one.name, one.address))
+            .collect();
+        // SAFETY: as the caller promises.
+        unsafe { copy_text(&all.join(", "), names, room) }
+    })
+}
