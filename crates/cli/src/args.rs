@@ -32,6 +32,9 @@ pub enum Command {
     /// What OpenGL a program is given in this environment; started by `mgn info --gl`
     #[command(hide = true)]
     GlList,
+    /// The process that `mgn tune` talks to
+    #[command(hide = true)]
+    TunePartner,
     /// One session of a server; started by `mgn server`
     #[command(hide = true)]
     Worker,
@@ -237,7 +240,9 @@ pub struct Info {
 
 /// Measure how messages travel best on this machine, and write the settings down.
 ///
-/// Endpoints of the message layer read them when they are made. It takes about a quarter of a minute; nothing else should run meanwhile.
+/// Endpoints of the message layer read them when they are made. Two processes send each other messages for a
+/// quarter of a minute, during which nothing else should run; what was measured is shown, and the file says why each setting is what it is.
+/// `MGN_TUNE` names another file to read, and a variable such as `MGN_EAGER_SHM=16K` changes one setting.
 #[derive(Debug, Args)]
 pub struct Tune {
     /// Show the settings and write nothing

@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::GlList => gl::list(),
         Command::Token(Token::New { file }) => new_token(&file),
         Command::Pages(pages) => pages::write(&pages),
+        Command::TunePartner => mgn_fabric::tune_partner().map_err(Into::into),
         Command::Worker => server::worker(),
     };
     match done {

@@ -1,5 +1,6 @@
 //! `mgn tune`.
 
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -12,7 +13,9 @@ use crate::say;
 const TIME: Duration = Duration::from_secs(15);
 
 pub fn tune(tune: Tune) -> anyhow::Result<()> {
-    let found = mgn_fabric::tune(TIME, |line| eprintln!("{line}"))?;
+    let mut partner = Command::new(std::env::current_exe().context("cannot find oneself")?);
+    partner.arg("tune-partner");
+    let found = mgn_fabric::tune(TIME, &mut partner, |line| eprintln!("{line}"))?;
     let text = found.to_toml();
     if tune.dry_run {
         return say(&text);

@@ -48,4 +48,4 @@ pub use listener::{Incoming, Listener};
 pub use message::{Message, Segment};
 pub use mgn_sys::peer::Credentials;
 pub use token::Token;
-pub use tune::tune;
+pub use tune::{tune, tune_partner, Tuned};

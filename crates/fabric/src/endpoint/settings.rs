@@ -284,6 +284,11 @@ impl Settings {
 
     /// The settings as a file, which [`Settings::parse`] reads.
     pub fn to_toml(&self) -> String {
+        self.to_toml_with(&|_| None)
+    }
+
+    /// Likewise with a comment at those settings that `reason` knows something about.
+    pub(crate) fn to_toml_with(&self, reason: &dyn Fn(&str) -> Option<String>) -> String {
         let mut settings = self.clone();
         let mut text = String::new();
         for key in &KEYS {
@@ -291,8 +296,13 @@ impl Settings {
                 NEVER => "\"off\"".to_string(),
                 number => number.to_string(),
             };
-            text += &format!("# {}\n{} = {value}\n", key.what, key.name);
+            text += &format!("# {}\n", key.what);
+            if let Some(reason) = reason(key.name) {
+                text += &format!("# {reason}\n");
+            }
+            text += &format!("{} = {value}\n\n", key.name);
         }
+        text.truncate(text.trim_end().len() + 1);
         text
     }
 
