@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use mgn_fabric::job::{Reader, Writer};
-use mgn_fabric::Message;
+use mgn_fabric::{Error, Message};
 
 use crate::arguments::{input, out, patience};
 use crate::connections::FOREVER;
@@ -32,7 +32,11 @@ pub unsafe extern "C" fn mgn_broadcast_open(
         let library = Library::current()?;
         // SAFETY: as the caller promises.
         let broadcast = unsafe { out(broadcast, "broadcast") }?;
-        let writer = library.member.broadcast(number, longest)?;
+        let writer = library.member.broadcast(number, longest);
+        let writer = writer.map_err(|error| match error {
+            Error::Misuse(why) => Fault::argument(format!("longest is {longest}: {why}")),
+            other => other.into(),
+        })?;
         writer.wait_for_readers(readers, patience(timeout))?;
         *broadcast = library.add_broadcast(End::Writer(writer));
         Ok(0)

@@ -171,7 +171,7 @@ fn every_call_and_wrong_arguments() {
 
 #[test]
 fn examples() {
-    let Some(program) = compile("examples/pingpong.c", &[], "pingpong") else {
+    let Some(program) = example("pingpong") else {
         return;
     };
     let said = job(&program, &["20"], 2);
@@ -181,7 +181,7 @@ fn examples() {
         "{said:?}"
     );
 
-    let program = compile("examples/manytoone.c", &[], "manytoone").unwrap();
+    let program = example("manytoone").unwrap();
     let said = job(&program, &[], 4);
     for rank in 1..4 {
         let mine: Vec<&str> = said[0]
@@ -194,10 +194,17 @@ fn examples() {
         assert_eq!(mine, wanted);
     }
 
-    let program = compile("examples/alltoall.c", &[], "alltoall").unwrap();
+    let program = example("alltoall").unwrap();
     for (rank, said) in job(&program, &[], 4).into_iter().enumerate() {
         assert_eq!(said, format!("rank {rank} of 4: all is right\n"));
     }
+}
+
+/// An example as it was installed.
+fn example(name: &str) -> Option<PathBuf> {
+    let folder = installed().join("share/doc/manganese/examples");
+    let source = folder.join(format!("{name}.c"));
+    compile(source.to_str().unwrap(), &[], name)
 }
 
 /// Several processes, with several threads each.
@@ -285,6 +292,7 @@ fn it_can_be_packaged() {
     for file in [
         "include/manganese.h",
         "share/man/man3/mgn_init.3",
+        "share/doc/manganese/examples/pingpong.c",
         "lib64/libmanganese.a",
     ] {
         assert!(staged.join("opt/some").join(file).is_file(), "{file}");

@@ -110,7 +110,7 @@ static void wrong_arguments(mgn_conn own)
     IS(mgn_get(own + 1, &key, 0, NULL, 0, &request), MGN_ERR_HANDLE);
     IS(mgn_get(own, &key, 0, NULL, 0, &request), MGN_OK);
     IS(mgn_wait(&request, -1, NULL), MGN_ERR_OFFER);
-    IS(mgn_broadcast_open(1, (size_t)-1, 0, 0, &broadcast), MGN_ERR_HANDLE);
+    IS(mgn_broadcast_open(1, (size_t)-1, 0, 0, &broadcast), MGN_ERR_ARGUMENT);
     IS(mgn_broadcast_open(1, 1, 0, 0, NULL), MGN_ERR_ARGUMENT);
     IS(mgn_broadcast_open(1, 1, 1, 5, &broadcast), MGN_ERR_TIMEOUT);
     IS(mgn_broadcast_join(0, 1, 0, &broadcast), MGN_ERR_JOB);

@@ -252,6 +252,10 @@ pub struct Tune {
     /// The file, instead of manganese/tune.toml in $XDG_CONFIG_HOME or ~/.config
     #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
     pub output: Option<PathBuf>,
+
+    /// How long to measure, from 1 to 300; more on a busy machine
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=300))]
+    pub seconds: u64,
 }
 
 #[derive(Debug, Subcommand)]

@@ -9,13 +9,11 @@ use mgn_fabric::endpoint::Settings;
 use crate::args::Tune;
 use crate::say;
 
-/// How long it measures; where the machine is busy somewhat longer.
-const TIME: Duration = Duration::from_secs(15);
-
 pub fn tune(tune: Tune) -> anyhow::Result<()> {
     let mut partner = Command::new(std::env::current_exe().context("cannot find oneself")?);
     partner.arg("tune-partner");
-    let found = mgn_fabric::tune(TIME, &mut partner, |line| eprintln!("{line}"))?;
+    let time = Duration::from_secs(tune.seconds);
+    let found = mgn_fabric::tune(time, &mut partner, |line| eprintln!("{line}"))?;
     let text = found.to_toml();
     if tune.dry_run {
         return say(&text);

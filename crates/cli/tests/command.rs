@@ -357,6 +357,36 @@ fn a_token_is_private_and_never_overwritten() {
     assert!(!String::from_utf8_lossy(&shown).contains(String::from_utf8_lossy(&token).trim()));
 }
 
+/// What is best here is not known; that two processes measure it, show it, and say it where they were told to, is.
+#[test]
+fn settings_are_measured_and_written() {
+    let folder = Folder::new("tune");
+    let file = folder.0.join("deep/tune.toml");
+    let tune = |more: &[&str]| {
+        let mut command = mgn();
+        command.args(["tune", "--seconds", "1"]).args(more);
+        let output = command.env("HOME", &folder.0).output().unwrap();
+        let said = stderr(&output);
+        assert!(output.status.success(), "{said}");
+        for word in ["at once", "one copy", "shm", "unix", "tcp", "16 MiB"] {
+            assert!(said.contains(word), "{word} is not in {said}");
+        }
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let said = tune(&["--output", file.to_str().unwrap()]);
+    assert!(said.contains(file.to_str().unwrap()), "{said}");
+    let written = fs::read_to_string(&file).unwrap();
+    let shown = tune(&["--dry-run"]);
+    for text in [written, shown] {
+        assert!(
+            text.contains("\nspin_us = ") && text.contains(" took "),
+            "{text}"
+        );
+    }
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1, "nothing else");
+    refuses(&["tune-partner"], 1, &["mgn tune starts"]);
+}
+
 #[test]
 fn pages_cover_every_command() {
     let folder = Folder::new("pages");

@@ -52,6 +52,8 @@ pub(super) struct Shared {
     endpoint: Endpoint,
     pub(super) broadcasts: Broadcasts,
     name: String,
+    /// Who said all that.
+    source: &'static str,
     rank: u32,
     size: u32,
     peers: Mutex<Vec<Peer>>,
@@ -106,6 +108,7 @@ impl Job {
             endpoint,
             broadcasts: Broadcasts::default(),
             name,
+            source,
             rank,
             size,
             peers: Mutex::new(vec![Peer::default(); size as usize]),
@@ -381,8 +384,8 @@ impl Member {
         match rank < self.shared.size {
             true => Ok(()),
             false => Err(Error::Job(format!(
-                "there is no rank {rank} in job {} of {}",
-                self.shared.name, self.shared.size
+                "there is no rank {rank} in job {} of {} (from {})",
+                self.shared.name, self.shared.size, self.shared.source
             ))),
         }
     }

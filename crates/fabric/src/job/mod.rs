@@ -376,7 +376,7 @@ fn alone() -> Result<Job, Error> {
         name,
         0,
         Places::Hosts(vec![own_host()]),
-        "nobody: a job of one",
+        "no hostfile or launcher: a job of one",
     )
 }
 
