@@ -78,6 +78,9 @@ impl Spinner {
         if ready() {
             return true;
         }
+        if self.span.is_zero() {
+            return false;
+        }
         if self.skip > 0 {
             self.skip -= 1;
             return false;
@@ -203,6 +206,13 @@ mod tests {
             start.elapsed()
         );
         assert!(spinner.spin(|| true));
+        let mut looks = 0;
+        let look = || {
+            looks += 1;
+            false
+        };
+        assert!(!Spinner::lasting(Duration::ZERO).spin(look));
+        assert_eq!(looks, 1);
     }
 
     #[test]

@@ -20,6 +20,8 @@ fn extremes() -> [Settings; 2] {
         part_tcp: 4096,
         envelopes: 8,
         held: 64 << 10,
+        single_copy_shm: 4096,
+        single_copy_unix: 4096,
         spin_us: 0,
         ..Settings::default()
     };

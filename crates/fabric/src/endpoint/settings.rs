@@ -227,7 +227,10 @@ impl Settings {
                 Ok(text) => settings = Settings::parse(&text, &path)?,
                 // A home that isn't this user's has nothing for it.
                 Err(error) if !must_be && is_out_of_sight(error.kind()) => {}
-                Err(error) => return Err(Error::Settings(format!("{}: {error}", path.display()))),
+                Err(error) => {
+                    let why = format!("cannot read the settings {}: {error}", path.display());
+                    return Err(Error::Settings(why));
+                }
             }
         }
         for key in &KEYS {
