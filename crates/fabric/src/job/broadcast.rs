@@ -95,7 +95,11 @@ impl Broadcasts {
         let Some(open) = lock(&self.open).get(&number).cloned() else {
             return Some(incoming);
         };
-        lock(&open.queue).waiting.push(incoming);
+        let mut queue = lock(&open.queue);
+        // Those who have lost patience come again.
+        queue.waiting.retain(|waiting| !waiting.is_gone());
+        queue.waiting.push(incoming);
+        drop(queue);
         open.news.notify_all();
         // Whoever holds the lock looks again when he has let it go.
         open.look();
