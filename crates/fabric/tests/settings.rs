@@ -23,6 +23,7 @@ fn extremes() -> [Settings; 2] {
         single_copy_shm: 4096,
         single_copy_unix: 4096,
         spin_us: 0,
+        reserved: 0,
     };
     let large = Settings {
         chunk: 1 << 20,
