@@ -28,7 +28,7 @@ const PATIENCE: u32 = 4;
 /// Spinning hands a message over in well under a microsecond where a sleeping thread takes 5 to 30,
 /// but it takes a processor that others may need. So it is bounded to 20 us, never done on one
 /// processor, and given up for more and more of the waits while it keeps failing. A spin that fails
-/// while more threads want to run than there are processors is the last one for 4 ms: those that
+/// while more threads want to run than there are processors, and did 4 ms before, is the last one for 4 ms: those that
 /// succeed then cost nobody anything, and the others take half a percent of a processor at most.
 #[derive(Debug)]
 pub(crate) struct Spinner {
@@ -38,8 +38,9 @@ pub(crate) struct Spinner {
     stride: u32,
     failures: u32,
     skip: u32,
-    /// When the machine was last looked at.
+    /// When the machine was last looked at, and whether it was busy.
     looked: Option<Instant>,
+    was_busy: bool,
     /// Until when it is left alone; the number of processors is looked at then.
     calm_until: Option<Instant>,
     slept_at: Option<Instant>,
@@ -60,6 +61,7 @@ impl Spinner {
             failures: 0,
             skip: 0,
             looked: None,
+            was_busy: false,
             calm_until: Some(Instant::now()),
             slept_at: None,
         }
@@ -120,7 +122,9 @@ impl Spinner {
         if self.looked.is_none_or(|looked| now - looked >= CALM) {
             self.looked = Some(now);
             let busy = cpu::runnable().is_some_and(|runnable| runnable > cpu::cores());
-            self.calm_until = busy.then_some(now + CALM);
+            // A thread that wakes for a moment, as helpers do, makes no busy machine.
+            self.calm_until = (busy && self.was_busy).then_some(now + CALM);
+            self.was_busy = busy;
         }
     }
 

@@ -148,6 +148,12 @@ impl<T> Lock<T> {
         })
     }
 
+    /// Whether somebody seems to be inside, from outside.
+    pub(super) fn is_inside(&self) -> bool {
+        self.favours[self.last.load(Ordering::Relaxed)].is_inside()
+            || matches!(self.order.try_lock(), Err(TryLockError::WouldBlock))
+    }
+
     /// The favour in force, after its thread was told to stay out.
     fn excluded(&self, order: &Order) -> Option<&Favour<Real>> {
         let favour = &self.favours[self.last.load(Ordering::Relaxed)];

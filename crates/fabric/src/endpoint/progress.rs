@@ -59,7 +59,10 @@ const PARTING: Duration = Duration::from_secs(2);
 
 /// How often the watching helper looks at first, and at last.
 const WATCH: Duration = Duration::from_micros(50);
-const WATCH_MAX: Duration = Duration::from_micros(400);
+const WATCH_MAX: Duration = Duration::from_micros(3200);
+
+/// How long it looks then whether the program calls: a microsecond or two.
+const GLANCE: u32 = 64;
 
 type Handler = Box<dyn FnMut(Active<'_>) + Send>;
 
@@ -799,7 +802,7 @@ impl Shared {
     /// The helper's life.
     fn help(&self) {
         self.state.be_guest();
-        let (mut is_watching, mut interval, mut seen) = (false, WATCH, 0);
+        let (mut is_watching, mut interval) = (false, WATCH);
         let mut is_fetching = false;
         loop {
             if std::mem::take(&mut is_fetching) {
@@ -809,10 +812,9 @@ impl Shared {
                 true => self.nap(&self.kick, interval),
                 false => self.nap(&self.helper_at, NAP),
             };
-            let looks = self.looks.load(Ordering::Relaxed);
             // Whoever is in here sees to everything, and must not be made to wait.
             let state = match (is_watching, woken) {
-                (true, false) if looks != seen => None,
+                (true, false) | (false, true) if self.is_called() => None,
                 (true, true) => Some(self.state()),
                 _ => self.state.try_visit(),
             };
@@ -821,7 +823,7 @@ impl Shared {
                     true => (interval * 2).min(WATCH_MAX),
                     false => WATCH,
                 };
-                (is_watching, seen) = (true, looks);
+                is_watching = true;
                 self.is_watching.store(true, Ordering::Relaxed);
                 continue;
             };
@@ -833,10 +835,9 @@ impl Shared {
             }
             self.ask(&mut state);
             if is_watching {
-                is_watching = self.looks.load(Ordering::Relaxed) != seen;
-                interval = (interval * 2).min(WATCH_MAX);
+                is_watching = false;
             } else if woken && !state.is_asleep {
-                seen = self.looks.load(Ordering::Relaxed);
+                let seen = self.looks.load(Ordering::Relaxed);
                 let events = self.events(Duration::ZERO);
                 self.handle(&mut state, &events);
                 let has_handled = !state.engine.active.is_empty();
@@ -846,7 +847,6 @@ impl Shared {
                 is_watching = self.looks.load(Ordering::Relaxed) != seen && !has_handled;
                 interval = WATCH;
             }
-            seen = self.looks.load(Ordering::Relaxed);
             self.is_watching.store(is_watching, Ordering::Relaxed);
             self.set_helper(&mut state);
             is_fetching = state.engine.is_fetching();
@@ -863,6 +863,15 @@ impl Shared {
                 self.run_handlers();
             }
         }
+    }
+
+    /// Whether the program is in here, or comes.
+    fn is_called(&self) -> bool {
+        let seen = self.looks.load(Ordering::Relaxed);
+        (0..GLANCE).any(|_| {
+            std::hint::spin_loop();
+            self.state.is_inside() || self.looks.load(Ordering::Relaxed) != seen
+        })
     }
 
     /// Sleeps until the descriptor is readable. False when that was not so in time.

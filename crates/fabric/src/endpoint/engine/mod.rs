@@ -12,7 +12,7 @@ mod sending;
 
 use std::collections::{HashMap, VecDeque};
 
-use super::carrier::{Body, Carrier, Far};
+use super::carrier::{Body, Carrier, Far, SHORT};
 use super::head::{Head, Kind};
 use super::ops::{Ops, Request, State};
 use super::queue::Queues;
@@ -258,7 +258,12 @@ impl<C: Carrier> Engine<C> {
                 break;
             };
             happened = true;
+            let is_short = body.len() <= SHORT && head.kind != Kind::Offer;
             self.handle(index, head, body)?;
+            // Neither the answers nor the parts of this end wait until many of the other's have come.
+            if !is_short && self.is_sending(id) {
+                self.send_on(index)?;
+            }
         }
         if self.is_sending(id) {
             happened |= self.send_on(index)?;

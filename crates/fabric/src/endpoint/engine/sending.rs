@@ -290,6 +290,14 @@ impl<C: Carrier> Engine<C> {
                 Pushed::Some => {}
             }
             happened = true;
+            // A part takes long: what has come meanwhile may be what the peer waits to be answered.
+            if self.links[index]
+                .link
+                .as_ref()
+                .is_some_and(|link| link.carrier.may_have_come())
+            {
+                break;
+            }
         }
         Ok(happened)
     }
