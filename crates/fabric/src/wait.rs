@@ -17,6 +17,9 @@ pub(crate) const PULSE: Duration = Duration::from_millis(100);
 /// How long a busy machine is left alone, and the least time between two looks at it.
 const CALM: Duration = Duration::from_millis(4);
 
+/// How much longer than it spins a thread yields, where it does.
+const YIELDING: u32 = 5;
+
 /// A sleep shorter than this is one that spinning might well have saved.
 const SHORT: Duration = Duration::from_micros(60);
 
@@ -34,6 +37,8 @@ const PATIENCE: u32 = 4;
 pub(crate) struct Spinner {
     /// How long one spin lasts at most.
     span: Duration,
+    /// How long it goes on after that, leaving the processor to whoever wants it between two looks.
+    yielding: Duration,
     /// Looks between two looks at the clock.
     stride: u32,
     failures: u32,
@@ -57,6 +62,7 @@ impl Spinner {
     pub(crate) fn lasting(span: Duration) -> Spinner {
         Spinner {
             span: span.min(SPIN),
+            yielding: Duration::ZERO,
             stride: 16,
             failures: 0,
             skip: 0,
@@ -64,6 +70,16 @@ impl Spinner {
             was_busy: false,
             calm_until: Some(Instant::now()),
             slept_at: None,
+        }
+    }
+
+    /// One that then yields for some times as long: whom it waits for may have been asleep itself, and takes longer to wake than anybody spins. Two that
+    /// wait for each other would fall asleep in turns.
+    pub(crate) fn yielding(span: Duration) -> Spinner {
+        let spinner = Spinner::lasting(span);
+        Spinner {
+            yielding: spinner.span * YIELDING,
+            ..spinner
         }
     }
 
@@ -91,8 +107,9 @@ impl Spinner {
         if self.is_calm(start) {
             return false;
         }
+        let mut stride = self.stride;
         loop {
-            for _ in 0..self.stride {
+            for _ in 0..stride {
                 hint::spin_loop();
                 if ready() {
                     self.failures = 0;
@@ -100,9 +117,13 @@ impl Spinner {
                 }
             }
             let now = Instant::now();
-            if now - start >= self.span {
+            if now - start >= self.span + self.yielding {
                 self.failed(now);
                 return false;
+            }
+            if now - start >= self.span {
+                stride = 1;
+                std::thread::yield_now();
             }
         }
     }

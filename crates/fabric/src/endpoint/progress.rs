@@ -155,7 +155,7 @@ impl Shared {
             is_rung: false,
             is_helper_on: true,
             waiting: 0,
-            spinner: Spinner::lasting(settings.spin()),
+            spinner: Spinner::yielding(settings.spin()),
             is_stopping: false,
             is_kicked: false,
         };
@@ -465,7 +465,7 @@ impl Shared {
     ) -> Result<Option<T>, Error> {
         let mut spinner = std::mem::replace(
             &mut self.state().spinner,
-            Spinner::lasting(self.settings.spin()),
+            Spinner::yielding(self.settings.spin()),
         );
         let mut found = None;
         loop {
