@@ -139,6 +139,11 @@ pub(crate) trait Carrier {
     /// Bytes of offered messages that may be sent before the receiver asks for them.
     fn early_max(&self) -> usize;
 
+    /// Whether it is certain, without a system call, that something has come.
+    fn has_news(&self) -> bool {
+        false
+    }
+
     /// Whether something may have come.
     fn may_have_come(&self) -> bool {
         true

@@ -127,6 +127,11 @@ impl Carrier for AnyLink {
     }
 
     #[inline]
+    fn has_news(&self) -> bool {
+        each!(self, link => link.has_news())
+    }
+
+    #[inline]
     fn may_have_come(&self) -> bool {
         each!(self, link => link.may_have_come())
     }

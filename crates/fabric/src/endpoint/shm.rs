@@ -24,10 +24,10 @@ use crate::Error;
 const EAGER_SHARE: u32 = 8;
 
 /// Bytes of parts under way that fit the caches of both ends.
-const NEAR: usize = 384 << 10;
+const NEAR: usize = 192 << 10;
 
 /// Looks at the reader before it is taken for slow: a few microseconds, in which it copies a part.
-const PATIENCE: u32 = 100;
+const PATIENCE: u32 = 300;
 
 /// Frames read before the writer is told.
 const BATCH: u64 = 16;
@@ -50,8 +50,9 @@ pub(crate) struct ShmLink {
     read: u64,
     eager: Pool,
     parts: Pool,
-    /// It did not give a part back in time when last asked.
+    /// It did not give a part back in time when last asked, and how many were under way then.
     is_reader_slow: bool,
+    flown: usize,
     arena: Arc<Arena>,
     /// Where the peer's arena begins.
     arena_back: u32,
@@ -92,6 +93,7 @@ impl ShmLink {
             eager: Pool::new(sizes.chunk, eager),
             parts: Pool::new(sizes.chunk, pooled - eager),
             is_reader_slow: false,
+            flown: 0,
             arena: Arc::new(Arena::new(&out, arena)),
             arena_back: back.chunks() - sizes.arena(back.chunks()),
             started: 0,
@@ -175,16 +177,32 @@ impl ShmLink {
         self.started.wrapping_sub(self.left) < self.their_envelopes
     }
 
-    /// Waits for a moment until few parts are under way, if the reader reads as fast as this end writes: what both use again and again stays in their
-    /// caches, and all chunks together are more than fit there.
-    fn keep_pace(&mut self) {
-        let (out, first) = (&self.out, self.eager.len() as u32);
+    /// Whether a part is to be sent now. Waits until few are under way, as long as the reader reads: what both use again and again stays in their caches,
+    /// and all chunks together are more than fit there. False: there is something to be read here first.
+    fn keeps_pace(&mut self) -> bool {
+        let first = self.eager.len() as u32;
         let near = NEAR / self.chunk as usize;
-        let looks = if self.is_reader_slow { 1 } else { PATIENCE };
-        self.is_reader_slow = (0..looks).all(|_| {
+        let (parts, out) = (&mut self.parts, &self.out);
+        let mut count = || parts.flying(|chunk| out.released(first + chunk));
+        let mut flying = count();
+        // Since it was found slow, it has given nothing back.
+        let is_slow = self.is_reader_slow && flying > self.flown;
+        let wanted = near.max(flying.saturating_sub(2));
+        let mut looks = 0;
+        while flying > wanted && !is_slow && looks < PATIENCE {
+            if self.back.is_there(self.next) {
+                return false;
+            }
             std::hint::spin_loop();
-            self.parts.flying(|chunk| out.released(first + chunk)) > near
-        });
+            looks += 1;
+            let now = count();
+            if now < flying {
+                (flying, looks) = (now, 0);
+            }
+        }
+        self.is_reader_slow = flying > wanted;
+        self.flown = flying;
+        true
     }
 
     /// The reader has read everything: what it has not given back, it holds.
@@ -251,8 +269,8 @@ impl Carrier for ShmLink {
             self.started = self.started.wrapping_add(starts.into());
             return Ok(Sent::Done);
         }
-        if !starts {
-            self.keep_pace();
+        if !starts && !self.keeps_pace() {
+            return Ok(Sent::Busy);
         }
         if let Some(extent) = self.extent(payload.memory).filter(|_| starts) {
             let place = Descriptor {
@@ -384,6 +402,11 @@ impl Carrier for ShmLink {
     fn early_max(&self) -> usize {
         // A quarter is left for parts that somebody waits for.
         self.parts.len() * self.chunk as usize / 4 * 3
+    }
+
+    #[inline]
+    fn has_news(&self) -> bool {
+        self.is_ready()
     }
 
     #[inline]

@@ -291,11 +291,8 @@ impl<C: Carrier> Engine<C> {
             }
             happened = true;
             // A part takes long: what has come meanwhile may be what the peer waits to be answered.
-            if self.links[index]
-                .link
-                .as_ref()
-                .is_some_and(|link| link.carrier.may_have_come())
-            {
+            let link = self.links[index].link.as_ref();
+            if link.is_some_and(|link| link.carrier.has_news()) {
                 break;
             }
         }
