@@ -28,7 +28,7 @@ extern "C" {
 typedef enum {
     // an argument makes no sense
     MGN_ERR_ARGUMENT = -1,
-    // no such connection, request, message, memory or broadcast
+    // no such connection, request, message, reservation, memory or broadcast
     MGN_ERR_HANDLE = -2,
     // before mgn_init, after mgn_finalize, or mgn_init twice
     MGN_ERR_STATE = -3,
@@ -160,12 +160,25 @@ int mgn_probe(mgn_conn conn, uint64_t tag, uint64_t ignore, int timeout, mgn_sta
 // A message that was taken where it lies.
 typedef uint64_t mgn_message;
 
+// Memory that a message is being written into.
+typedef uint64_t mgn_reservation;
+
 // Waits for a message and gives it where it is, without a copy if its sender could put it there. It is valid until mgn_release; until then its sender can
 // do without that memory. Over shared memory a hostile sender could still change it.
 int mgn_take(mgn_conn conn, uint64_t tag, uint64_t ignore, int timeout, const void **data, mgn_status *status, mgn_message *message);
 
 // Gives the message's memory back.
 int mgn_release(mgn_message message);
+
+// Gives memory to write a message of up to length bytes into, 64-byte aligned. Over shared memory the receiver takes it right there. Does not wait.
+int mgn_reserve(mgn_conn conn, size_t length, void **data, mgn_reservation *reservation);
+
+// Begins to send the first length bytes of it, after which data is no longer the program's. Nobody has to wait: request may be null. After
+// MGN_ERR_ARGUMENT the reservation is as before, after other errors it is gone.
+int mgn_commit(mgn_reservation reservation, size_t length, uint64_t tag, int flags, mgn_request *request);
+
+// Gives the memory back without sending anything.
+int mgn_discard(mgn_reservation reservation);
 
 /* Active messages ------------------------------------------------------------------------------- */
 

@@ -12,7 +12,7 @@ pub const MGN_OK: c_int = 0;
 pub enum mgn_err {
     /// an argument makes no sense
     Argument = -1,
-    /// no such connection, request, message, memory or broadcast
+    /// no such connection, request, message, reservation, memory or broadcast
     Handle = -2,
     /// before mgn_init, after mgn_finalize, or mgn_init twice
     State = -3,

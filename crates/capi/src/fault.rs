@@ -21,7 +21,7 @@ const MEANINGS: [(Code, &CStr); 13] = [
     (Code::Argument, c"an argument makes no sense"),
     (
         Code::Handle,
-        c"no such connection, request, message, memory or broadcast",
+        c"no such connection, request, message, reservation, memory or broadcast",
     ),
     (
         Code::State,
@@ -90,13 +90,14 @@ impl From<Error> for Fault {
             Error::Truncated { .. } => Code::Truncated,
             Error::Cancelled => Code::Cancelled,
             Error::Starved(_) => Code::Starved,
-            Error::Misuse(_) => Code::Handle,
+            Error::Misuse(_) | Error::NoPeer => Code::Handle,
             Error::NotOffered | Error::OutOfRange { .. } => Code::Offer,
             Error::TooLong { .. } => Code::Argument,
             Error::Job(_)
             | Error::Hostfile { .. }
             | Error::Token(_)
             | Error::InUse(_)
+            | Error::Settings(_)
             | Error::Address { .. } => Code::Job,
             Error::Refused(_)
             | Error::Auth(_)

@@ -1,12 +1,12 @@
 //! What one process has between `mgn_init` and `mgn_finalize`.
 
 use std::any::Any;
-use std::collections::HashMap;
+use std::collections::hash_map::{Entry, HashMap};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
-use mgn_fabric::endpoint::{Endpoint, Offered};
+use mgn_fabric::endpoint::{Endpoint, Offered, Reservation};
 use mgn_fabric::job::{Job, Member};
 
 use crate::arguments::handle;
@@ -18,6 +18,8 @@ pub(crate) struct Library {
     pub(crate) member: Member,
     /// Messages that were taken where they lie: whatever keeps their bytes there.
     taken: Mutex<HashMap<u64, Box<dyn Any + Send>>>,
+    /// Messages that are being written where they are sent from.
+    reserved: Mutex<HashMap<u64, Reservation>>,
     offered: Mutex<HashMap<[u8; 16], Offered>>,
     broadcasts: Mutex<HashMap<u64, Arc<Broadcast>>>,
     next: AtomicU64,
@@ -43,6 +45,7 @@ impl Library {
         let library = Box::new(Library {
             member: find()?.join()?,
             taken: Mutex::default(),
+            reserved: Mutex::default(),
             offered: Mutex::default(),
             broadcasts: Mutex::default(),
             next: AtomicU64::new(1),
@@ -91,6 +94,27 @@ impl Library {
     pub(crate) fn release(&self, number: u64) -> Result<(), Fault> {
         let found = lock(&self.taken).remove(&number);
         found.map(drop).ok_or_else(|| handle("message", number))
+    }
+
+    /// Keeps memory that the program writes a message into, and gives its number.
+    pub(crate) fn keep_reserved(&self, reservation: Reservation) -> u64 {
+        let number = self.number();
+        lock(&self.reserved).insert(number, reservation);
+        number
+    }
+
+    /// Takes a reservation out, of which `used` bytes are to be sent. It stays where it has fewer.
+    pub(crate) fn unreserve(&self, number: u64, used: usize) -> Result<Reservation, Fault> {
+        let mut reserved = lock(&self.reserved);
+        let Entry::Occupied(entry) = reserved.entry(number) else {
+            return Err(handle("reservation", number));
+        };
+        match entry.get().len() {
+            room if used <= room => Ok(entry.remove()),
+            room => Err(Fault::argument(format!(
+                "length is {used}, and {room} bytes are reserved"
+            ))),
+        }
     }
 
     /// Keeps an offer, and gives its key.
