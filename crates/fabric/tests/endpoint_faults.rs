@@ -4,7 +4,6 @@
 mod support;
 
 use std::os::fd::AsRawFd;
-use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,6 +11,7 @@ use std::time::{Duration, Instant};
 use mgn_fabric::endpoint::{Endpoint, How, Joined, LinkId, Wanted};
 use mgn_fabric::{Address, Error, Listener};
 use support::links::{accept, ALL};
+use support::networks;
 use support::other::{ready, told, Apart, Other, Part};
 use support::*;
 
@@ -400,57 +400,48 @@ fn unplugged(endpoint: &Endpoint, link: LinkId) {
 #[test]
 fn an_unplugged_peer_is_noticed_while_nobody_calls() {
     let _alone = alone();
-    let tried = Command::new("unshare").args(["-n", "ip", "link"]).output();
-    if !tried.is_ok_and(|tried| tried.status.success()) {
-        eprintln!("SKIPPED: an unplugged peer needs networks of its own, which takes root, unshare and ip");
+    if !networks::are_there() {
         return;
     }
-    let run = |program: &str, arguments: &str| {
-        let done = Command::new(program).args(arguments.split(' ')).output();
-        let done = done.unwrap_or_else(|error| panic!("{program}: {error}"));
-        let said = String::from_utf8_lossy(&done.stderr).into_owned();
-        assert!(done.status.success(), "{program} {arguments}: {said}");
-    };
-    let address: Address = "tcp:10.77.9.1:4242".parse().unwrap();
+    // Whom memory or a unix socket leads to is on no other machine.
+    thread::scope(|scope| {
+        for (kind, place) in [(TCP4, "tcp:10.77.9.1:4242"), (TLS, "tls:10.77.9.1:4242")] {
+            for sending in ["idle", "send"] {
+                let kind = kind.clone();
+                scope.spawn(move || unplug(&kind, &place.parse().unwrap(), sending));
+            }
+        }
+    });
+}
+
+fn unplug(kind: &Kind, address: &Address, sending: &str) {
     let apart = Apart {
         network: true,
         ..Apart::default()
     };
-    for sending in ["idle", "send"] {
-        let mut both = ["plugged server", "plugged client"]
-            .map(|role| Other::spawn(role, &TCP4, &address, apart));
-        let [one, other] = both.each_ref().map(|end| end.child.id());
-        run(
-            "ip",
-            &format!("link add plug netns {one} type veth peer name plug netns {other}"),
-        );
-        for (pid, host) in [(one, 1), (other, 2)] {
-            let inside = |what: &str| run("nsenter", &format!("-t {pid} -n ip {what}"));
-            inside(&format!("addr add 10.77.9.{host}/24 dev plug"));
-            inside("link set plug up");
-        }
-        both[0].tell("go");
-        both[0].news().expect("the server listens");
-        both[1].tell("go");
-        for end in &both {
-            end.news().expect("they have a link");
-        }
-        // Until then, all is well: a silent machine is one that is asked and does not answer.
-        thread::sleep(SILENCE * 2);
-        run("nsenter", &format!("-t {one} -n ip link set plug down"));
-        for end in &mut both {
-            end.tell(sending);
-        }
-        for end in &both {
-            let said = end.news().expect("it ends well");
-            let (took, end) = said.split_once(' ').unwrap();
-            assert!(end.contains("Closed"), "{sending}: {said}");
-            let took = Duration::from_millis(took.parse().unwrap());
-            assert!(
-                took < SILENCE + Duration::from_millis(1500),
-                "{sending}: {said}"
-            );
-        }
+    let mut both =
+        ["plugged server", "plugged client"].map(|role| Other::spawn(role, kind, address, apart));
+    let [one, other] = both.each_ref().map(|end| end.child.id());
+    networks::plug("plug", [(one, "10.77.9.1"), (other, "10.77.9.2")]);
+    both[0].tell("go");
+    both[0].news().expect("the server listens");
+    both[1].tell("go");
+    for end in &both {
+        end.news().expect("they have a link");
+    }
+    // Until then, all is well: a silent machine is one that is asked and does not answer.
+    thread::sleep(SILENCE * 2);
+    networks::ip(one, "link set plug down");
+    for end in &mut both {
+        end.tell(sending);
+    }
+    for end in &both {
+        let said = end.news().expect("it ends well");
+        let (took, end) = said.split_once(' ').unwrap();
+        assert!(end.contains("Closed"), "{kind} {sending}: {said}");
+        let took = Duration::from_millis(took.parse().unwrap());
+        let most = SILENCE + Duration::from_millis(1500);
+        assert!(took < most, "{kind} {sending}: {said}");
     }
 }
 

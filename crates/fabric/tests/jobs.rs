@@ -1,5 +1,7 @@
 //! Jobs of real processes. The processes are this test program again, running [`child`].
 
+mod support;
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,6 +11,7 @@ use std::time::{Duration, Instant};
 use mgn_fabric::endpoint::{How, LinkId, Wanted};
 use mgn_fabric::job::{Job, Member};
 use mgn_fabric::{Error, Token};
+use support::networks::{self, Network};
 
 const TASK: &str = "MGN_TEST_TASK";
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -178,7 +181,18 @@ fn command(launcher: &[&str], task: &str) -> Command {
 }
 
 fn start(names: &Names, hosts: &Path, rank: u32, task: &str, settings: &[(&str, &str)]) -> Child {
-    let mut command = command(&[], task);
+    start_by(&[], names, hosts, rank, task, settings)
+}
+
+fn start_by(
+    launcher: &[&str],
+    names: &Names,
+    hosts: &Path,
+    rank: u32,
+    task: &str,
+    settings: &[(&str, &str)],
+) -> Child {
+    let mut command = command(launcher, task);
     command
         .env("MGN_HOSTFILE", hosts)
         .env("MGN_RANK", rank.to_string())
@@ -274,6 +288,46 @@ fn several_hosts() {
     assert!(!output.status.success());
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains("needs a secret"), "{text}");
+}
+
+/// Hosts with networks of their own, which two cables join. One of them is not to be used, or is the second choice.
+#[test]
+fn hosts_with_several_interfaces() {
+    if !networks::are_there() {
+        return;
+    }
+    let networks = [Network::new(), Network::new()];
+    let [one, other] = networks.each_ref().map(Network::pid);
+    networks::plug("wire", [(one, "10.77.8.1"), (other, "10.77.8.2")]);
+    networks::plug("spare", [(one, "10.77.7.1"), (other, "10.77.7.2")]);
+    let names = Names::new();
+    let hosts = names.hostfile("10.77.8.1 slots=2\n10.77.8.2 slots=2\n");
+    let token = names.folder().join("token");
+    Token::generate().write(&token).unwrap();
+    for tls in ["0", "1"] {
+        for (choice, used) in [
+            ("wire,spare", "wire 10.77.8.{}, spare 10.77.7.{}"),
+            ("^lo,spare", "wire 10.77.8.{}"),
+        ] {
+            let settings = [
+                ("MGN_TOKEN_FILE", token.to_str().unwrap()),
+                ("MGN_INTERFACES", choice),
+                ("MGN_TLS", tls),
+            ];
+            let start = |rank: u32| {
+                let pid = networks[rank as usize / 2].pid().to_string();
+                let inside = ["nsenter", "-t", &pid, "-n"];
+                start_by(&inside, &names, &hosts, rank, "all", &settings)
+            };
+            let children: Vec<Child> = (0..4).map(start).collect();
+            for (rank, child) in children.into_iter().enumerate() {
+                let text = finish(child);
+                let host = (1 + rank / 2).to_string();
+                let wanted = format!("of 4 done [{}]", used.replace("{}", &host));
+                assert!(text.contains(&wanted), "{choice}: {text}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 pub mod links;
+pub mod networks;
 pub mod other;
 
 use std::fmt;

@@ -1,0 +1,68 @@
+//! Networks that processes have for themselves, and links between them.
+
+use std::process::{Child, Command, Stdio};
+
+/// False, with a message, where there can be none.
+pub fn are_there() -> bool {
+    let try_one = ["-n", "sh", "-c", "nsenter -t $$ -n ip link"];
+    let tried = Command::new("unshare").args(try_one).output();
+    let are_there = tried.is_ok_and(|tried| tried.status.success());
+    if !are_there {
+        eprintln!("SKIPPED: networks of their own take root, unshare, nsenter and ip");
+    }
+    are_there
+}
+
+fn run(program: &str, arguments: &str) {
+    let done = Command::new(program).args(arguments.split(' ')).output();
+    let done = done.unwrap_or_else(|error| panic!("{program}: {error}"));
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success(), "{program} {arguments}: {said}");
+}
+
+/// Says something to `ip` in the network of a process.
+pub fn ip(pid: u32, what: &str) {
+    run("nsenter", &format!("-t {pid} -n ip {what}"));
+}
+
+/// Lays a cable between the networks of two processes, whose interfaces it gives this name and these addresses.
+pub fn plug(name: &str, ends: [(u32, &str); 2]) {
+    let [one, other] = ends.map(|(pid, _)| pid);
+    run(
+        "ip",
+        &format!("link add {name} netns {one} type veth peer name {name} netns {other}"),
+    );
+    for (pid, address) in ends {
+        ip(pid, &format!("addr add {address}/24 dev {name}"));
+        ip(pid, &format!("link set {name} up"));
+    }
+}
+
+/// A network for several processes. It ends with this.
+pub struct Network(Child);
+
+impl Network {
+    pub fn new() -> Network {
+        let mut command = Command::new("unshare");
+        command.args(["-n", "cat"]).stdin(Stdio::piped());
+        let network = Network(command.stdout(Stdio::null()).spawn().unwrap());
+        let of = |process: &str| std::fs::read_link(format!("/proc/{process}/ns/net")).unwrap();
+        while of(&network.pid().to_string()) == of("self") {
+            std::thread::yield_now();
+        }
+        ip(network.pid(), "link set lo up");
+        network
+    }
+
+    /// A process in it.
+    pub fn pid(&self) -> u32 {
+        self.0.id()
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
