@@ -1,8 +1,10 @@
 //! Private memory for messages that travel through sockets and files.
 
-use std::alloc::{alloc_zeroed, dealloc, handle_alloc_error, Layout};
+use std::alloc::{alloc_zeroed, dealloc, Layout};
 use std::ptr::{self, NonNull};
 use std::sync::Mutex;
+
+use crate::Error;
 
 /// Where a message's first byte is aligned to, in chunks of every kind.
 pub(crate) const ALIGN: usize = 64;
@@ -26,19 +28,17 @@ unsafe impl Send for Block {}
 unsafe impl Sync for Block {}
 
 impl Block {
-    pub(crate) fn new(size: usize) -> Block {
-        let layout = Block::layout(size).expect("sizes are checked against limits");
-        Block::try_new(size).unwrap_or_else(|| handle_alloc_error(layout))
-    }
-
-    /// None where there is no memory for so many bytes.
-    pub(crate) fn try_new(size: usize) -> Option<Block> {
-        let layout = Block::layout(size)?;
+    /// How large it is may be a peer's to say.
+    ///
+    /// # Errors
+    /// [`Error::NoMemory`].
+    pub(crate) fn new(size: usize) -> Result<Block, Error> {
+        let layout = Block::layout(size).ok_or(Error::NoMemory(size))?;
         // SAFETY: the layout's size is not zero.
-        let whole = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let whole = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(Error::NoMemory(size))?;
         // SAFETY: there are `ALIGN` bytes more than the block's, and the next multiple is no further.
         let base = unsafe { whole.add(whole.align_offset(ALIGN)) };
-        Some(Block { whole, base, size })
+        Ok(Block { whole, base, size })
     }
 
     /// Memory that the system has not given out before is zeroed when it is touched; allocators that are asked for more alignment touch all of it.
@@ -86,7 +86,7 @@ impl Block {
 impl Drop for Block {
     fn drop(&mut self) {
         let layout = Block::layout(self.size).expect("it was allocated so");
-        // SAFETY: allocated in `try_new` with this same layout.
+        // SAFETY: allocated in `new` with this same layout.
         unsafe { dealloc(self.whole.as_ptr(), layout) }
     }
 }
@@ -118,7 +118,7 @@ impl Stock {
 
     /// A block with [`HEAD`] bytes, at least `len` bytes for a message, and padding behind it. Gives
     /// the block and the capacity of its message part.
-    pub(crate) fn take(&self, len: usize) -> (Block, usize) {
+    pub(crate) fn take(&self, len: usize) -> Result<(Block, usize), Error> {
         let mut spare = self
             .spare
             .lock()
@@ -126,10 +126,12 @@ impl Stock {
         let fit = |block: &Block| block.size() >= HEAD + len.next_multiple_of(ALIGN);
         let found = spare.iter().rposition(fit).map(|at| spare.remove(at));
         drop(spare);
-        let block =
-            found.unwrap_or_else(|| Block::new(HEAD + len.max(self.chunk).next_multiple_of(ALIGN)));
+        let block = match found {
+            Some(block) => block,
+            None => Block::new(HEAD + len.max(self.chunk).next_multiple_of(ALIGN))?,
+        };
         let capacity = (block.size() - HEAD).min(self.max);
-        (block, capacity)
+        Ok((block, capacity))
     }
 
     /// Takes a block back. Never waits: a child forked while another thread was in here would wait
@@ -156,27 +158,34 @@ mod tests {
     #[test]
     fn stock_reuses_chunks_and_one_large_block() {
         let stock = Stock::new(1000, 10_000);
-        let (first, capacity) = stock.take(10);
+        let (first, capacity) = stock.take(10).unwrap();
         assert_eq!(capacity, 1024);
         assert_eq!(first.range(HEAD, 1000) as usize % ALIGN, 0);
         let place = first.range(0, 1);
         stock.give(first);
-        let (again, _) = stock.take(1000);
+        let (again, _) = stock.take(1000).unwrap();
         assert_eq!(again.range(0, 1), place);
-        let (large, capacity) = stock.take(10_000);
+        let (large, capacity) = stock.take(10_000).unwrap();
         assert_eq!(capacity, 10_000);
         stock.give(large);
         stock.give(again);
         assert_eq!(
-            stock.take(1).0.range(0, 1),
+            stock.take(1).unwrap().0.range(0, 1),
             place,
             "small ones are preferred for small messages"
         );
     }
 
     #[test]
+    fn what_nobody_has_is_an_error() {
+        for size in [1 << 50, isize::MAX as usize, usize::MAX] {
+            assert!(matches!(Block::new(size), Err(Error::NoMemory(_))));
+        }
+    }
+
+    #[test]
     #[should_panic(expected = "outside the block")]
     fn ranges_are_checked() {
-        Block::new(64).range(60, 5);
+        Block::new(64).unwrap().range(60, 5);
     }
 }

@@ -64,6 +64,10 @@ pub enum Error {
     #[error("all {0} chunks of the connection are held by unfinished reservations")]
     NoSpace(usize),
 
+    /// The system, or a limit on this process, has no more memory.
+    #[error("there is no memory for {0} bytes")]
+    NoMemory(usize),
+
     /// A message was longer than the memory that was given to receive it. What fits was received.
     #[error("a message of {len} bytes was received into {room}")]
     Truncated { len: usize, room: usize },
@@ -112,6 +116,7 @@ impl Error {
             Error::Closed(who) => Error::Closed(who.clone()),
             Error::PeerMisbehaved(what) => Error::PeerMisbehaved(what),
             Error::Misuse(what) => Error::Misuse(what),
+            Error::NoMemory(bytes) => Error::NoMemory(*bytes),
             Error::BadRecording { path, why } => Error::BadRecording {
                 path: path.clone(),
                 why: why.clone(),

@@ -116,7 +116,7 @@ fn write_all(file: &mut File, mut pieces: &mut [IoSlice<'_>]) -> io::Result<()> 
 
 impl SendEnd for Recorder {
     fn reserve(&self, len: usize) -> Result<Room, Error> {
-        let (block, capacity) = self.stock.take(len);
+        let (block, capacity) = self.stock.take(len)?;
         Ok(Room {
             ptr: block.range(HEAD, capacity),
             capacity,
@@ -203,7 +203,7 @@ impl Player {
     }
 
     pub(crate) fn read_at(&self, place: u64, len: usize) -> Result<Message, Error> {
-        let mut block = Block::new(len);
+        let mut block = Block::new(len)?;
         let read = self
             .input
             .get_ref()
@@ -287,11 +287,11 @@ impl<R: Read> Player<R> {
 
     /// The next `len` bytes of a message.
     pub(crate) fn rest(&mut self, len: usize) -> Result<Message, Error> {
-        let mut block = Block::new(len.min(1 << 20));
+        let mut block = Block::new(len.min(1 << 20))?;
         let mut got = 0;
         while got < len {
             if got == block.size() {
-                let larger = Block::new((2 * got).min(len));
+                let larger = Block::new((2 * got).min(len))?;
                 block.copy_to(0, &larger, 0, got);
                 block = larger;
             }

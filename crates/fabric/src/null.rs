@@ -20,7 +20,7 @@ struct NullSender {
 
 impl SendEnd for NullSender {
     fn reserve(&self, len: usize) -> Result<Room, Error> {
-        let (block, capacity) = self.stock.take(len);
+        let (block, capacity) = self.stock.take(len)?;
         Ok(Room {
             ptr: block.range(HEAD, capacity),
             capacity,

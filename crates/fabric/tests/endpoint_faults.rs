@@ -1,4 +1,4 @@
-//! Endpoints in several real processes, of which one is killed, stopped, unplugged, forked, out of descriptors, or somebody else's. The other process is
+//! Endpoints in several real processes, of which one is killed, stopped, unplugged, forked, out of descriptors or memory, or somebody else's. The other process is
 //! this test program again, running [`child`] in a role.
 
 mod support;
@@ -125,6 +125,7 @@ fn child() {
             unplugged(&endpoint, link);
         }
         "few descriptors" => few_descriptors(&kind),
+        "little memory" => little_memory(&kind, &address),
         "forks" => forks(&kind),
         other => panic!("no role {other}"),
     }
@@ -528,6 +529,70 @@ fn few_descriptors(kind: &Kind) {
     other.recv(Wanted::new(there, 1), &mut into).unwrap();
     assert!(&into == b"at last" && failed > 2, "{failed}");
     ready(&format!("worked again after {failed}"));
+}
+
+/// A message that is said to be longer than all memory, and links for which there is none.
+#[test]
+fn running_out_of_memory_is_an_error_and_passes() {
+    let _alone = alone();
+    for kind in ALL {
+        let endpoint = Endpoint::new().unwrap();
+        let (listener, _folder) = kind.listen();
+        let mut other = Other::spawn("little memory", &kind, listener.address(), Apart::default());
+        let link = accept(&endpoint, &listener);
+        let mut early = vec![0; PIECE];
+        let nowhere = std::ptr::NonNull::<u8>::dangling().as_ptr();
+        let pieces = [(early.as_mut_ptr(), PIECE), (nowhere, 1 << 50)];
+        // SAFETY: what goes early is there, and nobody asks for the rest: the message is offered, and never accepted.
+        let huge = unsafe { endpoint.isend(link, 1, &pieces, How::default()) };
+        let huge = huge.unwrap().expect("it is too long to go at once");
+        endpoint.send(link, 2, b"short", How::default()).unwrap();
+        let said = thread::scope(|scope| {
+            let more = scope.spawn(|| {
+                // Those that have no memory come as far as they come.
+                while let Ok(Some(incoming)) = listener.accept_timeout(SILENCE) {
+                    let _ = endpoint.accept(incoming);
+                }
+            });
+            let said = other.news();
+            more.join().unwrap();
+            said
+        });
+        assert_eq!(said.as_deref(), Some("all were errors"), "{kind}");
+        assert!(other.child.wait().unwrap().success(), "{kind}");
+        let end = endpoint.wait(huge, Some(PATIENCE));
+        assert!(matches!(end, Err(Error::Closed(_))), "{kind}: {end:?}");
+    }
+}
+
+/// Address space that this process may have beside what it has; None: any.
+fn limit_memory(spare: Option<u64>) {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let used = pages.split(' ').next().unwrap().parse::<u64>().unwrap() * 4096;
+    let limit = libc::rlimit {
+        rlim_cur: spare.map_or(libc::RLIM_INFINITY, |spare| used + spare),
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // SAFETY: the structure lives for the call.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) }, 0);
+}
+
+fn little_memory(kind: &Kind, address: &Address) {
+    let endpoint = Endpoint::new().unwrap();
+    let link = join(&endpoint, kind, address).unwrap();
+    let claimed = Wanted::new(link, 1);
+    let taken = endpoint.take(&claimed, Some(PATIENCE));
+    assert!(matches!(taken, Err(Error::NoMemory(_))), "{taken:?}");
+    // It is still there, and disturbs nothing.
+    assert!(endpoint.peek(&claimed, Some(PATIENCE)).unwrap().is_some());
+    endpoint.recv(Wanted::new(link, 2), &mut [0; 5]).unwrap();
+    // Shared memory for a link is more than this, buffers for sockets are less.
+    limit_memory(Some(2 << 20));
+    let joined = join(&endpoint, kind, address);
+    limit_memory(None);
+    assert_eq!(joined.is_err(), kind.is_shm(), "{joined:?}");
+    join(&endpoint, kind, address).unwrap();
+    ready("all were errors");
 }
 
 #[test]

@@ -52,8 +52,8 @@ impl Body {
     }
 
     /// The parts of one message, `len` bytes in all, in memory of our own.
-    pub(crate) fn joined(parts: Vec<Body>, len: usize) -> Body {
-        let block = Block::new(len);
+    pub(crate) fn joined(parts: Vec<Body>, len: usize) -> Result<Body, Error> {
+        let block = Block::new(len)?;
         let mut at = 0;
         for part in &parts {
             if let Some(bytes) = part.as_ptr() {
@@ -62,7 +62,7 @@ impl Body {
             }
             at += part.len();
         }
-        Body::Held(Message::of_block(block, len))
+        Ok(Body::Held(Message::of_block(block, len)))
     }
 
     pub(crate) fn len(&self) -> usize {

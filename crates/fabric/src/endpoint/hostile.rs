@@ -47,6 +47,7 @@ fn liar(endpoint: &Endpoint) -> (LinkId, Liar) {
         Limits::usual(&Transport::Unix),
         None,
     );
+    let link = link.unwrap();
     let link = endpoint.shared.add(AnyLink::Stream(Box::new(link)));
     (link.unwrap(), Liar { data, control })
 }

@@ -143,7 +143,7 @@ impl Endpoint {
             control.peer,
             limits,
             way.credentials,
-        ))))
+        )?)))
     }
 
     /// Makes a link from which the messages come that were recorded in a file, in their order and with their tags, and then [`Error::Closed`]. Gives the
@@ -251,7 +251,7 @@ impl Endpoint {
             control.peer,
             first.limits,
             first.way.credentials,
-        );
+        )?;
         Ok(Joined::Link(
             self.shared.add(AnyLink::Stream(Box::new(link)))?,
             first.name,

@@ -292,7 +292,7 @@ impl Endpoint {
     /// The next message, where it lies if its sender could put it there. Its memory is the sender's again when it is dropped.
     ///
     /// # Errors
-    /// As for [`Endpoint::recv`].
+    /// As for [`Endpoint::recv`]; [`Error::NoMemory`] for a message longer than this process can hold, which stays to be received otherwise.
     pub fn take(
         &self,
         wanted: &Wanted,
@@ -316,7 +316,7 @@ impl Endpoint {
             return Ok(Some(Received { status, body }));
         }
         // Too long to lie anywhere: it is fetched.
-        let block = crate::block::Block::new(status.len);
+        let block = crate::block::Block::new(status.len)?;
         let start = block.range(0, status.len);
         let exactly = Wanted::new(status.link, status.tag);
         // SAFETY: the block lives until the request has ended.

@@ -81,7 +81,7 @@ impl Carrier for OwnLink {
             }
             (_, Some(message)) => Body::Held(message),
             _ => {
-                let block = Block::new(len);
+                let block = Block::new(len)?;
                 let start = block.range(0, len);
                 // SAFETY: the block has so many bytes.
                 unsafe { payload.memory.gather(payload.offset, start, len) };

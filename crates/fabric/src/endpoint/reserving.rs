@@ -45,9 +45,7 @@ impl Written {
 
     /// Memory of this process's own.
     pub(crate) fn private(len: usize) -> Result<Written, Error> {
-        let block = Block::try_new(len).ok_or_else(|| {
-            Error::io(format!("cannot reserve {len} bytes"))(std::io::ErrorKind::OutOfMemory.into())
-        })?;
+        let block = Block::new(len)?;
         Ok(Written {
             start: block.range(0, len),
             len,
@@ -101,7 +99,7 @@ impl Endpoint {
     /// Memory for a message of up to `len` bytes to a link's peer. Never waits: where the memory that both share is used up, it is this process's own.
     ///
     /// # Errors
-    /// [`Error::Misuse`] for a link that was closed; [`Error::Io`] where there is no memory.
+    /// [`Error::Misuse`] for a link that was closed; [`Error::NoMemory`].
     pub fn reserve(&self, to: LinkId, len: usize) -> Result<Reservation, Error> {
         let extent = self.shared.state().engine.reserve(to, len)?;
         let written = match extent {

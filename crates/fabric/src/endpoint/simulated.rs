@@ -165,7 +165,7 @@ impl Carrier for Simulated {
                 return Ok(Some((head, Body::Placed(bytes.len()))));
             }
         }
-        let mut block = Block::new(bytes.len());
+        let mut block = Block::new(bytes.len())?;
         block.bytes_mut(0, bytes.len()).copy_from_slice(&bytes);
         Ok(Some((
             head,

@@ -120,13 +120,13 @@ impl StreamLink {
         control: Arc<Peer>,
         limits: Limits,
         credentials: Option<Credentials>,
-    ) -> StreamLink {
-        StreamLink {
+    ) -> Result<StreamLink, Error> {
+        Ok(StreamLink {
             control,
             direct: Direct::new(&data, credentials, &limits),
             limits,
             data,
-            buffer: Block::new(BUFFER),
+            buffer: Block::new(BUFFER)?,
             start: 0,
             end: 0,
             incoming: None,
@@ -140,7 +140,7 @@ impl StreamLink {
             used: Credit::default(),
             lent: Credit::default(),
             due: Credit::default(),
-        }
+        })
     }
 
     /// Whether something has been read and not handled.
@@ -269,7 +269,7 @@ impl StreamLink {
         }
         let into = match placer(&head, len) {
             Some(place) => Place::Direct(place),
-            None => Place::Block(Block::new(len)),
+            None => Place::Block(Block::new(len)?),
         };
         let start = self.buffer.range(self.start, here);
         // SAFETY: both have at least `here` bytes.
@@ -658,20 +658,10 @@ mod tests {
         };
         let ([data, far_data], [control, far_control]) = (channel(), channel());
         let mut engines = [Engine::new(), Engine::new()];
-        let links = [
-            engines[0].add_link(StreamLink::new(
-                data,
-                control,
-                Limits::usual(&crate::Transport::Unix),
-                None,
-            )),
-            engines[1].add_link(StreamLink::new(
-                far_data,
-                far_control,
-                Limits::usual(&crate::Transport::Unix),
-                None,
-            )),
-        ];
+        let limits = || Limits::usual(&crate::Transport::Unix);
+        let near = StreamLink::new(data, control, limits(), None).unwrap();
+        let far = StreamLink::new(far_data, far_control, limits(), None).unwrap();
+        let links = [engines[0].add_link(near), engines[1].add_link(far)];
         (engines, links, wires)
     }
 

@@ -4,6 +4,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::block::Block;
+use crate::Error;
 
 /// The receiver's memory. Buffers are made when first needed, never more than were agreed, and come
 /// back when their last message is dropped.
@@ -47,21 +48,22 @@ impl Home {
     }
 
     /// A buffer; None while all are lent, after waiting for `timeout`.
-    pub(crate) fn take(&self, timeout: Duration) -> Option<Block> {
+    pub(crate) fn take(&self, timeout: Duration) -> Option<Result<Block, Error>> {
         self.wait(timeout, |state| {
             if let Some(block) = state.spare.pop() {
-                return Some(block);
+                return Some(Ok(block));
             }
             (state.made < self.most).then(|| {
-                state.made += 1;
-                Block::new(self.buffer)
+                let block = Block::new(self.buffer);
+                state.made += usize::from(block.is_ok());
+                block
             })
         })
     }
 
     /// Memory for a message of `len` bytes, more than a buffer holds: a block that was used before
     /// and is large enough, or a small one to begin with. None while too much is lent.
-    pub(crate) fn take_large(&self, len: usize, timeout: Duration) -> Option<Block> {
+    pub(crate) fn take_large(&self, len: usize, timeout: Duration) -> Option<Result<Block, Error>> {
         self.wait(timeout, |state| {
             if state.large_out > 0 && state.large_out + len > self.large_most {
                 return None;
@@ -71,21 +73,23 @@ impl Home {
                 .iter()
                 .position(|block| block.size() >= len);
             let block = match fit {
-                Some(at) => state.large_spare.swap_remove(at),
+                Some(at) => Ok(state.large_spare.swap_remove(at)),
                 None => Block::new(self.buffer),
             };
-            state.large_out += block.size();
+            state.large_out += block.as_ref().map_or(0, Block::size);
             Some(block)
         })
     }
 
-    /// A block twice as long, at most `len`, with the first `used` bytes of `block`.
-    pub(crate) fn grow(&self, block: Block, used: usize, len: usize) -> Block {
-        let larger = Block::new((block.size() * 2).min(len));
+    /// Makes a block twice as long, at most `len`. Its first `used` bytes stay.
+    pub(crate) fn grow(&self, block: &mut Block, used: usize, len: usize) -> Result<(), Error> {
+        let larger = Block::new((block.size() * 2).min(len))?;
         block.copy_to(0, &larger, 0, used);
         let mut state = self.state();
         state.large_out += larger.size() - block.size();
-        larger
+        drop(state);
+        *block = larger;
+        Ok(())
     }
 
     pub(crate) fn give(&self, block: Block, large: bool) {
@@ -131,8 +135,8 @@ mod tests {
     #[test]
     fn lends_no_more_than_agreed() {
         let home = Home::new(1000, 2500, 5000);
-        let first = home.take(Duration::ZERO).unwrap();
-        let _second = home.take(Duration::ZERO).unwrap();
+        let first = home.take(Duration::ZERO).unwrap().unwrap();
+        let _second = home.take(Duration::ZERO).unwrap().unwrap();
         assert!(home.take(Duration::from_millis(1)).is_none());
         home.give(first, false);
         assert!(home.take(Duration::ZERO).is_some());
@@ -141,10 +145,10 @@ mod tests {
     #[test]
     fn long_messages_grow_and_are_bounded() {
         let home = Home::new(1000, 2000, 5000);
-        let mut block = home.take_large(3500, Duration::ZERO).unwrap();
+        let mut block = home.take_large(3500, Duration::ZERO).unwrap().unwrap();
         while block.size() < 3500 {
             let size = block.size();
-            block = home.grow(block, size, 3500);
+            home.grow(&mut block, size, 3500).unwrap();
         }
         assert_eq!(block.size(), 3500);
         assert!(
@@ -154,7 +158,10 @@ mod tests {
         let place = block.range(0, 1);
         home.give(block, true);
         assert_eq!(
-            home.take_large(3000, Duration::ZERO).unwrap().range(0, 1),
+            home.take_large(3000, Duration::ZERO)
+                .unwrap()
+                .unwrap()
+                .range(0, 1),
             place
         );
     }

@@ -145,7 +145,7 @@ impl StreamReceiver {
         let got = self.end - self.start - HEADER;
         let mut large = Large { block, len, got: 0 };
         while large.block.size() < got {
-            large.block = home.grow(large.block, 0, whole);
+            home.grow(&mut large.block, 0, whole)?;
         }
         if let Some(current) = &self.current {
             current
@@ -165,8 +165,10 @@ impl StreamReceiver {
         };
         let whole = frame(large.len) - HEADER;
         while large.got < whole {
-            if large.got == large.block.size() {
-                large.block = self.home.grow(large.block, large.got, whole);
+            let is_full = large.got == large.block.size();
+            if is_full && self.home.grow(&mut large.block, large.got, whole).is_err() {
+                self.large = Some(large);
+                return Err(Errno::NOMEM);
             }
             let room = large.block.size().min(whole) - large.got;
             match read(&self.peer, large.block.bytes_mut(large.got, room)) {
@@ -194,12 +196,12 @@ impl StreamReceiver {
     fn patiently(
         &self,
         deadline: &Deadline,
-        mut take: impl FnMut(Duration) -> Option<Block>,
+        mut take: impl FnMut(Duration) -> Option<Result<Block, Error>>,
     ) -> Result<Option<Block>, Error> {
         let start = Instant::now();
         loop {
             if let Some(block) = take(deadline.left(PULSE)) {
-                return Ok(Some(block));
+                return block.map(Some);
             }
             if deadline.passed() {
                 return Ok(None);

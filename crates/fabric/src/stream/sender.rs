@@ -62,7 +62,7 @@ impl StreamSender {
 
 impl SendEnd for StreamSender {
     fn reserve(&self, len: usize) -> Result<Room, Error> {
-        let (block, capacity) = self.stock.take(len);
+        let (block, capacity) = self.stock.take(len)?;
         Ok(Room {
             ptr: block.range(HEAD, capacity),
             capacity,

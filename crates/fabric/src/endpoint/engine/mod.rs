@@ -346,8 +346,10 @@ impl<C: Carrier> Engine<C> {
         for inbound in &mut link.inbound {
             if let Target::Held(parts) = &mut inbound.target {
                 if inbound.got == inbound.len {
-                    let body = Body::joined(std::mem::take(parts), inbound.len);
-                    self.queues.complete_offer(id, inbound.id, body);
+                    // Where there is no memory for it, it is lost with its link.
+                    if let Ok(body) = Body::joined(std::mem::take(parts), inbound.len) {
+                        self.queues.complete_offer(id, inbound.id, body);
+                    }
                 }
             }
         }
