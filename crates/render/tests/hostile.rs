@@ -1,5 +1,8 @@
 //! Commands whose arguments no client sends: whatever they are, they end the session or leave an error, and the renderer stays in order.
 
+// The encoder copies what it is pointed at, and the tests point at their own values.
+#![allow(clippy::undocumented_unsafe_blocks)]
+
 mod support;
 
 use mgn_wire::{gl::*, hello::api, ops};
