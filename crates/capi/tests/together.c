@@ -1,4 +1,4 @@
-/* Several processes: threads that share connections and have some of their own, memory that others write to, a broadcast from each. */
+/* Several processes: threads that share connections and have some of their own, messages in place, memory that others write to, a broadcast from each. */
 #include "../examples/check.h"
 
 #include <pthread.h>
@@ -57,6 +57,37 @@ static void *exchange(void *tag)
 }
 
 /* Several threads receive whatever comes by one tag: each message goes to one of them. */
+/* Likewise with messages that are written where they are sent from, and taken where they lie. Nobody waits for their requests. */
+static void *in_place(void *tag)
+{
+    uint64_t number = 100 + *(int *)tag;
+    for (int round = 0; round < ROUNDS; round++) {
+        size_t len = length(round);
+        for (int other = 0; other < size; other++) {
+            mgn_reservation reservation, unused;
+            void *room, *nothing;
+            CHECK(mgn_reserve(conns[other], LONGEST, &room, &reservation));
+            CHECK(mgn_reserve(conns[other], len, &nothing, &unused));
+            memset(room, (int)number + round + rank, len);
+            memset(nothing, 0, len);
+            CHECK(mgn_commit(reservation, len, number, 0, NULL));
+            CHECK(mgn_discard(unused));
+        }
+        for (int other = 0; other < size; other++) {
+            mgn_message message;
+            mgn_status status;
+            const void *data;
+            CHECK(mgn_take(conns[other], number, 0, PATIENCE, &data, &status, &message));
+            require(status.length == len && status.conn == conns[other], "a message is another one");
+            const char *bytes = data;
+            char wanted = (char)(number + round + other);
+            require(len == 0 || (bytes[0] == wanted && bytes[len - 1] == wanted), "a message is damaged");
+            CHECK(mgn_release(message));
+        }
+    }
+    return NULL;
+}
+
 static int got[64];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -211,6 +242,7 @@ int main(void)
     for (int other = 0; other < size; other++)
         CHECK(mgn_open(NULL, other, PATIENCE, &conns[other]));
     in_threads(exchange);
+    in_threads(in_place);
 
     /* As many messages as all threads together receive, from all ranks. */
     pthread_t threads[THREADS];
