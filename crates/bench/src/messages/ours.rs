@@ -101,7 +101,7 @@ pub fn transport(name: &str) -> Transport {
 
 impl Ours {
     pub fn new(end: &End, way: &str, address: &str) -> Result<Ours> {
-        let (name, in_place) = match way.strip_suffix("-taken") {
+        let (name, in_place) = match way.strip_suffix("-placed") {
             Some(name) => (name, true),
             None => (way, false),
         };
@@ -188,16 +188,22 @@ impl Ours {
         Ok(())
     }
 
-    fn place(&mut self) -> Result<()> {
-        for at in 0..self.buffers.out.len() {
+    fn place(&mut self, turn: u64) -> Result<()> {
+        let (size, mut sends) = (self.buffers.out[0].len(), Vec::new());
+        for _ in 0..self.buffers.out.len() {
             if self.rank == 0 {
-                self.endpoint
-                    .send(self.link, DATA, &self.buffers.out[at], How::default())?;
+                let mut room = self.endpoint.reserve(self.link, size)?;
+                // SAFETY: it has so many bytes.
+                unsafe { room.as_mut_ptr().write_bytes(turn as u8, size) };
+                sends.extend(room.commit(size, DATA, How::default())?);
             } else {
                 let taken = self.take()?;
                 // SAFETY: it has so many bytes, and this program's sender lets them be.
                 read_all(unsafe { std::slice::from_raw_parts(taken.as_ptr(), taken.len()) });
             }
+        }
+        for send in sends {
+            self.endpoint.wait(send, None)?;
         }
         self.acknowledge()
     }
@@ -205,7 +211,15 @@ impl Ours {
     /// Seconds waited after computing.
     fn overlap(&mut self, compute: f64) -> Result<f64> {
         let receive = (!self.in_place).then(|| self.irecv(0));
-        let send = self.isend(0)?;
+        let send = match self.in_place {
+            true => {
+                // What is written there counts as computing.
+                let size = self.buffers.out[0].len();
+                let room = self.endpoint.reserve(self.link, size)?;
+                room.commit(size, DATA, How::default())?
+            }
+            false => self.isend(0)?,
+        };
         spin(compute);
         let start = Instant::now();
         match receive {
@@ -236,7 +250,7 @@ impl Pair for Ours {
     fn turn(&mut self, turn: u64, compute: f64) -> Result<f64> {
         match self.test {
             Test::Latency => self.latency()?,
-            Test::Place => self.place()?,
+            Test::Place => self.place(turn)?,
             Test::Overlap => return self.overlap(compute),
             _ => self.stream(turn)?,
         }

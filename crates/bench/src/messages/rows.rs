@@ -5,7 +5,7 @@ use crate::measure::{Test, Unit, TIMES};
 /// A way of sending messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Endpoints, over a transport; `-taken`: messages are received where they lie.
+    /// Endpoints, over a transport; `-placed`: messages are written where they are sent from, and read where they lie.
     Ours(&'static str),
     OpenMpi(&'static [&'static str]),
     /// What `UCX_TLS` is, and which of its two ways.
@@ -75,7 +75,7 @@ const UCX_SHM: &str = "posix,cma,self";
 const UCX_TCP: &str = "tcp,self";
 
 const SHM: Named = ("shm", Way::Ours("shm"));
-const TAKEN: Named = ("shm, taken", Way::Ours("shm-taken"));
+const PLACED: Named = ("shm, in place", Way::Ours("shm-placed"));
 const TCP: Named = ("tcp", Way::Ours("tcp"));
 const UNIX: Named = ("unix", Way::Ours("unix"));
 const MPI: Named = ("Open MPI", Way::OpenMpi(CMA));
@@ -90,10 +90,10 @@ const RAW_MEMORY: Named = ("raw read", Way::Raw("raw-memory"));
 
 const BY_SHM: &[Named] = &[SHM, MPI, MPI_NO_CMA];
 const BY_SHM_UCX: &[Named] = &[SHM, MPI, MPI_NO_CMA, TAG, AM];
-const IN_PLACE: &[Named] = &[TAKEN, RAW_MEMORY];
+const IN_PLACE: &[Named] = &[PLACED, RAW_MEMORY];
 const BY_TCP: &[Named] = &[TCP, RAW_TCP, MPI_BY_TCP, TAG_TCP];
 const BY_UNIX: &[Named] = &[UNIX, RAW_UNIX, MPI_BY_TCP, TAG_TCP];
-const SHM_OVERLAP: &[Named] = &[SHM, TAKEN, MPI, MPI_NO_CMA];
+const SHM_OVERLAP: &[Named] = &[SHM, PLACED, MPI, MPI_NO_CMA];
 const TCP_OVERLAP: &[Named] = &[TCP, MPI_BY_TCP];
 const UNIX_OVERLAP: &[Named] = &[UNIX];
 
@@ -147,7 +147,7 @@ pub fn all() -> Vec<Row> {
         ("in place, 64 KiB", 64 * KIB),
         ("in place, 1 MiB", MIB),
     ] {
-        let claims = vec![("shm, taken", Of("raw read", 0.9))];
+        let claims = vec![("shm, in place", Of("raw read", 0.9))];
         rows.push(row(name, Place, size, IN_PLACE, claims));
     }
     let of_raw = |way, raw| vec![(way, Of(raw, 0.95))];
@@ -167,13 +167,13 @@ pub fn all() -> Vec<Row> {
             "overlap, 32 KiB",
             32 * KIB,
             SHM_OVERLAP,
-            vec![("shm", AtLeast(0.99)), ("shm, taken", AtLeast(0.99))],
+            vec![("shm", AtLeast(0.99)), ("shm, in place", AtLeast(0.99))],
         ),
         (
             "overlap, 1 MiB",
             MIB,
             SHM_OVERLAP,
-            vec![("shm", AtLeast(0.95)), ("shm, taken", AtLeast(0.99))],
+            vec![("shm", AtLeast(0.95)), ("shm, in place", AtLeast(0.99))],
         ),
         (
             "tcp, overlap, 32 KiB",
