@@ -203,10 +203,16 @@ fn a_peer_killed_in_the_middle_ends_everything_and_leaves_nothing() {
             );
             other.signal(libc::SIGKILL);
             let start = Instant::now();
-            for request in pending {
-                let end = endpoint.wait(request, Some(PATIENCE));
-                assert!(matches!(end, Err(Error::Closed(_))), "{kind:?}: {end:?}");
+            let mut closed = 0;
+            for (at, request) in pending.into_iter().enumerate() {
+                match endpoint.wait(request, Some(PATIENCE)) {
+                    Err(Error::Closed(_)) => closed += 1,
+                    // There was still room for it.
+                    Ok(Some(_)) if at >= first.len() => {}
+                    end => panic!("{kind:?}: {end:?}"),
+                }
             }
+            assert!(closed > 500, "{kind:?}: {closed}");
             let end = waits.join().unwrap();
             assert!(matches!(end, Err(Error::Closed(_))), "{kind:?}: {end:?}");
             assert!(
