@@ -16,7 +16,7 @@ use crate::wait::poll;
 
 /// How often it looks while it watches, at first and at last.
 const WATCH: Duration = Duration::from_micros(50);
-const WATCH_MAX: Duration = Duration::from_micros(3200);
+const WATCH_MAX: Duration = Duration::from_micros(400);
 
 /// How long it looks then whether the program calls: a microsecond or two.
 const GLANCE: u32 = 64;
