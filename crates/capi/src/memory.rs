@@ -7,7 +7,7 @@ use mgn_fabric::endpoint::{Endpoint, Key, Piece};
 
 use crate::arguments::{input, link, out};
 use crate::connections::mgn_conn;
-use crate::fault::call;
+use crate::fault::{call, Fault};
 use crate::library::Library;
 use crate::requests::{begin, mgn_request};
 
@@ -40,8 +40,8 @@ pub unsafe extern "C" fn mgn_withdraw(key: *const mgn_key) -> c_int {
     call(|| {
         let library = Library::current()?;
         // SAFETY: as the caller promises.
-        let key = unsafe { out(key.cast_mut(), "key") }?;
-        library.withdraw(&key.bytes).map(|()| 0)
+        let key = unsafe { told(key) }?;
+        library.withdraw(&key.0).map(|()| 0)
     })
 }
 
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn mgn_put(
     let put = |endpoint: &Endpoint, pieces: &[Piece]| {
         // SAFETY: as the caller promises.
         unsafe {
-            let key = Key(out(key.cast_mut(), "key")?.bytes);
+            let key = told(key)?;
             Ok(Some(endpoint.iput(link(conn)?, &key, offset, pieces)?))
         }
     };
@@ -80,10 +80,20 @@ pub unsafe extern "C" fn mgn_get(
     let get = |endpoint: &Endpoint, pieces: &[Piece]| {
         // SAFETY: as the caller promises.
         unsafe {
-            let key = Key(out(key.cast_mut(), "key")?.bytes);
+            let key = told(key)?;
             Ok(Some(endpoint.iget(link(conn)?, &key, offset, pieces)?))
         }
     };
     // SAFETY: as the caller promises.
     unsafe { begin(pieces, count, request, get) }
+}
+
+/// The key that the program tells.
+///
+/// # Safety
+/// `key` is null or a key.
+unsafe fn told(key: *const mgn_key) -> Result<Key, Fault> {
+    // SAFETY: as the caller promises.
+    let key = unsafe { out(key.cast_mut(), "key") }?;
+    Ok(Key(key.bytes))
 }

@@ -4,6 +4,7 @@ use std::alloc::{alloc_zeroed, dealloc, Layout};
 use std::ptr::{self, NonNull};
 use std::sync::Mutex;
 
+use crate::connection::{Place, Room};
 use crate::Error;
 
 /// Where a message's first byte is aligned to, in chunks of every kind.
@@ -132,6 +133,23 @@ impl Stock {
         };
         let capacity = (block.size() - HEAD).min(self.max);
         Ok((block, capacity))
+    }
+
+    /// Room for a message of `len` bytes, in a block.
+    pub(crate) fn reserve(&self, len: usize) -> Result<Room, Error> {
+        let (block, capacity) = self.take(len)?;
+        Ok(Room {
+            ptr: block.range(HEAD, capacity),
+            capacity,
+            place: Place::Heap(block),
+        })
+    }
+
+    /// Takes such room back.
+    pub(crate) fn cancel(&self, place: Place) {
+        if let Place::Heap(block) = place {
+            self.give(block);
+        }
     }
 
     /// Takes a block back. Never waits: a child forked while another thread was in here would wait

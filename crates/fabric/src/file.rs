@@ -116,12 +116,7 @@ fn write_all(file: &mut File, mut pieces: &mut [IoSlice<'_>]) -> io::Result<()> 
 
 impl SendEnd for Recorder {
     fn reserve(&self, len: usize) -> Result<Room, Error> {
-        let (block, capacity) = self.stock.take(len)?;
-        Ok(Room {
-            ptr: block.range(HEAD, capacity),
-            capacity,
-            place: Place::Heap(block),
-        })
+        self.stock.reserve(len)
     }
 
     fn commit(&self, room: &mut Room, used: usize) -> Result<(), Error> {
@@ -134,9 +129,7 @@ impl SendEnd for Recorder {
     }
 
     fn cancel(&self, place: Place) {
-        if let Place::Heap(block) = place {
-            self.stock.give(block);
-        }
+        self.stock.cancel(place);
     }
 
     fn close(&self) {}

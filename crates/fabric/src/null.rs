@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use crate::block::{Stock, HEAD};
+use crate::block::Stock;
 use crate::config::{Config, Sizes};
 use crate::connection::{Connection, Place, ReceiveEnd, Room, SendEnd};
 use crate::{Error, Message};
@@ -20,12 +20,7 @@ struct NullSender {
 
 impl SendEnd for NullSender {
     fn reserve(&self, len: usize) -> Result<Room, Error> {
-        let (block, capacity) = self.stock.take(len)?;
-        Ok(Room {
-            ptr: block.range(HEAD, capacity),
-            capacity,
-            place: Place::Heap(block),
-        })
+        self.stock.reserve(len)
     }
 
     fn commit(&self, _room: &mut Room, _used: usize) -> Result<(), Error> {
@@ -33,9 +28,7 @@ impl SendEnd for NullSender {
     }
 
     fn cancel(&self, place: Place) {
-        if let Place::Heap(block) = place {
-            self.stock.give(block);
-        }
+        self.stock.cancel(place);
     }
 
     fn close(&self) {}

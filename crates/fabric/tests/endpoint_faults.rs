@@ -41,6 +41,15 @@ fn join(endpoint: &Endpoint, kind: &Kind, address: &Address) -> Result<LinkId, E
     endpoint.connect(address, &kind.transport, token.as_ref(), b"", PATIENCE)
 }
 
+/// For a role that is told of the kind only.
+fn nowhere(kind: &Kind) -> Address {
+    let address = match kind.address {
+        "unix:" => "unix:@none",
+        address => address,
+    };
+    address.parse().unwrap()
+}
+
 /// Not a test: what the other process does.
 #[test]
 fn child() {
@@ -456,17 +465,8 @@ fn unplug(kind: &Kind, address: &Address, sending: &str) {
 fn running_out_of_descriptors_is_an_error_and_passes() {
     let _alone = alone();
     for kind in ALL {
-        let place = if kind.address == "unix:" {
-            "unix:@none"
-        } else {
-            kind.address
-        };
-        let (mut other, said) = Other::start(
-            "few descriptors",
-            &kind,
-            &place.parse().unwrap(),
-            Apart::default(),
-        );
+        let (mut other, said) =
+            Other::start("few descriptors", &kind, &nowhere(&kind), Apart::default());
         assert!(said.starts_with("worked again"), "{kind:?}: {said}");
         assert!(other.child.wait().unwrap().success());
     }
@@ -630,13 +630,7 @@ fn what_dead_processes_leave_never_stops_a_start() {
 fn forked_children_disturb_nothing() {
     let _alone = alone();
     for kind in ALL {
-        let place = if kind.address == "unix:" {
-            "unix:@none"
-        } else {
-            kind.address
-        };
-        let (mut other, said) =
-            Other::start("forks", &kind, &place.parse().unwrap(), Apart::default());
+        let (mut other, said) = Other::start("forks", &kind, &nowhere(&kind), Apart::default());
         assert_eq!(said, "undisturbed", "{kind:?}");
         assert!(other.child.wait().unwrap().success());
     }

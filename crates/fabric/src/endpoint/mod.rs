@@ -217,13 +217,7 @@ impl Endpoint {
         request: Request,
         timeout: Option<Duration>,
     ) -> Result<Option<Status>, Error> {
-        if let Some(status) = self.shared.wait_well(request) {
-            return Ok(Some(status));
-        }
-        let deadline = Deadline::after(timeout);
-        self.shared
-            .wait(&deadline, |state| state.ended(request))?
-            .transpose()
+        self.shared.wait_for(request, timeout)
     }
 
     /// Whether an operation has ended; then it is forgotten. Lets others go on.

@@ -409,17 +409,34 @@ impl Shared {
         self.leave(&mut state);
     }
 
-    /// The status of an operation that has ended well, or does so at once.
+    /// Waits until an operation has ended, and forgets it. None when `timeout` passes first.
     #[inline]
-    pub(crate) fn wait_well(&self, request: Request) -> Option<Status> {
-        let mut state = self.state();
-        let mut found = state.engine.ops.take_well(request);
-        if found.is_none() {
-            self.look(&mut state);
-            found = state.engine.ops.take_well(request);
-        }
-        self.leave(&mut state);
-        found
+    pub(crate) fn wait_for(
+        &self,
+        request: Request,
+        timeout: Option<Duration>,
+    ) -> Result<Option<Status>, Error> {
+        let deadline = {
+            let mut state = self.state();
+            // Most have ended well, or do so at once.
+            let mut found = state.engine.ops.take_well(request);
+            if found.is_none() {
+                self.look(&mut state);
+                found = state.engine.ops.take_well(request);
+            }
+            if found.is_some() {
+                self.leave(&mut state);
+                return Ok(found);
+            }
+            let (ended, deadline) = (state.ended(request), Deadline::after(timeout));
+            if ended.is_some() || deadline.passed() {
+                self.leave(&mut state);
+                return ended.transpose();
+            }
+            deadline
+        };
+        self.wait_long(&deadline, |state| state.ended(request))?
+            .transpose()
     }
 
     /// Waits until `done` gives something. None when the deadline passes first.

@@ -230,6 +230,16 @@ impl ShmLink {
     }
 
     #[inline]
+    fn put_short(&mut self, head: &Head, words: Words, len: usize) {
+        let place = Descriptor {
+            place: IN_SLOT,
+            offset: 0,
+            len: len as u32,
+        };
+        self.put(place, head, words);
+    }
+
+    #[inline]
     fn put(&mut self, place: Descriptor, head: &Head, short: Words) {
         self.out.put_frame(self.put, place, head.encode(), short);
         self.put += 1;
@@ -260,12 +270,7 @@ impl Carrier for ShmLink {
                     .memory
                     .gather(payload.offset, short.as_mut_ptr().cast(), payload.len)
             };
-            let place = Descriptor {
-                place: IN_SLOT,
-                offset: 0,
-                len: payload.len as u32,
-            };
-            self.put(place, head, short);
+            self.put_short(head, short, payload.len);
             self.started = self.started.wrapping_add(starts.into());
             return Ok(Sent::Done);
         }
@@ -320,12 +325,7 @@ impl Carrier for ShmLink {
     fn send_short(&mut self, head: &Head, words: Words, len: usize) -> bool {
         let has_room = self.put - self.read < LINK_SLOTS && self.has_envelope();
         if has_room {
-            let place = Descriptor {
-                place: IN_SLOT,
-                offset: 0,
-                len: len as u32,
-            };
-            self.put(place, head, words);
+            self.put_short(head, words, len);
             self.started = self.started.wrapping_add(1);
         }
         has_room
@@ -335,12 +335,7 @@ impl Carrier for ShmLink {
         if !self.has_slot()? {
             return Ok(Sent::Busy);
         }
-        let place = Descriptor {
-            place: IN_SLOT,
-            offset: 0,
-            len: 0,
-        };
-        self.put(place, head, Words::default());
+        self.put_short(head, Words::default(), 0);
         Ok(Sent::Done)
     }
 

@@ -62,12 +62,7 @@ impl StreamSender {
 
 impl SendEnd for StreamSender {
     fn reserve(&self, len: usize) -> Result<Room, Error> {
-        let (block, capacity) = self.stock.take(len)?;
-        Ok(Room {
-            ptr: block.range(HEAD, capacity),
-            capacity,
-            place: Place::Heap(block),
-        })
+        self.stock.reserve(len)
     }
 
     fn commit(&self, room: &mut Room, used: usize) -> Result<(), Error> {
@@ -86,9 +81,7 @@ impl SendEnd for StreamSender {
     }
 
     fn cancel(&self, place: Place) {
-        if let Place::Heap(block) = place {
-            self.stock.give(block);
-        }
+        self.stock.cancel(place);
     }
 
     fn close(&self) {

@@ -65,6 +65,15 @@ impl<C: Carrier> Engine<C> {
         })
     }
 
+    /// A link whose peer may offer memory.
+    fn link_to_memory(&mut self, to: LinkId) -> Result<&mut Link<C>, Error> {
+        if self.link(to).is_none() {
+            return Err(self.why_gone(to));
+        }
+        let link = self.link(to).filter(|link| link.carrier.has_memory());
+        link.ok_or(Error::NotOffered)
+    }
+
     /// Begins to write the memory's bytes to offered memory of the peer's.
     pub(crate) fn put(
         &mut self,
@@ -73,12 +82,7 @@ impl<C: Carrier> Engine<C> {
         offset: u64,
         memory: Memory,
     ) -> Result<Request, Error> {
-        let Some(link) = self.link(to) else {
-            return Err(self.why_gone(to));
-        };
-        if !link.carrier.has_memory() {
-            return Err(Error::NotOffered);
-        }
+        let link = self.link_to_memory(to)?;
         let follows = if memory.len() <= link.carrier.eager_max() {
             FOLLOWS
         } else {
@@ -106,12 +110,7 @@ impl<C: Carrier> Engine<C> {
         offset: u64,
         memory: Memory,
     ) -> Result<Request, Error> {
-        let Some(link) = self.link(to) else {
-            return Err(self.why_gone(to));
-        };
-        if !link.carrier.has_memory() {
-            return Err(Error::NotOffered);
-        }
+        let link = self.link_to_memory(to)?;
         let len = memory.len();
         let fetches = if len > 0 && len >= link.carrier.fetches_from() {
             FETCHED
