@@ -1,0 +1,193 @@
+//! Who draws, shows and answers for what of a window.
+
+use crate::{Fit, Rect, Wall};
+
+/// A tile's share of a window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Area {
+    /// What it shows. Empty if the window does not reach the tile.
+    pub shown: Rect,
+    /// What it answers for: of any pixel of the window one tile, whether or not it is shown.
+    pub owned: Vec<Rect>,
+    /// What it draws: the smallest rectangle around both.
+    pub drawn: Rect,
+}
+
+impl Wall {
+    /// The areas of a window of `width` x `height` pixels, a tile each.
+    pub fn areas(&self, width: u32, height: u32) -> Vec<Area> {
+        let window = Rect::new(0, 0, width, height);
+        let shown: Vec<Rect> = self
+            .tiles
+            .iter()
+            .map(|tile| self.to_window(&tile.rect, window))
+            .collect();
+        let mut owned: Vec<Vec<Rect>> = Vec::with_capacity(shown.len());
+        let mut rest = vec![window];
+        for tile in &shown {
+            owned.push(
+                rest.iter()
+                    .map(|part| part.and(tile))
+                    .filter(|part| !part.is_empty())
+                    .collect(),
+            );
+            rest = rest.iter().flat_map(|part| part.without(tile)).collect();
+        }
+        // What no tile shows goes to whoever draws least for it.
+        for gap in rest {
+            let cost = |n: &usize| {
+                let hull = hull(&owned[*n]).hull(&shown[*n]);
+                hull.hull(&gap).area() - hull.area()
+            };
+            if let Some(nearest) = (0..shown.len()).min_by_key(cost) {
+                owned[nearest].push(gap);
+            }
+        }
+        let areas = shown.into_iter().zip(owned);
+        areas
+            .map(|(shown, owned)| Area {
+                drawn: hull(&owned).hull(&shown),
+                shown,
+                owned: merged(owned),
+            })
+            .collect()
+    }
+
+    fn to_window(&self, tile: &Rect, window: Rect) -> Rect {
+        let scaled = match self.fit {
+            Fit::OneToOne | Fit::Window => *tile,
+            Fit::Scale => {
+                let along = |n: u32, from: u32, to: u32| {
+                    (u64::from(n.min(from)) * u64::from(to) / u64::from(from.max(1))) as u32
+                };
+                let x = |n| along(n, self.size.0, window.width);
+                let y = |n| along(n, self.size.1, window.height);
+                Rect::between(x(tile.x), y(tile.y), x(tile.right()), y(tile.bottom()))
+            }
+        };
+        scaled.and(&window)
+    }
+}
+
+impl Area {
+    /// Whether it draws exactly what it answers for, so that what it counts is counted once.
+    pub fn is_exact(&self) -> bool {
+        self.owned.iter().map(Rect::area).sum::<u64>() == self.drawn.area()
+    }
+}
+
+fn hull(parts: &[Rect]) -> Rect {
+    parts
+        .iter()
+        .fold(Rect::default(), |hull, part| hull.hull(part))
+}
+
+/// The same pixels in one rectangle where they fill one.
+fn merged(parts: Vec<Rect>) -> Vec<Rect> {
+    let hull = hull(&parts);
+    if parts.len() > 1 && parts.iter().map(Rect::area).sum::<u64>() == hull.area() {
+        return vec![hull];
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Tile;
+
+    fn wall(size: (u32, u32), fit: Fit, rects: &[[u32; 4]]) -> Wall {
+        let tile = |(n, r): (usize, &[u32; 4])| Tile {
+            name: n.to_string(),
+            rect: Rect::new(r[0], r[1], r[2], r[3]),
+        };
+        Wall {
+            name: "test".into(),
+            size,
+            fit,
+            tiles: rects.iter().enumerate().map(tile).collect(),
+        }
+    }
+
+    /// Every pixel of the window has one owner.
+    fn check(wall: &Wall, width: u32, height: u32) {
+        let areas = wall.areas(width, height);
+        let owners = |x, y| {
+            let pixel = Rect::new(x, y, 1, 1);
+            let mut parts = areas.iter().flat_map(|area| &area.owned);
+            let first = parts
+                .by_ref()
+                .filter(|part| !part.and(&pixel).is_empty())
+                .count();
+            first
+        };
+        for (x, y) in (0..width).flat_map(|x| (0..height).map(move |y| (x, y))) {
+            assert_eq!(
+                owners(x, y),
+                1,
+                "{x}, {y} of {width} x {height} on {wall:?}"
+            );
+        }
+        for area in areas {
+            for part in area.owned.iter().chain([&area.shown]) {
+                assert_eq!(area.drawn.hull(part), area.drawn);
+            }
+        }
+    }
+
+    #[test]
+    fn a_grid_divides_any_window() {
+        let wall = Wall::grid(3, 2).unwrap();
+        for (width, height) in [(1, 1), (2, 7), (300, 300), (301, 199)] {
+            check(&wall, width, height);
+            let areas = wall.areas(width, height);
+            assert!(areas.iter().all(|area| area.is_exact()));
+            let shown: u64 = areas.iter().map(|area| area.shown.area()).sum();
+            assert_eq!(shown, u64::from(width) * u64::from(height));
+        }
+    }
+
+    #[test]
+    fn bezels_and_overlaps_have_owners() {
+        let bezelled = [
+            [0, 0, 40, 30],
+            [50, 0, 40, 30],
+            [0, 40, 40, 30],
+            [50, 40, 40, 30],
+        ];
+        check(&wall((90, 70), Fit::OneToOne, &bezelled), 90, 70);
+        check(&wall((90, 70), Fit::Scale, &bezelled), 61, 33);
+        let overlapping = [[0, 0, 50, 50], [40, 10, 50, 50], [20, 30, 30, 40]];
+        let wall = wall((90, 70), Fit::OneToOne, &overlapping);
+        check(&wall, 100, 80);
+        assert!(!wall.areas(100, 80)[1].is_exact());
+    }
+
+    #[test]
+    fn a_window_need_not_reach_a_tile() {
+        let wall = wall((20, 10), Fit::OneToOne, &[[0, 0, 10, 10], [10, 0, 10, 10]]);
+        let areas = wall.areas(5, 5);
+        assert!(areas[1].shown.is_empty() && areas[1].drawn.is_empty());
+        check(&wall, 5, 5);
+    }
+
+    #[test]
+    fn text_survives_and_mistakes_are_told() {
+        let wall: Wall = "4x2".parse().unwrap();
+        assert_eq!(Wall::from_json(&wall.to_json()).unwrap(), wall);
+        for wrong in ["", "2", "0x3", "9x9", "2x", "x2", "-1x2", "2x2x2"] {
+            assert!(wrong.parse::<Wall>().is_err(), "{wrong}");
+        }
+        assert!(Wall::from_json("{}").is_err());
+        let mut twice = wall.clone();
+        twice.tiles[1].name = twice.tiles[0].name.clone();
+        assert!(Wall::from_json(&twice.to_json())
+            .unwrap_err()
+            .contains("two tiles"));
+    }
+
+    #[test]
+    fn pixels_are_counted_from_below_by_opengl() {
+        assert_eq!(Rect::new(1, 2, 3, 4).upwards(10), [1, 4, 3, 4]);
+    }
+}

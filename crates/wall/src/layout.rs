@@ -1,0 +1,144 @@
+//! A wall as it is arranged.
+
+use crate::Rect;
+use serde::{Deserialize, Serialize};
+
+/// As many renderers as there are bits to name them by.
+pub const TILES_MAX: usize = 64;
+/// The largest width and height of a mural.
+const MURAL_MAX: u32 = 1 << 20;
+
+/// A mural, and the tiles that show parts of it. Pixels between tiles are behind bezels; tiles may overlap.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wall {
+    pub name: String,
+    /// Width and height of the mural.
+    pub size: (u32, u32),
+    pub fit: Fit,
+    pub tiles: Vec<Tile>,
+}
+
+/// How a program's window maps to the mural.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fit {
+    /// The window is stretched over the mural: a tile shows the same share of each.
+    #[default]
+    Scale,
+    /// A pixel of the window is a pixel of the mural, from the upper left corner.
+    #[serde(rename = "1:1")]
+    OneToOne,
+    /// The window is made as large as the mural.
+    Window,
+}
+
+/// A part of the mural that one renderer draws.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tile {
+    pub name: String,
+    pub rect: Rect,
+}
+
+/// What is wrong with a wall.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WallError {
+    #[error("the wall {0} has no tiles; it needs one at least")]
+    NoTiles(String),
+    #[error("the wall {0} has {1} tiles; {TILES_MAX} are the limit")]
+    TooMany(String, usize),
+    #[error(
+        "the mural of the wall {0} is {1} x {2} pixels; both must be between 1 and {MURAL_MAX}"
+    )]
+    Size(String, u32, u32),
+    #[error("the tile {0} has no pixels; its width and height must be above 0")]
+    Empty(String),
+    #[error("the tile {0} shows nothing of the mural, which is {1} x {2}; move it inside")]
+    Outside(String, u32, u32),
+    #[error("two tiles are called {0}; give one of them another name")]
+    Twice(String),
+    #[error("{0:?} is no wall; write COLUMNSxROWS, 2x2 for one, with {TILES_MAX} tiles at most")]
+    Grid(String),
+}
+
+impl Wall {
+    /// A wall of `columns` x `rows` equal tiles without bezels, whatever the window's size. Tiles are called `column,row`, from 0,0 in the upper left.
+    ///
+    /// # Errors
+    /// [`WallError`] for no tiles or too many.
+    pub fn grid(columns: u32, rows: u32) -> Result<Wall, WallError> {
+        let count = u64::from(columns) * u64::from(rows);
+        if count == 0 || count > TILES_MAX as u64 {
+            return Err(WallError::Grid(format!("{columns}x{rows}")));
+        }
+        let tile = |n: u32| {
+            let (x, y) = (n % columns, n / columns);
+            Tile {
+                name: format!("{x},{y}"),
+                rect: Rect::new(x, y, 1, 1),
+            }
+        };
+        Ok(Wall {
+            name: format!("{columns}x{rows}"),
+            size: (columns, rows),
+            fit: Fit::Scale,
+            tiles: (0..columns * rows).map(tile).collect(),
+        })
+    }
+
+    /// Whether it can be drawn on.
+    ///
+    /// # Errors
+    /// The first of its mistakes.
+    pub fn check(&self) -> Result<(), WallError> {
+        let (width, height) = self.size;
+        let name = || self.name.clone();
+        if !(1..=MURAL_MAX).contains(&width) || !(1..=MURAL_MAX).contains(&height) {
+            return Err(WallError::Size(name(), width, height));
+        }
+        match self.tiles.len() {
+            0 => return Err(WallError::NoTiles(name())),
+            n if n > TILES_MAX => return Err(WallError::TooMany(name(), n)),
+            _ => {}
+        }
+        let mural = Rect::new(0, 0, width, height);
+        for (n, tile) in self.tiles.iter().enumerate() {
+            if tile.rect.is_empty() {
+                return Err(WallError::Empty(tile.name.clone()));
+            }
+            if tile.rect.and(&mural).is_empty() {
+                return Err(WallError::Outside(tile.name.clone(), width, height));
+            }
+            if self.tiles[..n].iter().any(|other| other.name == tile.name) {
+                return Err(WallError::Twice(tile.name.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The wall as text that [`Wall::from_json`] reads.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a wall has a serialised form")
+    }
+
+    /// Reads what [`Wall::to_json`] wrote.
+    ///
+    /// # Errors
+    /// One sentence, for other text and for a wall that can't be drawn on.
+    pub fn from_json(text: &str) -> Result<Wall, String> {
+        let wall: Wall = serde_json::from_str(text).map_err(|e| format!("not a wall: {e}"))?;
+        wall.check().map_err(|e| e.to_string())?;
+        Ok(wall)
+    }
+}
+
+impl std::str::FromStr for Wall {
+    type Err = WallError;
+
+    /// Reads `COLUMNSxROWS`.
+    fn from_str(text: &str) -> Result<Wall, WallError> {
+        let wrong = || WallError::Grid(text.into());
+        let (columns, rows) = text.split_once('x').ok_or_else(wrong)?;
+        let number = |text: &str| text.parse().map_err(|_| wrong());
+        Wall::grid(number(columns)?, number(rows)?).map_err(|_| wrong())
+    }
+}

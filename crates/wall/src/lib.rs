@@ -1,0 +1,13 @@
+//! Walls: how one picture is divided among the tiles of a display wall (sort-first), after Humphreys et al., *WireGL* (2001).
+//!
+//! A [`Wall`] is a mural of pixels and the tiles that show parts of it. [`Wall::areas`] says for a
+//! window what each tile's renderer draws, shows and answers for. No I/O.
+#![forbid(unsafe_code)]
+
+mod areas;
+mod layout;
+mod rect;
+
+pub use areas::Area;
+pub use layout::{Fit, Tile, Wall, WallError, TILES_MAX};
+pub use rect::Rect;
