@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use mgn_fabric::{Address, Transport};
 use mgn_verify::Input;
+use mgn_wall::Wall;
 
 /// Run OpenGL programs whose rendering is done by another process, here or on another machine.
 #[derive(Debug, Parser)]
@@ -96,9 +97,13 @@ pub struct Run {
 /// How a program's OpenGL reaches a server, and its windows an X server.
 #[derive(Debug, Args)]
 pub struct Through {
-    /// The server: unix:/path, unix:@name, tcp:HOST:PORT or tls:HOST:PORT; without it one of our own is started
+    /// The server: unix:/path, unix:@name, tcp:HOST:PORT or tls:HOST:PORT; without it one of our own is started. With --wall it may be repeated, once for each tile
     #[arg(long, value_name = "ADDR")]
-    pub server: Option<Address>,
+    pub server: Vec<Address>,
+
+    /// Divide the picture among several renderers: COLUMNSxROWS tiles
+    #[arg(long, value_name = "WALL")]
+    pub wall: Option<Wall>,
 
     /// How the commands travel: shm (on one host), unix, tcp, null (nowhere) or file:PATH (recorded)
     #[arg(long, value_name = "TRANSPORT")]
@@ -336,7 +341,7 @@ mod tests {
         assert_eq!(parsed.program, ["gears", "--frames", "9", "-x"]);
         let parsed = run(&["gears", "--server", "x"]).unwrap();
         assert_eq!(parsed.program.len(), 3);
-        assert!(parsed.through.server.is_none());
+        assert!(parsed.through.server.is_empty());
     }
 
     #[test]

@@ -9,6 +9,7 @@ use mgn_launch::{
     client_library, inspect, ClientSettings, Display, Driver, Error, Output, Plan, RunDir, Server,
 };
 use mgn_present::XDisplay;
+use mgn_wall::Wall;
 
 use crate::args::{Through, Weld};
 
@@ -60,13 +61,14 @@ pub fn ours(
     mut settings: ClientSettings,
 ) -> anyhow::Result<Driver> {
     let library = client_library()?;
-    settings.server = through.server.as_ref().map(Address::to_string);
+    settings.servers = through.server.iter().map(Address::to_string).collect();
+    settings.wall = through.wall.as_ref().map(Wall::to_json);
     settings.transport = through.transport.as_ref().map(|t| absolute(t).to_string());
     // A server of our own has a secret of its own, or none.
     settings.token_file = through
         .token_file
         .as_deref()
-        .filter(|_| through.server.is_some())
+        .filter(|_| !through.server.is_empty())
         .map(std::path::absolute)
         .transpose()?;
     settings.weld = match through.weld {
@@ -74,7 +76,7 @@ pub fn ours(
         Weld::Always => mgn_launch::Weld::Always,
         Weld::Never => mgn_launch::Weld::Never,
     };
-    let server = match (&through.server, &through.transport) {
+    let server = match (through.server.first(), &through.transport) {
         (None, None | Some(Transport::Shm | Transport::Unix | Transport::Tcp)) => {
             embedded(through, run, discard, &mut settings)?
         }
@@ -90,7 +92,17 @@ pub fn ours(
 /// A transport and a server's address that cannot go together are refused here, where the flags can
 /// be named.
 pub fn check(through: &Through, discard: bool) -> anyhow::Result<()> {
-    match (&through.transport, &through.server) {
+    let tiles = through.wall.as_ref().map_or(1, |wall| wall.tiles.len());
+    let servers = through.server.len();
+    if servers > 1 && servers != tiles {
+        anyhow::bail!(
+            "--server is given {servers} times for {tiles} tiles; give it once for all of them, or once for each"
+        );
+    }
+    match (&through.transport, server_of_a_kind(&through.server)?) {
+        (Some(Transport::Null | Transport::File(_)), _) if through.wall.is_some() => {
+            anyhow::bail!("--wall needs renderers; leave out --transport or name another")
+        }
         (Some(transport @ (Transport::Null | Transport::File(_))), Some(_)) => {
             anyhow::bail!("--transport {transport} needs no server; leave out --server")
         }
@@ -110,6 +122,18 @@ pub fn check(through: &Through, discard: bool) -> anyhow::Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// The first of the servers, after which the others are: reached by network, or on this host.
+fn server_of_a_kind(servers: &[Address]) -> anyhow::Result<Option<&Address>> {
+    let Some(first) = servers.first() else {
+        return Ok(None);
+    };
+    let is_far = |server: &Address| matches!(server, Address::Tcp { .. });
+    if let Some(other) = servers.iter().find(|other| is_far(other) != is_far(first)) {
+        anyhow::bail!("{first} and {other} are not reached by the same transport; give all servers by network addresses");
+    }
+    Ok(Some(first))
 }
 
 /// The program may change its directory before it opens the file.

@@ -7,6 +7,7 @@ use crate::idle;
 use crate::session::{Session, ROOM_BYTES};
 use crate::surface::{Kind, Surface};
 use crate::swap::hand_over;
+use crate::tiles;
 use crate::x11::xlib::{xlib, Display};
 use mgn_fabric::Reservation;
 use mgn_wire::{ops, Answer, Encoder, MESSAGE_HEADER, RECORD_MAX};
@@ -114,16 +115,23 @@ impl Context {
 
     /// Sends what was written, and waits for the answer of the last command, `op`. All zeros where nobody answers.
     pub fn answer(&mut self, op: u16) -> Answer {
+        self.answers(op).swap_remove(0)
+    }
+
+    /// The same, of each renderer of a wall that has an answer of its own, in the order of their tiles.
+    pub fn answers(&mut self, op: u16) -> Vec<Answer> {
         if self.gl.immediate.hides_room() {
             // The command isn't allowed between glBegin and glEnd and went nowhere.
-            return Answer::default();
+            return vec![Answer::default()];
         }
         self.flush();
         let Some(session) = self.session else {
             self.enc.doubt = 0;
-            return Answer::default();
+            return vec![Answer::default()];
         };
-        let answered = session.answer(self.id, op);
+        let answers = session.answers(self.id, op);
+        // Errors are the same everywhere.
+        let answered = &answers[0];
         if op == ops::MGN_GET_ERROR {
             // It brings the error itself, and takes it from the server.
             self.enc.doubt = 0;
@@ -140,7 +148,8 @@ impl Context {
         if self.gl.shared.has_persistent() && is_wait(op, &answered.bytes) {
             fetch_persistent(self);
         }
-        Answer::new(answered.bytes)
+        let bytes = answers.into_iter().map(|answered| answered.bytes);
+        bytes.map(Answer::new).collect()
     }
 
     /// Waits until everything the context was told is done, and shown where it is drawn to something visible.
@@ -397,7 +406,12 @@ impl Context {
 fn resize(enc: &mut Encoder, surface: &Surface) {
     if let Some((width, height)) = surface.resized() {
         // SAFETY: a context's own encoder.
-        unsafe { enc.mgn_resize_surface(surface.id, width, height) };
+        unsafe {
+            enc.mgn_resize_surface(surface.id, width, height);
+            if let Some(areas) = surface.areas() {
+                tiles::tell(enc, surface.id, &areas, height);
+            }
+        }
     }
 }
 

@@ -237,22 +237,26 @@ fn create_on_server(
         return Ok(blank::context_info(api, major, minor));
     }
     // The request went outside any context, and so does its answer.
-    let answered = session.answer(0, ops::MGN_CREATE_CONTEXT);
+    let answers = session.answers(0, ops::MGN_CREATE_CONTEXT);
     if session.is_lost() {
         return Ok(blank::context_info(api, major, minor));
     }
-    let mut answer = Answer::new(answered.bytes);
-    match postcard::from_bytes(answer.next_array(1)) {
-        Ok(Created::Context(info)) => Ok(*info),
-        Ok(Created::Failed(why)) => {
-            tracing::info!(?request, why, "the server makes no such context");
-            Err(Refused::Server(why))
-        }
-        Err(_) => {
-            session.lose("it answered a context with something else");
-            Err(Refused::NoSession)
+    let mut first = None;
+    for answered in answers {
+        let mut answer = Answer::new(answered.bytes);
+        match postcard::from_bytes(answer.next_array(1)) {
+            Ok(Created::Context(info)) => first = first.or(Some(info)),
+            Ok(Created::Failed(why)) => {
+                tracing::info!(?request, why, "the server makes no such context");
+                return Err(Refused::Server(why));
+            }
+            Err(_) => {
+                session.lose("it answered a context with something else");
+                return Err(Refused::NoSession);
+            }
         }
     }
+    first.map(|info| *info).ok_or(Refused::NoSession)
 }
 
 fn thread_id() -> libc::pid_t {

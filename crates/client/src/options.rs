@@ -1,13 +1,16 @@
 //! What `mgn run` tells the library through the environment.
 
 use mgn_fabric::{Address, Transport};
+use mgn_wall::Wall;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 /// Read once, when the program first needs a server.
 #[derive(Debug)]
 pub struct Options {
-    pub server: Option<Address>,
+    /// One for all tiles of the wall, or one for each.
+    pub servers: Vec<Address>,
+    pub wall: Option<Wall>,
     pub transport: Transport,
     pub token_file: Option<PathBuf>,
     /// Whether pictures go into the program's windows.
@@ -45,11 +48,16 @@ impl Options {
     /// # Errors
     /// One sentence that names the variable and what it should be.
     pub fn read(var: impl Fn(&str) -> Option<String>) -> Result<Options, String> {
-        let server = var("MGN_SERVER")
-            .map(|text| Address::from_str(&text).map_err(|e| format!("MGN_SERVER={text}: {e}")))
+        let servers = var("MGN_SERVER").unwrap_or_default();
+        let address =
+            |text| Address::from_str(text).map_err(|e| format!("MGN_SERVER={servers}: {e}"));
+        let servers: Vec<Address> = servers.lines().map(address).collect::<Result<_, _>>()?;
+        let wall = var("MGN_WALL")
+            .filter(|text| !text.is_empty())
+            .map(|text| wall(&text).map_err(|e| format!("MGN_WALL: {e}")))
             .transpose()?;
         let transport = match var("MGN_TRANSPORT").as_deref() {
-            None | Some("") => server.as_ref().map_or(Transport::Shm, default_transport),
+            None | Some("") => servers.first().map_or(Transport::Shm, default_transport),
             Some("shm") => Transport::Shm,
             Some("unix") => Transport::Unix,
             Some("tcp") => Transport::Tcp,
@@ -72,7 +80,8 @@ impl Options {
             }),
         };
         Ok(Options {
-            server,
+            servers,
+            wall,
             transport,
             token_file: var("MGN_TOKEN_FILE").map(PathBuf::from),
             present: match var("MGN_PRESENT").as_deref() {
@@ -104,6 +113,14 @@ impl Options {
                 }
             },
         })
+    }
+}
+
+/// A wall by its tiles in JSON, or as `COLUMNSxROWS`.
+fn wall(text: &str) -> Result<Wall, String> {
+    match text.starts_with('{') {
+        true => Wall::from_json(text),
+        false => text.parse().map_err(|e: mgn_wall::WallError| e.to_string()),
     }
 }
 
@@ -150,6 +167,8 @@ mod tests {
         for (name, value) in [
             ("MGN_SERVER", "nonsense"),
             ("MGN_TRANSPORT", "pigeon"),
+            ("MGN_WALL", "2x"),
+            ("MGN_WALL", "{}"),
             ("MGN_FRAMES", "0"),
             ("MGN_FRAMES", "x"),
             ("MGN_PRESENT", "tv"),

@@ -1,22 +1,27 @@
-//! The thread that reads the frames connection and hands pictures to where they go.
+//! The threads that read frames connections, one a renderer, and hand pictures to where they go.
+//!
+//! On a wall each renderer sends its part of a frame. The parts are shown together when the last has come, so that a frame is never seen in pieces
+//! (swap barrier).
 
 use crate::log::line;
 use crate::pixmap::PixmapTarget;
 use crate::session::Session;
+use crate::signals::Signals;
 use crate::stats::Word;
 use crate::surface::{Kind, Surface};
 use mgn_fabric::{Message, Receiver, Segment};
 use mgn_present::{encoding, FileFormat, Picture, Rows, Saver, Target, Window, XDisplay};
+use mgn_wall::Rect;
 use mgn_wire::frames::{Encoding, Header, Kind as FrameKind, HEADER};
 use std::collections::HashMap;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// Starts the thread. All signals are blocked in it, so that the program's handlers run on its own threads.
+/// Starts the threads. All signals are blocked in them, so that the program's handlers run on its own threads.
 ///
 /// # Errors
 /// One sentence, if pictures cannot be saved where they should be.
-pub fn start(session: &'static Session, receiver: Receiver) -> Result<(), String> {
+pub fn start(session: &'static Session, receivers: Vec<Receiver>) -> Result<(), String> {
     let saver = match &session.options.save {
         None => None,
         Some(save) => {
@@ -24,90 +29,99 @@ pub fn start(session: &'static Session, receiver: Receiver) -> Result<(), String
             Some(Saver::new(&save.dir, format, save.every).map_err(|e| e.to_string())?)
         }
     };
-    let presenter = Presenter {
+    let presenter = Arc::new(Mutex::new(Presenter {
         session,
+        renderers: receivers.len(),
         saver,
         displays: HashMap::new(),
         targets: HashMap::new(),
-        unpacked: Vec::new(),
-    };
-    let signals = Signals::block_all();
-    let started = std::thread::Builder::new()
-        .name("mgn-presenter".into())
-        .spawn(move || presenter.run(receiver));
-    drop(signals);
-    started
-        .map(drop)
-        .map_err(|e| format!("cannot start the thread that shows pictures: {e}"))
+        parts: HashMap::new(),
+        spare: Vec::new(),
+    }));
+    let _signals = Signals::block_all();
+    for receiver in receivers {
+        let presenter = presenter.clone();
+        std::thread::Builder::new()
+            .name("mgn-presenter".into())
+            .spawn(move || run(session, receiver, &presenter))
+            .map_err(|e| format!("cannot start the thread that shows pictures: {e}"))?;
+    }
+    Ok(())
 }
+
+/// Reads what one renderer sends.
+fn run(session: &Session, mut receiver: Receiver, presenter: &Mutex<Presenter>) {
+    loop {
+        let message = match receiver.recv(None) {
+            Ok(Some(message)) => message,
+            Ok(None) => continue,
+            Err(error) => return session.lose(error),
+        };
+        let Some(header) = header(&message) else {
+            return session.lose("it sent a frame that makes no sense");
+        };
+        if header.kind == FrameKind::Ended {
+            let mut text = Vec::new();
+            message.copy_range(HEADER, header.payload as usize, &mut text);
+            return session.lose(String::from_utf8_lossy(&text));
+        }
+        let mut presenter = presenter.lock().unwrap_or_else(PoisonError::into_inner);
+        presenter.take(header, message);
+    }
+}
+
+/// No frame has more.
+const PIXELS_MAX: u64 = 1 << 28;
 
 struct Presenter {
     session: &'static Session,
+    renderers: usize,
     saver: Option<Saver>,
     displays: HashMap<String, Arc<XDisplay>>,
     /// By surface.
     targets: HashMap<u32, Box<dyn Target>>,
-    unpacked: Vec<u8>,
+    /// What has come of frames that are not complete, by surface and frame.
+    parts: HashMap<(u32, u32), Vec<(Header, Message)>>,
+    /// Memory for pictures that are unpacked or put together.
+    spare: Vec<Vec<u8>>,
 }
 
 impl Presenter {
-    fn run(mut self, mut receiver: Receiver) {
-        loop {
-            let message = match receiver.recv(None) {
-                Ok(Some(message)) => message,
-                Ok(None) => continue,
-                Err(error) => return self.session.lose(error),
-            };
-            let Some(header) = header(&message) else {
-                return self.session.lose("it sent a frame that makes no sense");
-            };
-            if header.kind == FrameKind::Ended {
-                let mut text = Vec::new();
-                message.copy_range(HEADER, header.payload as usize, &mut text);
-                return self.session.lose(String::from_utf8_lossy(&text));
+    /// Files what a renderer has sent of a frame, and shows the frame when it is complete.
+    fn take(&mut self, header: Header, message: Message) {
+        let mut parts = vec![(header, message)];
+        if self.renderers > 1 {
+            let frame = (header.surface, header.frame);
+            let so_far = self.parts.entry(frame).or_default();
+            so_far.append(&mut parts);
+            if so_far.len() < self.renderers {
+                return;
             }
-            if header.kind == FrameKind::Picture {
-                self.show(&header, message);
-            }
-            self.session.frames.finish(header.surface, header.frame);
+            parts = self.parts.remove(&frame).unwrap_or_default();
         }
+        parts.retain(|(header, _)| header.kind == FrameKind::Picture);
+        if !parts.is_empty() {
+            self.show(parts);
+        }
+        self.session.frames.finish(header.surface, header.frame);
     }
 
-    fn show(&mut self, header: &Header, message: Message) {
-        let Some(surface) = self.session.frames.surface(header.surface) else {
-            self.targets.remove(&header.surface);
+    fn show(&mut self, parts: Vec<(Header, Message)>) {
+        let (id, frame) = (parts[0].0.surface, parts[0].0.frame);
+        let Some(surface) = self.session.frames.surface(id) else {
+            self.targets.remove(&id);
             return;
         };
-        let packed = match header.encoding {
-            Encoding::Raw => None,
-            Encoding::Lz4 => match self.unpack(header, &message) {
-                Ok(pixels) => Some(pixels),
-                Err(error) => return line(error),
-            },
+        let (header, pixels) = match self.whole(parts) {
+            Ok(whole) => whole,
+            Err(error) => return line(error),
         };
-        let pixels = Pixels { message };
-        let picture = Picture {
-            x: header.x,
-            y: header.y,
-            width: header.width,
-            height: header.height,
-            stride: header.stride,
-            pixels: match &packed {
-                Some(pixels) => pixels,
-                None => &pixels,
-            },
-            segment: match &packed {
-                Some(_) => None,
-                None => pixels.segment(),
-            },
-            surface: header.surface,
-            frame: header.frame.into(),
-        };
+        let picture = picture(&header, &pixels);
         let is_whole = (header.width, header.height) == surface.size();
         if let Some(saver) = self
             .saver
             .as_mut()
-            .filter(|s| is_whole && s.wants(picture.frame))
+            .filter(|s| is_whole && s.wants(frame.into()))
         {
             if let Err(error) = saver.show(&picture) {
                 line(error);
@@ -121,18 +135,61 @@ impl Presenter {
             }
         }
         self.session.stats.add(Word::Shown, 1);
-        if let Some(pixels) = packed {
-            self.unpacked = pixels;
+        if let Pixels::Private(pixels) = pixels {
+            self.spare.push(pixels);
         }
     }
 
-    fn unpack(&mut self, header: &Header, message: &Message) -> Result<Vec<u8>, String> {
+    /// A frame in one piece.
+    fn whole(&mut self, mut parts: Vec<(Header, Message)>) -> Result<(Header, Pixels), String> {
+        if parts.len() == 1 {
+            let (header, message) = parts.remove(0);
+            return Ok((header, self.unpack(&header, message)?));
+        }
+        let rect = |h: &Header| Rect::new(h.x, h.y, h.width, h.height);
+        let all = parts
+            .iter()
+            .fold(Rect::default(), |all, (header, _)| all.hull(&rect(header)));
+        if all.area() > PIXELS_MAX {
+            return Err("the parts of a frame do not fit together".into());
+        }
+        let stride = all.width as usize * 4;
+        let mut canvas = self.spare.pop().unwrap_or_default();
+        canvas.resize(stride * all.height as usize, 0);
+        let whole = Header {
+            x: all.x,
+            y: all.y,
+            width: all.width,
+            height: all.height,
+            stride: stride as u32,
+            ..parts[0].0
+        };
+        for (header, message) in parts {
+            let pixels = self.unpack(&header, message)?;
+            let bytes = header.width as usize * 4;
+            let at = (header.y - all.y) as usize * stride + (header.x - all.x) as usize * 4;
+            for row in 0..header.height as usize {
+                let to = at + row * stride;
+                pixels.read(row * header.stride as usize, &mut canvas[to..to + bytes]);
+            }
+            if let Pixels::Private(pixels) = pixels {
+                self.spare.push(pixels);
+            }
+        }
+        Ok((whole, Pixels::Private(canvas)))
+    }
+
+    fn unpack(&mut self, header: &Header, message: Message) -> Result<Pixels, String> {
+        if header.encoding == Encoding::Raw {
+            return Ok(Pixels::Message(message));
+        }
         let mut bytes = Vec::new();
         message.copy_range(HEADER, header.payload as usize, &mut bytes);
-        let mut pixels = std::mem::take(&mut self.unpacked);
+        let mut pixels = self.spare.pop().unwrap_or_default();
         let length = header.stride as usize * header.height as usize;
-        encoding::unpack(Encoding::Lz4, &bytes, length, &mut pixels).map_err(|e| e.to_string())?;
-        Ok(pixels)
+        encoding::unpack(header.encoding, &bytes, length, &mut pixels)
+            .map_err(|e| e.to_string())?;
+        Ok(Pixels::Private(pixels))
     }
 
     /// Where the pictures of `surface` go. `None` once it is clear that they cannot.
@@ -181,14 +238,33 @@ fn header(message: &Message) -> Option<Header> {
     Header::decode(&bytes).filter(|h| h.payload as usize <= message.len() - HEADER)
 }
 
-/// A picture that lies in a message, behind the header.
-struct Pixels {
-    message: Message,
+/// A picture as a target takes it.
+fn picture<'a>(header: &Header, pixels: &'a Pixels) -> Picture<'a> {
+    Picture {
+        x: header.x,
+        y: header.y,
+        width: header.width,
+        height: header.height,
+        stride: header.stride,
+        pixels,
+        segment: pixels.segment(),
+        surface: header.surface,
+        frame: header.frame.into(),
+    }
+}
+
+/// Pixels where they came, or in memory of our own.
+enum Pixels {
+    Message(Message),
+    Private(Vec<u8>),
 }
 
 impl Pixels {
     fn segment(&self) -> Option<Segment<'_>> {
-        let segment = self.message.segment()?;
+        let Pixels::Message(message) = self else {
+            return None;
+        };
+        let segment = message.segment()?;
         Some(Segment {
             fd: segment.fd,
             id: segment.id,
@@ -200,40 +276,29 @@ impl Pixels {
 
 impl Rows for Pixels {
     fn len(&self) -> usize {
-        self.message.len() - HEADER
+        match self {
+            Pixels::Message(message) => message.len() - HEADER,
+            Pixels::Private(pixels) => pixels.len(),
+        }
+    }
+
+    fn private(&self) -> Option<&[u8]> {
+        match self {
+            Pixels::Message(_) => None,
+            Pixels::Private(pixels) => Some(pixels),
+        }
     }
 
     fn read(&self, offset: usize, into: &mut [u8]) {
         assert!(offset <= self.len() && into.len() <= self.len() - offset);
-        // SAFETY: checked to be inside the message, whose memory stays while `self` lives; a server that writes meanwhile changes only what is copied.
-        unsafe {
-            let from = self.message.as_ptr().add(HEADER + offset);
-            std::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len());
+        match self {
+            // SAFETY: checked to be inside the message, whose memory stays while `self` lives; a server that writes meanwhile changes only what is
+            // copied.
+            Pixels::Message(message) => unsafe {
+                let from = message.as_ptr().add(HEADER + offset);
+                std::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len());
+            },
+            Pixels::Private(pixels) => into.copy_from_slice(&pixels[offset..][..into.len()]),
         }
-    }
-}
-
-/// All signals blocked in the calling thread until dropped.
-struct Signals {
-    before: libc::sigset_t,
-}
-
-impl Signals {
-    fn block_all() -> Signals {
-        // SAFETY: both sets are plain memory that the calls fill in.
-        unsafe {
-            let mut all: libc::sigset_t = std::mem::zeroed();
-            let mut before: libc::sigset_t = std::mem::zeroed();
-            libc::sigfillset(&mut all);
-            libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
-            Signals { before }
-        }
-    }
-}
-
-impl Drop for Signals {
-    fn drop(&mut self) {
-        // SAFETY: the set was filled in by block_all.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.before, std::ptr::null_mut()) };
     }
 }

@@ -5,19 +5,18 @@ use crate::frames::Frames;
 use crate::log::line;
 use crate::options::Options;
 use crate::process::process;
-use crate::replies::{Answered, NoAnswer, Replies};
+use crate::renderers::{Reached, Renderers};
+use crate::replies::{Answered, NoAnswer};
 use crate::stats::{Stats, Word};
 use crate::{ending, presenter};
-use mgn_fabric::{Address, Connection, Receiver, Reservation, Sender, Token, Transport};
-use mgn_wire::hello::{self, Hello, Role, ServerInfo, Welcome};
-use mgn_wire::{Encoder, MESSAGE_HEADER, MESSAGE_MAX};
+use mgn_fabric::Reservation;
+use mgn_wire::hello::{self, ServerInfo};
+use mgn_wire::{Encoder, MESSAGE_HEADER};
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// How long a server may take to accept a connection.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Room for any of the single commands that are sent outside a context.
 const CONTROL_BYTES: usize = 64;
 
@@ -28,9 +27,7 @@ pub struct Session {
     pub options: Options,
     pub stats: Stats,
     pub frames: Frames,
-    sender: Sender,
-    /// None where nobody answers: commands that are thrown away or recorded.
-    replies: Option<Replies>,
+    renderers: Renderers,
     next_id: AtomicU32,
     lost: AtomicBool,
     /// The program looks after the loss itself.
@@ -62,27 +59,24 @@ pub fn session() -> Option<&'static Session> {
 
 fn begin() -> Result<&'static Session, String> {
     let options = Options::read(|name| std::env::var(name).ok())?;
-    let (welcome, connection, frames) = match options.transport {
-        Transport::Null | Transport::File(_) => unanswered(&options)?,
-        _ => answered(&options)?,
-    };
-    let (sender, receiver) = connection.split();
+    let Reached {
+        renderers,
+        welcome,
+        frames,
+    } = Renderers::reach(&options)?;
     let session: &'static Session = Box::leak(Box::new(Session {
         formats: formats(&welcome.info),
         info: welcome.info,
         stats: Stats::create(options.run_dir.as_deref()),
         frames: Frames::default(),
-        replies: frames.is_some().then(|| Replies::new(receiver)),
-        sender,
+        renderers,
         next_id: AtomicU32::new(1),
         lost: AtomicBool::new(false),
         outlived: AtomicBool::new(false),
         rooms: AtomicUsize::new(0),
         options,
     }));
-    if let Some(receiver) = frames {
-        presenter::start(session, receiver)?;
-    }
+    presenter::start(session, frames)?;
     crate::idle::prepare_orphan();
     tracing::info!(
         renderer = session.info.renderer,
@@ -90,92 +84,6 @@ fn begin() -> Result<&'static Session, String> {
         "session begun"
     );
     Ok(session)
-}
-
-type Opened = (Welcome, Connection, Option<Receiver>);
-
-/// What a connection begins with, and a recording.
-fn opening(role: Role) -> Result<Vec<u8>, String> {
-    let hello = Hello {
-        version: hello::VERSION,
-        table_hash: mgn_wire::ops::TABLE_HASH,
-        role,
-    };
-    postcard::to_allocvec(&hello).map_err(|e| e.to_string())
-}
-
-fn session_role() -> Role {
-    Role::Session {
-        program: program_name(),
-        pid: std::process::id(),
-    }
-}
-
-/// Commands go into a file or nowhere, and every question is answered with a default.
-fn unanswered(options: &Options) -> Result<Opened, String> {
-    let nowhere = Address::Abstract("nobody".into());
-    let (connection, _) = mgn_fabric::connect(
-        options.server.as_ref().unwrap_or(&nowhere),
-        options.transport.clone(),
-        None,
-        &opening(session_role())?,
-        CONNECT_TIMEOUT,
-    )
-    .map_err(|e| format!("cannot use {}: {e}", options.transport))?;
-    let welcome = Welcome {
-        session: 0,
-        key: [0; 16],
-        info: crate::blank::server_info(),
-    };
-    Ok((welcome, connection, None))
-}
-
-fn answered(options: &Options) -> Result<Opened, String> {
-    let server = options.server.as_ref().ok_or(
-        "no render server is named; start the program by `mgn run`, or set MGN_SERVER to a server's address",
-    )?;
-    let token = options
-        .token_file
-        .as_deref()
-        .map(Token::read)
-        .transpose()
-        .map_err(|e| e.to_string())?;
-    let open = |role: Role| {
-        let opening = opening(role)?;
-        mgn_fabric::connect(
-            server,
-            options.transport.clone(),
-            token.as_ref(),
-            &opening,
-            CONNECT_TIMEOUT,
-        )
-        .map_err(|e| {
-            let hint = match e {
-                mgn_fabric::Error::Unreachable { .. } => "; start one there by `mgn server`",
-                _ => "",
-            };
-            let by = &options.transport;
-            format!("no session with the render server at {server} by {by}: {e}{hint}")
-        })
-    };
-    let (commands, welcome) = open(session_role())?;
-    let welcome: Welcome = postcard::from_bytes(&welcome).map_err(|_| {
-        format!("the render server at {server} answered with something else than a welcome")
-    })?;
-    let (frames, _) = open(Role::Frames {
-        session: welcome.session,
-        key: welcome.key,
-    })?;
-    // Nothing is said on the frames connection in this direction, but closing its sender would end it.
-    let (silent, receiver) = frames.split();
-    std::mem::forget(silent);
-    Ok((welcome, commands, Some(receiver)))
-}
-
-fn program_name() -> String {
-    let path = std::env::current_exe().unwrap_or_default();
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    name.chars().take(200).collect()
 }
 
 fn formats(info: &ServerInfo) -> Vec<Format> {
@@ -218,7 +126,7 @@ impl Session {
 
     /// Whether questions are answered and frames completed.
     pub fn is_answered(&self) -> bool {
-        self.replies.is_some()
+        self.renderers.are_answered()
     }
 
     /// Whether the program has handed over as many frames as it may.
@@ -232,7 +140,7 @@ impl Session {
             return None;
         }
         let wanted = bytes.max(ROOM_BYTES) + MESSAGE_HEADER;
-        match self.sender.reserve(wanted.min(self.sender.message_max())) {
+        match self.renderers.reserve(wanted) {
             Ok(reservation) => Some(reservation),
             Err(error) => {
                 self.break_off(error);
@@ -248,7 +156,7 @@ impl Session {
             self.stats
                 .add(Word::Commands, unsafe { records(reservation.ptr(), used) });
         }
-        match self.sender.commit(reservation, used) {
+        match self.renderers.commit(reservation, used) {
             Ok(()) => {
                 self.stats.add(Word::Bytes, used as u64);
                 self.stats.add(Word::Messages, 1);
@@ -267,12 +175,12 @@ impl Session {
 
     /// The longest message, header included.
     pub fn message_max(&self) -> usize {
-        self.sender.message_max().min(MESSAGE_MAX) & !3
+        self.renderers.message_max()
     }
 
     /// Nanoseconds spent waiting to send.
     pub fn send_wait(&self) -> u64 {
-        self.sender.wait_time()
+        self.renderers.send_wait()
     }
 
     /// Sends single commands outside any context. They are executed after all that was flushed before.
@@ -303,29 +211,30 @@ impl Session {
 
     /// Waits for the answer to what `context` has asked by command `op`. Nothing where nobody answers.
     pub fn answer(&self, context: u32, op: u16) -> Answered {
+        self.answers(context, op).swap_remove(0)
+    }
+
+    /// The same of each renderer of a wall that has an answer of its own, in the order of their tiles.
+    pub fn answers(&self, context: u32, op: u16) -> Vec<Answered> {
         let nothing = Answered {
             bytes: Vec::new(),
             error: 0,
             told: false,
         };
-        let Some(replies) = self.replies.as_ref().filter(|_| !self.is_lost()) else {
-            return nothing;
-        };
-        match replies.wait(context, || self.is_lost()) {
-            Ok(answered) => {
-                self.stats.round_trip(op, answered.bytes.len());
-                answered
-            }
-            Err(NoAnswer::GivenUp) => nothing,
-            Err(NoAnswer::Broken(error)) => {
-                self.break_off(error);
-                nothing
-            }
-            Err(NoAnswer::Nonsense(what)) => {
-                self.lose(what);
-                nothing
-            }
+        if !self.is_answered() || self.is_lost() {
+            return vec![nothing];
         }
+        match self.renderers.answers(context, op, || self.is_lost()) {
+            Ok(answers) => {
+                let bytes = answers.iter().map(|answer| answer.bytes.len()).sum();
+                self.stats.round_trip(op, bytes);
+                return answers;
+            }
+            Err(NoAnswer::GivenUp) => {}
+            Err(NoAnswer::Broken(error)) => self.break_off(error),
+            Err(NoAnswer::Nonsense(what)) => self.lose(what),
+        }
+        vec![nothing]
     }
 
     /// The command connection failed. The server's reason comes by the other one and may still be under way, so it gets a moment before the session ends
@@ -334,7 +243,7 @@ impl Session {
         const MOMENT: Duration = Duration::from_millis(200);
         const STEP: Duration = Duration::from_millis(5);
         let deadline = Instant::now() + MOMENT;
-        while self.replies.is_some() && !self.is_lost() && Instant::now() < deadline {
+        while self.is_answered() && !self.is_lost() && Instant::now() < deadline {
             std::thread::sleep(STEP);
         }
         self.lose(error);

@@ -2,7 +2,9 @@
 
 use crate::config::Format;
 use crate::session::Session;
+use crate::tiles::{self, Areas};
 use crate::x11::watch::{Followed, Watch};
+use mgn_wall::Area;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -42,6 +44,7 @@ pub struct Surface {
     pub handed_over: AtomicU32,
     pub finished: AtomicU32,
     pub event_mask: AtomicU64,
+    areas: Areas,
 }
 
 /// Surface kinds of `mgnCreateSurface`, and the bits for those that have no back buffer, or an accumulation buffer.
@@ -138,12 +141,19 @@ impl Surface {
             handed_over: AtomicU32::new(0),
             finished: AtomicU32::new(0),
             event_mask: AtomicU64::new(0),
+            areas: Areas::default(),
         });
         session.frames.register(&surface);
         // SAFETY: written to the control message's own encoder.
         session.control(|e| unsafe {
             e.mgn_create_surface(surface.id, server_kind, format.id, width, height);
         });
+        if let Some(areas) = surface.areas() {
+            // SAFETY: as above.
+            session.message(0, tiles::told_bytes(&areas), |e| unsafe {
+                tiles::tell(e, surface.id, &areas, height);
+            });
+        }
         surface
     }
 
@@ -163,6 +173,12 @@ impl Surface {
         let new = pack(width.clamp(1, SIZE_MAX), height.clamp(1, SIZE_MAX));
         let changed = !window.is_gone() && self.size.swap(new, Ordering::AcqRel) != new;
         changed.then(|| self.size())
+    }
+
+    /// What the renderers of the session's wall have of it; none if there is no wall.
+    pub fn areas(&self) -> Option<Arc<[Area]>> {
+        let wall = self.session?.wall()?;
+        Some(self.areas.at(wall, self.size()))
     }
 
     pub fn is_window(&self) -> bool {
@@ -206,6 +222,7 @@ impl Surface {
             handed_over: AtomicU32::new(0),
             finished: AtomicU32::new(0),
             event_mask: AtomicU64::new(0),
+            areas: Areas::default(),
         })
     }
 }

@@ -41,8 +41,10 @@ pub enum Weld {
 /// What the client library is told, by environment variables.
 #[derive(Clone, Debug, Default)]
 pub struct ClientSettings {
-    /// The server's address; none for transports without a server.
-    pub server: Option<String>,
+    /// The servers' addresses, one for all tiles of the wall or one for each; none for transports without a server.
+    pub servers: Vec<String>,
+    /// How the picture is divided among several renderers, as the client library reads it.
+    pub wall: Option<String>,
     /// `shm`, `unix`, `tcp`, `null` or `file:PATH`; none leaves it to the address.
     pub transport: Option<String>,
     pub token_file: Option<PathBuf>,
@@ -104,7 +106,11 @@ pub(crate) fn environment(
                 Weld::Never => "never",
             },
         ),
-        set_or_remove("MGN_SERVER", settings.server.as_ref()),
+        set_or_remove(
+            "MGN_SERVER",
+            (!settings.servers.is_empty()).then(|| settings.servers.join("\n")),
+        ),
+        set_or_remove("MGN_WALL", settings.wall.as_ref()),
         set_or_remove("MGN_TRANSPORT", settings.transport.as_ref()),
         set_or_remove("MGN_TOKEN_FILE", settings.token_file.as_ref()),
         set_or_remove("MGN_FRAMES", settings.frames.map(|n| n.to_string())),

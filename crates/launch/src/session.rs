@@ -275,7 +275,7 @@ fn driver(run: &RunDir, driver: Driver) -> Result<(Option<EmbeddedServer>, Vec<C
             arguments,
         } => {
             let server = EmbeddedServer::start(&executable, &arguments)?;
-            settings.server = Some(server.address().to_owned());
+            settings.servers = vec![server.address().to_owned()];
             Some(server)
         }
         Server::Elsewhere => None,

@@ -9,6 +9,7 @@ use crate::hand::split_lists::Compiling;
 use crate::hand::vertex_arrays::VertexArrays;
 use crate::names::{Own, Shared};
 use crate::surface::SharedSurface;
+use crate::tile::Kept;
 use mgn_wire::hello::api;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -84,6 +85,8 @@ pub(crate) struct Context {
     /// Whether primitives can be restarted at an index of the program's choice, or at the greatest.
     pub has_restart: bool,
     pub has_fixed_restart: bool,
+    /// Whether there are several viewports and scissor boxes.
+    pub has_viewports: bool,
     pub vertex_arrays: VertexArrays,
     pub pixel_store: PixelStore,
     /// The driver knows where it is until the context ends.
@@ -91,6 +94,8 @@ pub(crate) struct Context {
     pub has_debug: bool,
     pub selection: Words,
     pub feedback: Words,
+    /// The program's scissor boxes, while the driver has others.
+    pub boxes: Option<Kept>,
     /// Signals when the last frame that was not read back has been rendered.
     pub frame_fence: Option<*mut c_void>,
 }
@@ -129,12 +134,14 @@ impl Context {
             has_draw_range: false,
             has_restart: false,
             has_fixed_restart: false,
+            has_viewports: false,
             vertex_arrays: VertexArrays::default(),
             pixel_store: PixelStore::default(),
             debug: Arc::default(),
             has_debug: false,
             selection: Words::default(),
             feedback: Words::default(),
+            boxes: None,
             frame_fence: None,
         }
     }
@@ -153,6 +160,8 @@ impl Context {
         self.has_discard =
             es3 || desktop && (version >= (3, 0) || has("GL_EXT_transform_feedback"));
         self.has_draw_range = es3 || desktop;
+        self.has_viewports = desktop && (version >= (4, 1) || has("GL_ARB_viewport_array"))
+            || has("GL_OES_viewport_array");
         self.has_restart = desktop && version >= (3, 1);
         self.has_fixed_restart =
             es3 || desktop && (version >= (4, 3) || has("GL_ARB_ES3_compatibility"));

@@ -25,8 +25,10 @@ mod session;
 mod srgb;
 mod storage;
 mod surface;
+mod tile;
 
 pub use egl::EglError;
 pub use errors::Errors;
 pub use present::{Pictures, Room};
 pub use renderer::{perform, RenderError, Renderer};
+pub use tile::Voice;

@@ -111,6 +111,8 @@ pub struct Shared {
     tables: [Table; SHARED],
     /// Whether a display list was compiled that changes what is drawn to or read.
     pub lists_switch_buffers: bool,
+    /// Whether one was compiled that may set scissor boxes.
+    pub lists_scissor: bool,
     pub split_lists: SplitLists,
     /// Fences by the client's name of them.
     pub syncs: HashMap<u32, Sync>,

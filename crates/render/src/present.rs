@@ -165,11 +165,6 @@ impl Renderer {
             }
         };
         self.front_follows_in(&surface, &part)?;
-        let want = if part.width > 0 && part.height > 0 {
-            want
-        } else {
-            0
-        };
         self.show(&surface, frame, want, false, Some(part))?;
         self.bind()
     }
@@ -215,13 +210,14 @@ impl Renderer {
         part: Option<Part>,
     ) -> Result<(), Fault> {
         let context = self.cx.as_ref().map_or(0, |cx| cx.id);
-        let (id, width, height, pixels) = {
+        let (id, width, height, pixels, tile) = {
             let s = surface.borrow();
             (
                 s.id,
                 s.width,
                 s.height,
                 s.target(if front { GL_FRONT } else { GL_BACK }),
+                s.tile,
             )
         };
         let whole = Part {
@@ -230,7 +226,11 @@ impl Renderer {
             width,
             height,
         };
-        let part = part.unwrap_or(whole);
+        let mut part = part.unwrap_or(whole);
+        if let Some(tile) = tile {
+            part = part.within(tile, height);
+        }
+        let want = if part.is_empty() { 0 } else { want };
         let done = Header {
             kind: Kind::Done,
             encoding: Encoding::Raw,
@@ -323,6 +323,27 @@ pub(crate) struct Part {
     pub y: u32,
     pub width: u32,
     pub height: u32,
+}
+
+impl Part {
+    fn is_empty(&self) -> bool {
+        self.width == 0 || self.height == 0
+    }
+
+    /// What of it is in a rectangle counted from the lower left corner of a surface `total` high.
+    fn within(&self, [x, y, width, height]: [i32; 4], total: u32) -> Part {
+        let left = self.x.max(x.max(0) as u32);
+        let right = (self.x + self.width).min(x.saturating_add(width).max(0) as u32);
+        let from_top = |y: i32| (i64::from(total) - i64::from(y)).max(0) as u32;
+        let top = self.y.max(from_top(y.saturating_add(height)));
+        let bottom = (self.y + self.height).min(from_top(y));
+        Part {
+            x: left,
+            y: top,
+            width: right.saturating_sub(left),
+            height: bottom.saturating_sub(top),
+        }
+    }
 }
 
 /// What of `start..start + length` is inside `0..total`, as start and length.

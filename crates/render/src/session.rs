@@ -199,7 +199,7 @@ impl Renderer {
         Ok(())
     }
 
-    fn known_surface(&self, id: u32) -> Result<SharedSurface, Fault> {
+    pub(crate) fn known_surface(&self, id: u32) -> Result<SharedSurface, Fault> {
         self.surfaces
             .get(&id)
             .cloned()

@@ -10,6 +10,7 @@ use crate::egl::{self, ApiKind, EglError};
 use crate::hand::accumulation::Accumulation;
 use crate::present::Part;
 use crate::renderer::Renderer;
+use crate::tile::Tile;
 use mgn_wire::{gl::*, hello, Fault};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -34,6 +35,8 @@ pub(crate) struct Surface {
     pub resolved: Option<egl::Surface>,
     /// For surfaces that a program was promised one of.
     pub accumulation: Option<Accumulation>,
+    /// The part that is drawn here, where several renderers draw one picture.
+    pub tile: Option<Tile>,
 }
 
 impl Surface {
@@ -103,6 +106,7 @@ impl Renderer {
             front: None,
             resolved: None,
             accumulation: None,
+            tile: None,
         })
     }
 

@@ -2,7 +2,7 @@
 
 use crate::watchdog::Activity;
 use mgn_fabric::Sender;
-use mgn_render::Errors;
+use mgn_render::{Errors, Voice};
 use mgn_wire::{Fault, Reply};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,6 +13,7 @@ const HEADER: usize = 16;
 pub(crate) struct Answers {
     sender: Sender,
     errors: Rc<Errors>,
+    voice: Rc<Voice>,
     activity: Arc<Activity>,
 }
 
@@ -20,16 +21,25 @@ pub(crate) struct Answers {
 pub(crate) const GONE: &str = "the client has gone";
 
 impl Answers {
-    pub fn new(sender: Sender, errors: Rc<Errors>, activity: Arc<Activity>) -> Answers {
+    pub fn new(
+        sender: Sender,
+        errors: Rc<Errors>,
+        voice: Rc<Voice>,
+        activity: Arc<Activity>,
+    ) -> Answers {
         Answers {
             sender,
             errors,
+            voice,
             activity,
         }
     }
 
-    /// Sends an answer, in as many messages as it takes.
-    pub fn send(&self, context: u32, reply: &Reply) -> Result<(), Fault> {
+    /// Sends the answer to `op`, in as many messages as it takes, if it is for this renderer to answer.
+    pub fn send(&self, context: u32, op: u16, reply: &Reply) -> Result<(), Fault> {
+        if !self.voice.speaks(op) {
+            return Ok(());
+        }
         let error = self.errors.peek();
         let told = u32::from(self.errors.has_messages());
         let bytes = reply.bytes();

@@ -23,6 +23,8 @@ pub(crate) struct Session {
     pub key: [u8; 16],
     /// The program's name, for messages.
     pub program: String,
+    /// Which renderer of a wall it is.
+    pub tile: Option<u32>,
     /// What `Incoming::from_handoff` needs besides the socket.
     pub client: Vec<u8>,
     pub discard: bool,

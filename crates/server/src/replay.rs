@@ -28,7 +28,7 @@ pub(crate) fn serve(
                 &message,
                 chain,
                 &mut reply,
-                |_, context, _, reply| answers.send(context, reply),
+                |_, context, op, reply| answers.send(context, op, reply),
             )
         });
         if let Err(fault) = done {

@@ -73,6 +73,9 @@ pub fn worker() -> Result<(), ServerError> {
             slot.farewell(why);
         }
     };
+    if let Some(tile) = session.tile {
+        renderer.be_tile(tile);
+    }
     renderer.limit_storage(watchdog::left_for_storage(session.memory_limit));
     let limits = Limits {
         command: session.watchdog,
@@ -129,7 +132,12 @@ fn serve_session(
         Err(error) => return farewell(&error.to_string()),
     };
     let (sender, mut receiver) = connection.split();
-    let answers = Answers::new(sender, renderer.errors(), activity.clone());
+    let answers = Answers::new(
+        sender,
+        renderer.errors(),
+        renderer.voice(),
+        activity.clone(),
+    );
     let mut chain: Box<dyn Commands> = Box::new(renderer);
     if session.discard {
         chain = Box::new(Discard::new(chain));

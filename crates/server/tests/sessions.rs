@@ -113,6 +113,7 @@ fn strangers_are_turned_away() {
     let role = Role::Session {
         program: "old".into(),
         pid: 1,
+        tile: None,
     };
     let old = Hello {
         version: hello::VERSION,

@@ -299,6 +299,10 @@ pub struct Command {
     pub named_by_use: bool,
     /// Whether it takes memory for as much as the program likes.
     pub storing: bool,
+    /// Whether it draws within scissor boxes.
+    pub drawing: bool,
+    /// Whether it sets or reads scissor boxes, or changes what they are about.
+    pub scissoring: bool,
     pub about: String,
 }
 
@@ -351,7 +355,7 @@ impl Model {
         }
         let mut commands = Vec::new();
         for (name, session) in &overlay.session {
-            commands.push(session_command(name, session)?);
+            commands.push(session_command(name, session, overlay)?);
         }
         for name in &canonical {
             let raw = registry
@@ -471,7 +475,11 @@ fn same_signature(a: &RawCommand, b: &RawCommand) -> bool {
             .all(|(a, b)| shape(a) == shape(b))
 }
 
-fn session_command(name: &str, session: &crate::SessionCommand) -> Result<Command, Error> {
+fn session_command(
+    name: &str,
+    session: &crate::SessionCommand,
+    overlay: &Overlay,
+) -> Result<Command, Error> {
     let bad = |problem: String| Error::Overlay {
         command: name.to_string(),
         problem,
@@ -498,6 +506,8 @@ fn session_command(name: &str, session: &crate::SessionCommand) -> Result<Comman
         watched: false,
         named_by_use: false,
         storing: false,
+        drawing: any(&overlay.drawing, name),
+        scissoring: any(&overlay.scissoring, name),
         about: session.about.clone(),
     })
 }
@@ -596,6 +606,8 @@ fn command(raw: &RawCommand, aliases: Vec<String>, overlay: &Overlay) -> Result<
         watched: !any(&overlay.infallible, name) && !any(&overlay.unwatched, name),
         named_by_use: any(&overlay.named_by_use, name),
         storing: any(&overlay.storing, name),
+        drawing: any(&overlay.drawing, name),
+        scissoring: any(&overlay.scissoring, name),
         about: String::new(),
     })
 }

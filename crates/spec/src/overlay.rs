@@ -42,6 +42,10 @@ pub struct Overlay {
     pub named_by_use: Vec<String>,
     /// Commands that take memory for as much as the program likes.
     pub storing: Vec<String>,
+    /// Commands that draw within scissor boxes.
+    pub drawing: Vec<String>,
+    /// Commands that set or read scissor boxes, or change what they are about.
+    pub scissoring: Vec<String>,
     /// Commands that cannot raise an error outside Begin/End.
     pub infallible: Vec<String>,
     /// Commands after which others succeed and fail as before, but for what the client follows of them.

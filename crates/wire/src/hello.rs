@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Changes whenever these types or the stream's layout do.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// What a client opens a connection with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -15,8 +15,13 @@ pub struct Hello {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Role {
-    /// The command connection of a new session. The program's name and process id are for people to read.
-    Session { program: String, pid: u32 },
+    /// The command connection of a new session. The program's name and process id are for people to read; `tile` is the number of the tile that the
+    /// renderer draws, if several draw one picture.
+    Session {
+        program: String,
+        pid: u32,
+        tile: Option<u32>,
+    },
     /// The frames connection of a session.
     Frames { session: u64, key: [u8; 16] },
 }

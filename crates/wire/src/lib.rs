@@ -44,6 +44,14 @@ pub mod stream {
     pub const LONG_DATA: u16 = 2;
 }
 
+/// Whether each of the renderers of a wall has an answer of its own to command `op`. What the others ask all know alike, and one answers.
+pub fn everyone_answers(op: u16) -> bool {
+    matches!(
+        op,
+        ops::MGN_CREATE_CONTEXT | ops::MGN_FINISH | ops::MGN_READ_TILES
+    )
+}
+
 /// A command's name by opcode.
 pub fn name(op: u16) -> &'static str {
     let index = usize::from(op.wrapping_sub(ops::FIRST));

@@ -60,8 +60,9 @@ struct Verdict {
     files: usize,
 }
 
-/// Runs every case directly and over each of `transports`, compares all that it leaves, and checks
-/// that our server rendered it and no other driver was near.
+/// Runs every case directly and over each of `transports`, of which `wall-2x2` is one that goes to
+/// four renderers, compares all that it leaves, and checks that our server rendered it and no other
+/// driver was near.
 ///
 /// # Panics
 /// With a table of everything that is wrong. Pictures that differ are in `target/failures`.
@@ -163,9 +164,11 @@ fn compare(stage: &Stage, case: &Case, transports: &[&str]) -> Verdict {
 
 fn through(stage: &Stage, transport: &str, stats: &Path) -> Command {
     let mut command = stage.mgn();
-    command
-        .args(["run", "--transport", transport, "--stats-json"])
-        .arg(stats);
+    command.args(["run", "--stats-json"]).arg(stats);
+    match transport.strip_prefix("wall-") {
+        Some(wall) => command.args(["--wall", wall]),
+        None => command.args(["--transport", transport]),
+    };
     // Over one transport, so that both ways of sending a run are compared.
     if transport == "tcp" {
         command.args(["--weld", "always"]);

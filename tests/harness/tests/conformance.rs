@@ -10,6 +10,15 @@ const ALONE: [&str; 3] = ["depths", "displays", "glx_drawables"];
 
 #[test]
 fn every_scene_is_the_same_over_shm_and_tcp() {
+    compare_all(&Stage::new(), &cases(), &["shm", "tcp"]);
+}
+
+#[test]
+fn every_scene_is_the_same_in_tiles() {
+    compare_all(&Stage::new(), &cases(), &["wall-2x2"]);
+}
+
+fn cases() -> Vec<Case> {
     let folder = programs("tests/conformance");
     let mut names: Vec<String> = fs::read_dir(&folder)
         .expect("the programs' folder")
@@ -21,7 +30,7 @@ fn every_scene_is_the_same_over_shm_and_tcp() {
         .map(|e| e.file_name().to_string_lossy().into_owned())
         .collect();
     names.sort();
-    let cases: Vec<Case> = names
+    names
         .into_iter()
         .map(|name| {
             let program = folder.join(&name);
@@ -30,6 +39,5 @@ fn every_scene_is_the_same_over_shm_and_tcp() {
             case.alone = alone;
             case
         })
-        .collect();
-    compare_all(&Stage::new(), &cases, &["shm", "tcp"]);
+        .collect()
 }

@@ -55,14 +55,19 @@ pub fn execute(model: &Model) -> String {
 
 fn body(c: &Command) -> String {
     let extent = image_extent(c);
+    let tile = match (c.drawing, c.scissoring) {
+        (true, _) => "self.keep_to_tile();\n",
+        (_, true) => "self.leave_tile();\n",
+        _ => "",
+    };
     if c.render_hand || has_data(c) && extent.is_none() {
         let mut args: Vec<String> = c.params.iter().map(trait_name).collect();
         if c.carry == Carry::Sync {
             args.push("reply".into());
         }
-        return format!("self.hand_{}({})\n", c.ident, args.join(", "));
+        return format!("{tile}self.hand_{}({})\n", c.ident, args.join(", "));
     }
-    let mut prepare = String::from("self.needs_context()?;\n");
+    let mut prepare = format!("self.needs_context()?;\n{tile}");
     let mut args = Vec::new();
     let mut after = String::new();
     for p in c.params.iter().filter(|p| !may_be_null(c, p)) {

@@ -79,6 +79,7 @@ impl Commands for Renderer {
         arrays: Slice<'_, u32>,
         vertices: Data<'_>,
     ) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_mgn_draw_arrays(mode, first, count, instances, base_instance, arrays, vertices)
     }
     fn mgn_draw_elements(
@@ -95,6 +96,7 @@ impl Commands for Renderer {
         indices: Data<'_>,
         vertices: Data<'_>,
     ) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_mgn_draw_elements(mode, count, type_, min, max, instances, base_vertex, base_instance, arrays, indices, vertices)
     }
     fn mgn_finish(&mut self, reply: &mut Reply) -> Result<(), Fault> {
@@ -125,6 +127,7 @@ impl Commands for Renderer {
         self.hand_mgn_get_tex_image_to(target, level, format, type_, offset)
     }
     fn mgn_make_current(&mut self, draw: u32, read: u32) -> Result<(), Fault> {
+        self.leave_tile();
         self.hand_mgn_make_current(draw, read)
     }
     fn mgn_present_front(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
@@ -136,19 +139,37 @@ impl Commands for Renderer {
     fn mgn_read_pixels_to(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
         self.hand_mgn_read_pixels_to(x, y, width, height, format, type_, offset)
     }
+    fn mgn_read_tiles(
+        &mut self,
+        format: u32,
+        type_: u32,
+        parts: Slice<'_, i32>,
+        pixels_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_mgn_read_tiles(format, type_, parts, pixels_count, reply)
+    }
     fn mgn_resize_surface(&mut self, id: u32, width: u32, height: u32) -> Result<(), Fault> {
         self.hand_mgn_resize_surface(id, width, height)
     }
     fn mgn_run(&mut self, mode: u32, flags: u32, layout: Slice<'_, u8>, vertices: Data<'_>, indices: Slice<'_, u16>) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_mgn_run(mode, flags, layout, vertices, indices)
     }
     fn mgn_set_error(&mut self, code: u32) -> Result<(), Fault> {
         self.hand_mgn_set_error(code)
     }
+    fn mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
+        self.hand_mgn_speaker(tile)
+    }
     fn mgn_swap_buffers(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         self.hand_mgn_swap_buffers(surface, frame, want)
     }
+    fn mgn_tiles(&mut self, surface: u32, tiles: Slice<'_, i32>) -> Result<(), Fault> {
+        self.hand_mgn_tiles(surface, tiles)
+    }
     fn gl_accum(&mut self, op: u32, value: f32) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_accum(op, value)
     }
     fn gl_active_program_ext(&mut self, program: u32) -> Result<(), Fault> {
@@ -392,13 +413,16 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_bind_framebuffer(&mut self, target: u32, framebuffer: u32) -> Result<(), Fault> {
+        self.leave_tile();
         self.hand_gl_bind_framebuffer(target, framebuffer)
     }
     fn gl_bind_framebuffer_ext(&mut self, target: u32, framebuffer: u32) -> Result<(), Fault> {
+        self.leave_tile();
         self.hand_gl_bind_framebuffer_ext(target, framebuffer)
     }
     fn gl_bind_framebuffer_oes(&mut self, target: u32, framebuffer: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_tile();
         let framebuffer = self.name(Class::Framebuffer, framebuffer);
         unsafe { (self.gl.glBindFramebufferOES)(target, framebuffer) };
         Ok(())
@@ -528,6 +552,7 @@ impl Commands for Renderer {
         ymove: f32,
         bitmap: Data<'_>,
     ) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_bitmap(width, height, xorig, yorig, xmove, ymove, bitmap)
     }
     fn gl_blend_barrier(&mut self) -> Result<(), Fault> {
@@ -609,6 +634,7 @@ impl Commands for Renderer {
         filter: u32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_to_tile();
         unsafe { (self.gl.glBlitFramebuffer)(src_x0, src_y0, src_x1, src_y1, dst_x0, dst_y0, dst_x1, dst_y1, mask, filter) };
         Ok(())
     }
@@ -628,6 +654,7 @@ impl Commands for Renderer {
         filter: u32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_tile();
         let read_framebuffer = self.object(Class::Framebuffer, read_framebuffer);
         let draw_framebuffer = self.object(Class::Framebuffer, draw_framebuffer);
         unsafe {
@@ -671,9 +698,11 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_call_list(&mut self, list: u32) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_call_list(list)
     }
     fn gl_call_lists(&mut self, n: i32, type_: u32, lists: Slice<'_, u8>) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_call_lists(n, type_, lists)
     }
     fn gl_check_framebuffer_status(&mut self, target: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -708,6 +737,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_clear(&mut self, mask: u32) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_clear(mask)
     }
     fn gl_clear_accum(&mut self, red: f32, green: f32, blue: f32, alpha: f32) -> Result<(), Fault> {
@@ -732,16 +762,20 @@ impl Commands for Renderer {
     }
     fn gl_clear_bufferfi(&mut self, buffer: u32, drawbuffer: i32, depth: f32, stencil: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_to_tile();
         unsafe { (self.gl.glClearBufferfi)(buffer, drawbuffer, depth, stencil) };
         Ok(())
     }
     fn gl_clear_bufferfv(&mut self, buffer: u32, drawbuffer: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_clear_bufferfv(buffer, drawbuffer, value)
     }
     fn gl_clear_bufferiv(&mut self, buffer: u32, drawbuffer: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_clear_bufferiv(buffer, drawbuffer, value)
     }
     fn gl_clear_bufferuiv(&mut self, buffer: u32, drawbuffer: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_clear_bufferuiv(buffer, drawbuffer, value)
     }
     fn gl_clear_color(&mut self, red: f32, green: f32, blue: f32, alpha: f32) -> Result<(), Fault> {
@@ -793,14 +827,17 @@ impl Commands for Renderer {
         stencil: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_tile();
         let framebuffer = self.object(Class::Framebuffer, framebuffer);
         unsafe { (self.gl.glClearNamedFramebufferfi)(framebuffer, buffer, drawbuffer, depth, stencil) };
         Ok(())
     }
     fn gl_clear_named_framebufferfv(&mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
+        self.leave_tile();
         self.hand_gl_clear_named_framebufferfv(framebuffer, buffer, drawbuffer, value)
     }
     fn gl_clear_named_framebufferiv(&mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
+        self.leave_tile();
         self.hand_gl_clear_named_framebufferiv(framebuffer, buffer, drawbuffer, value)
     }
     fn gl_clear_named_framebufferuiv(
@@ -810,6 +847,7 @@ impl Commands for Renderer {
         drawbuffer: i32,
         value: Slice<'_, u32>,
     ) -> Result<(), Fault> {
+        self.leave_tile();
         self.hand_gl_clear_named_framebufferuiv(framebuffer, buffer, drawbuffer, value)
     }
     fn gl_clear_stencil(&mut self, s: i32) -> Result<(), Fault> {
@@ -1933,6 +1971,7 @@ impl Commands for Renderer {
     }
     fn gl_copy_pixels(&mut self, x: i32, y: i32, width: i32, height: i32, type_: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_to_tile();
         unsafe { (self.gl.glCopyPixels)(x, y, width, height, type_) };
         Ok(())
     }
@@ -2225,10 +2264,12 @@ impl Commands for Renderer {
         self.hand_gl_delete_fragment_shader_ati(id)
     }
     fn gl_delete_framebuffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
+        self.leave_tile();
         self.hand_gl_delete_framebuffers(names)
     }
     fn gl_delete_framebuffers_oes(&mut self, n: i32, framebuffers: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_tile();
         if framebuffers.is_null() && n > 0 {
             return Ok(());
         }
@@ -2389,6 +2430,7 @@ impl Commands for Renderer {
     }
     fn gl_disablei(&mut self, target: u32, index: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_tile();
         unsafe { (self.gl.glDisablei)(target, index) };
         Ok(())
     }
@@ -2416,12 +2458,15 @@ impl Commands for Renderer {
         self.hand_gl_dispatch_compute_indirect(indirect)
     }
     fn gl_draw_arrays(&mut self, mode: u32, first: i32, count: i32) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_draw_arrays(mode, first, count)
     }
     fn gl_draw_arrays_indirect(&mut self, mode: u32, indirect: u64) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_draw_arrays_indirect(mode, indirect)
     }
     fn gl_draw_arrays_instanced(&mut self, mode: u32, first: i32, count: i32, instancecount: i32) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_draw_arrays_instanced(mode, first, count, instancecount)
     }
     fn gl_draw_arrays_instanced_base_instance(
@@ -2432,16 +2477,20 @@ impl Commands for Renderer {
         instancecount: i32,
         baseinstance: u32,
     ) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_draw_arrays_instanced_base_instance(mode, first, count, instancecount, baseinstance)
     }
     fn gl_draw_buffer(&mut self, buf: u32) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_draw_buffer(buf)
     }
     fn gl_draw_buffers(&mut self, n: i32, bufs: Slice<'_, u32>) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_draw_buffers(n, bufs)
     }
     fn gl_draw_buffers_nv(&mut self, n: i32, bufs: Slice<'_, u32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_to_tile();
         if bufs.is_null() && n > 0 {
             return Ok(());
         }
@@ -2450,15 +2499,19 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_draw_elements(&mut self, mode: u32, count: i32, type_: u32, indices: u64) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_draw_elements(mode, count, type_, indices)
     }
     fn gl_draw_elements_base_vertex(&mut self, mode: u32, count: i32, type_: u32, indices: u64, basevertex: i32) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_draw_elements_base_vertex(mode, count, type_, indices, basevertex)
     }
     fn gl_draw_elements_indirect(&mut self, mode: u32, type_: u32, indirect: u64) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_draw_elements_indirect(mode, type_, indirect)
     }
     fn gl_draw_elements_instanced(&mut self, mode: u32, count: i32, type_: u32, indices: u64, instancecount: i32) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_draw_elements_instanced(mode, count, type_, indices, instancecount)
     }
     fn gl_draw_elements_instanced_base_instance(
@@ -2470,6 +2523,7 @@ impl Commands for Renderer {
         instancecount: i32,
         baseinstance: u32,
     ) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_draw_elements_instanced_base_instance(mode, count, type_, indices, instancecount, baseinstance)
     }
     fn gl_draw_elements_instanced_base_vertex(
@@ -2481,6 +2535,7 @@ impl Commands for Renderer {
         instancecount: i32,
         basevertex: i32,
     ) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_draw_elements_instanced_base_vertex(mode, count, type_, indices, instancecount, basevertex)
     }
     fn gl_draw_elements_instanced_base_vertex_base_instance(
@@ -2493,12 +2548,15 @@ impl Commands for Renderer {
         basevertex: i32,
         baseinstance: u32,
     ) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_draw_elements_instanced_base_vertex_base_instance(mode, count, type_, indices, instancecount, basevertex, baseinstance)
     }
     fn gl_draw_pixels(&mut self, width: i32, height: i32, format: u32, type_: u32, pixels: Data<'_>) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_draw_pixels(width, height, format, type_, pixels)
     }
     fn gl_draw_range_elements(&mut self, mode: u32, start: u32, end: u32, count: i32, type_: u32, indices: u64) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_draw_range_elements(mode, start, end, count, type_, indices)
     }
     fn gl_draw_range_elements_base_vertex(
@@ -2511,15 +2569,18 @@ impl Commands for Renderer {
         indices: u64,
         basevertex: i32,
     ) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_draw_range_elements_base_vertex(mode, start, end, count, type_, indices, basevertex)
     }
     fn gl_draw_texf_oes(&mut self, x: f32, y: f32, z: f32, width: f32, height: f32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_to_tile();
         unsafe { (self.gl.glDrawTexfOES)(x, y, z, width, height) };
         Ok(())
     }
     fn gl_draw_texfv_oes(&mut self, coords: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_to_tile();
         if coords.is_null() {
             return Ok(());
         }
@@ -2528,11 +2589,13 @@ impl Commands for Renderer {
     }
     fn gl_draw_texi_oes(&mut self, x: i32, y: i32, z: i32, width: i32, height: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_to_tile();
         unsafe { (self.gl.glDrawTexiOES)(x, y, z, width, height) };
         Ok(())
     }
     fn gl_draw_texiv_oes(&mut self, coords: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_to_tile();
         if coords.is_null() {
             return Ok(());
         }
@@ -2542,11 +2605,13 @@ impl Commands for Renderer {
     }
     fn gl_draw_texs_oes(&mut self, x: i16, y: i16, z: i16, width: i16, height: i16) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_to_tile();
         unsafe { (self.gl.glDrawTexsOES)(x, y, z, width, height) };
         Ok(())
     }
     fn gl_draw_texsv_oes(&mut self, coords: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_to_tile();
         if coords.is_null() {
             return Ok(());
         }
@@ -2556,11 +2621,13 @@ impl Commands for Renderer {
     }
     fn gl_draw_texx_oes(&mut self, x: i32, y: i32, z: i32, width: i32, height: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_to_tile();
         unsafe { (self.gl.glDrawTexxOES)(x, y, z, width, height) };
         Ok(())
     }
     fn gl_draw_texxv_oes(&mut self, coords: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_to_tile();
         if coords.is_null() {
             return Ok(());
         }
@@ -2569,15 +2636,19 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_draw_transform_feedback(&mut self, mode: u32, id: u32) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_draw_transform_feedback(mode, id)
     }
     fn gl_draw_transform_feedback_instanced(&mut self, mode: u32, id: u32, instancecount: i32) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_draw_transform_feedback_instanced(mode, id, instancecount)
     }
     fn gl_draw_transform_feedback_stream(&mut self, mode: u32, id: u32, stream: u32) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_draw_transform_feedback_stream(mode, id, stream)
     }
     fn gl_draw_transform_feedback_stream_instanced(&mut self, mode: u32, id: u32, stream: u32, instancecount: i32) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_draw_transform_feedback_stream_instanced(mode, id, stream, instancecount)
     }
     fn gl_egl_image_target_renderbuffer_storage_oes(&mut self, target: u32, image: u32) -> Result<(), Fault> {
@@ -2623,6 +2694,7 @@ impl Commands for Renderer {
     }
     fn gl_enablei(&mut self, target: u32, index: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_tile();
         unsafe { (self.gl.glEnablei)(target, index) };
         Ok(())
     }
@@ -2720,11 +2792,13 @@ impl Commands for Renderer {
     }
     fn gl_eval_mesh1(&mut self, mode: u32, i1: i32, i2: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_to_tile();
         unsafe { (self.gl.glEvalMesh1)(mode, i1, i2) };
         Ok(())
     }
     fn gl_eval_mesh2(&mut self, mode: u32, i1: i32, i2: i32, j1: i32, j2: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_to_tile();
         unsafe { (self.gl.glEvalMesh2)(mode, i1, i2, j1, j2) };
         Ok(())
     }
@@ -3328,6 +3402,7 @@ impl Commands for Renderer {
     }
     fn gl_get_booleani_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_tile();
         let mut data = crate::renderer::out::<u8>(data_count, 0)?;
         self.error();
         unsafe { (self.gl.glGetBooleani_v)(target, index, data.as_mut_ptr().cast()) };
@@ -3336,6 +3411,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_get_booleanv(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.leave_tile();
         self.hand_gl_get_booleanv(pname, data_count, reply)
     }
     fn gl_get_buffer_parameteri64v(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -3452,12 +3528,15 @@ impl Commands for Renderer {
         self.hand_gl_get_debug_message_log(count, size, texts, messages_count, reply)
     }
     fn gl_get_doublei_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.leave_tile();
         self.hand_gl_get_doublei_v(target, index, data_count, reply)
     }
     fn gl_get_doublev(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.leave_tile();
         self.hand_gl_get_doublev(pname, data_count, reply)
     }
     fn gl_get_fixedv(&mut self, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.leave_tile();
         self.hand_gl_get_fixedv(pname, params_count, reply)
     }
     fn gl_get_fixedv_oes(&mut self, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -3470,9 +3549,11 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_get_floati_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.leave_tile();
         self.hand_gl_get_floati_v(target, index, data_count, reply)
     }
     fn gl_get_floatv(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.leave_tile();
         self.hand_gl_get_floatv(pname, data_count, reply)
     }
     fn gl_get_frag_data_index(&mut self, program: u32, name: Slice<'_, u8>, reply: &mut Reply) -> Result<(), Fault> {
@@ -3577,15 +3658,19 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_get_integer64i_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.leave_tile();
         self.hand_gl_get_integer64i_v(target, index, data_count, reply)
     }
     fn gl_get_integer64v(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.leave_tile();
         self.hand_gl_get_integer64v(pname, data_count, reply)
     }
     fn gl_get_integeri_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.leave_tile();
         self.hand_gl_get_integeri_v(target, index, data_count, reply)
     }
     fn gl_get_integerv(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.leave_tile();
         self.hand_gl_get_integerv(pname, data_count, reply)
     }
     fn gl_get_internalformati64v(
@@ -5655,12 +5740,14 @@ impl Commands for Renderer {
     }
     fn gl_is_enabled(&mut self, cap: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_tile();
         let value = unsafe { (self.gl.glIsEnabled)(cap) };
         reply.value(value);
         Ok(())
     }
     fn gl_is_enabledi(&mut self, target: u32, index: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_tile();
         let value = unsafe { (self.gl.glIsEnabledi)(target, index) };
         reply.value(value);
         Ok(())
@@ -6263,9 +6350,11 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_multi_draw_arrays(&mut self, mode: u32, first: Slice<'_, i32>, count: Slice<'_, i32>) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_multi_draw_arrays(mode, first, count)
     }
     fn gl_multi_draw_arrays_indirect(&mut self, mode: u32, indirect: u64, drawcount: i32, stride: i32) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_multi_draw_arrays_indirect(mode, indirect, drawcount, stride)
     }
     fn gl_multi_draw_arrays_indirect_count(
@@ -6276,9 +6365,11 @@ impl Commands for Renderer {
         maxdrawcount: i32,
         stride: i32,
     ) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_multi_draw_arrays_indirect_count(mode, indirect, drawcount, maxdrawcount, stride)
     }
     fn gl_multi_draw_elements(&mut self, mode: u32, count: Slice<'_, i32>, type_: u32, offsets: Slice<'_, u64>) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_multi_draw_elements(mode, count, type_, offsets)
     }
     fn gl_multi_draw_elements_base_vertex(
@@ -6289,9 +6380,11 @@ impl Commands for Renderer {
         offsets: Slice<'_, u64>,
         base: Slice<'_, i32>,
     ) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_multi_draw_elements_base_vertex(mode, count, type_, offsets, base)
     }
     fn gl_multi_draw_elements_indirect(&mut self, mode: u32, type_: u32, indirect: u64, drawcount: i32, stride: i32) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_multi_draw_elements_indirect(mode, type_, indirect, drawcount, stride)
     }
     fn gl_multi_draw_elements_indirect_count(
@@ -6303,6 +6396,7 @@ impl Commands for Renderer {
         maxdrawcount: i32,
         stride: i32,
     ) -> Result<(), Fault> {
+        self.keep_to_tile();
         self.hand_gl_multi_draw_elements_indirect_count(mode, type_, indirect, drawcount, maxdrawcount, stride)
     }
     fn gl_multi_tex_buffer_ext(&mut self, texunit: u32, target: u32, internalformat: u32, buffer: u32) -> Result<(), Fault> {
@@ -7155,6 +7249,7 @@ impl Commands for Renderer {
         self.hand_gl_named_string_arb(type_, name, string)
     }
     fn gl_new_list(&mut self, list: u32, mode: u32) -> Result<(), Fault> {
+        self.leave_tile();
         self.hand_gl_new_list(list, mode)
     }
     fn gl_normal3b(&mut self, nx: i8, ny: i8, nz: i8) -> Result<(), Fault> {
@@ -7413,6 +7508,7 @@ impl Commands for Renderer {
         self.hand_gl_polygon_stipple(mask)
     }
     fn gl_pop_attrib(&mut self) -> Result<(), Fault> {
+        self.leave_tile();
         self.hand_gl_pop_attrib()
     }
     fn gl_pop_debug_group(&mut self) -> Result<(), Fault> {
@@ -8756,6 +8852,7 @@ impl Commands for Renderer {
     }
     fn gl_push_attrib(&mut self, mask: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_tile();
         unsafe { (self.gl.glPushAttrib)(mask) };
         Ok(())
     }
@@ -8981,6 +9078,7 @@ impl Commands for Renderer {
     }
     fn gl_rectd(&mut self, x1: f64, y1: f64, x2: f64, y2: f64) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_to_tile();
         unsafe { (self.gl.glRectd)(x1, y1, x2, y2) };
         Ok(())
     }
@@ -9004,6 +9102,7 @@ impl Commands for Renderer {
     }
     fn gl_rectf(&mut self, x1: f32, y1: f32, x2: f32, y2: f32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_to_tile();
         unsafe { (self.gl.glRectf)(x1, y1, x2, y2) };
         Ok(())
     }
@@ -9020,6 +9119,7 @@ impl Commands for Renderer {
     }
     fn gl_recti(&mut self, x1: i32, y1: i32, x2: i32, y2: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_to_tile();
         unsafe { (self.gl.glRecti)(x1, y1, x2, y2) };
         Ok(())
     }
@@ -9043,6 +9143,7 @@ impl Commands for Renderer {
     }
     fn gl_rects(&mut self, x1: i16, y1: i16, x2: i16, y2: i16) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_to_tile();
         unsafe { (self.gl.glRects)(x1, y1, x2, y2) };
         Ok(())
     }
@@ -9211,11 +9312,13 @@ impl Commands for Renderer {
     }
     fn gl_scissor(&mut self, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_tile();
         unsafe { (self.gl.glScissor)(x, y, width, height) };
         Ok(())
     }
     fn gl_scissor_arrayv(&mut self, first: u32, count: i32, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_tile();
         if v.is_null() && count > 0 {
             return Ok(());
         }
@@ -9225,11 +9328,13 @@ impl Commands for Renderer {
     }
     fn gl_scissor_indexed(&mut self, index: u32, left: i32, bottom: i32, width: i32, height: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_tile();
         unsafe { (self.gl.glScissorIndexed)(index, left, bottom, width, height) };
         Ok(())
     }
     fn gl_scissor_indexedv(&mut self, index: u32, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_tile();
         if v.is_null() {
             return Ok(());
         }

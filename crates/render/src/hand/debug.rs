@@ -105,6 +105,9 @@ impl Renderer {
 
     fn switch(&mut self, cap: u32, on: bool) -> Result<(), Fault> {
         self.needs_context()?;
+        if cap == GL_SCISSOR_TEST {
+            self.leave_tile();
+        }
         let command = if on {
             self.gl.glEnable
         } else {

@@ -31,6 +31,46 @@ impl Renderer {
         )
     }
 
+    /// Reads parts, each five numbers of which the last four are a rectangle, one after the other.
+    pub(crate) fn read_parts<'a>(
+        &mut self,
+        format: u32,
+        type_: u32,
+        parts: impl Iterator<Item = &'a [i32]>,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        let mut sized = Vec::new();
+        let mut total = Some(0usize);
+        for part in parts {
+            let bytes = tight_image_bytes(part[3], part[4], 1, format, type_);
+            sized.push((part, bytes.unwrap_or(0)));
+            total = total
+                .zip(bytes)
+                .and_then(|(sum, more)| sum.checked_add(more));
+        }
+        if sized.is_empty() {
+            // Arguments that are wrong are wrong for all.
+            sized.push((&[0; 5], 0));
+            total = tight_image_bytes(0, 0, 1, format, type_);
+        }
+        self.answer_image(total, reply, |r, to| {
+            r.with_depth_in_place(format, |r| {
+                let mut at = 0;
+                for (part, bytes) in sized {
+                    let [_, x, y, width, height] = *part else {
+                        continue;
+                    };
+                    // SAFETY: there is room for all the tight images, and the driver packs tightly.
+                    unsafe {
+                        let to = to.byte_add(at);
+                        (r.gl.glReadPixels)(x, y, width, height, format, type_, to);
+                    }
+                    at += bytes;
+                }
+            })
+        })
+    }
+
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn hand_gl_readn_pixels(
         &mut self,

@@ -72,6 +72,7 @@ struct Server {
 struct Waiting {
     incoming: Incoming,
     program: String,
+    tile: Option<u32>,
     since: Instant,
 }
 
@@ -202,14 +203,15 @@ impl Server {
             return incoming.refuse("client and server were not built from the same table of commands; use the same release on both ends");
         }
         match hello.role {
-            Role::Session { program, pid } => self.begin(incoming, &program, pid),
+            Role::Session { program, pid, tile } => self.begin(incoming, &program, pid, tile),
             Role::Frames { session, key } => self.attach(incoming, session, &key),
         }
     }
 
-    fn begin(&mut self, incoming: Incoming, program: &str, pid: u32) {
+    fn begin(&mut self, incoming: Incoming, program: &str, pid: u32, tile: Option<u32>) {
         let program: String = printable(program).chars().take(100).collect();
-        let program = format!("{program}, process {pid}");
+        let tile_of = tile.map_or(String::new(), |tile| format!(", tile {tile}"));
+        let program = format!("{program}, process {pid}{tile_of}");
         let most = self.options.max_sessions;
         if self.busy() + self.queue.len() >= most {
             tracing::warn!("{program} was turned away: {most} sessions are the limit");
@@ -219,6 +221,7 @@ impl Server {
         self.queue.push_back(Waiting {
             incoming,
             program,
+            tile,
             since: Instant::now(),
         });
     }
@@ -270,6 +273,7 @@ impl Server {
                 id: self.sessions,
                 key: random_key(),
                 program: client.program,
+                tile: client.tile,
                 client: Vec::new(),
                 discard: self.options.discard,
                 memory_limit: self.options.memory_limit,

@@ -147,6 +147,7 @@ impl Server {
             &opening(Role::Session {
                 program: "test\x1b[31m".into(),
                 pid: std::process::id(),
+                tile: None,
             }),
         )?;
         let welcome: Welcome = postcard::from_bytes(&welcome).expect("a welcome");

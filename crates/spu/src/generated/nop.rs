@@ -168,6 +168,18 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn mgn_read_tiles(
+        &mut self,
+        format: u32,
+        type_: u32,
+        parts: Slice<'_, i32>,
+        pixels_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
     fn mgn_resize_surface(&mut self, id: u32, width: u32, height: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -180,7 +192,15 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn mgn_swap_buffers(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn mgn_tiles(&mut self, surface: u32, tiles: Slice<'_, i32>) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }

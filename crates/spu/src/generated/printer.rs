@@ -243,6 +243,17 @@ impl<W: Write> Commands for Print<W> {
         );
         self.next.mgn_read_pixels_to(x, y, width, height, format, type_, offset)
     }
+    fn mgn_read_tiles(
+        &mut self,
+        format: u32,
+        type_: u32,
+        parts: Slice<'_, i32>,
+        pixels_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line("mgnReadTiles", &[Show::from(format as i64), Show::Enum(type_), Show::Array(parts.len()), Show::Out(pixels_count)]);
+        self.next.mgn_read_tiles(format, type_, parts, pixels_count, reply)
+    }
     fn mgn_resize_surface(&mut self, id: u32, width: u32, height: u32) -> Result<(), Fault> {
         self.line("mgnResizeSurface", &[Show::from(id as i64), Show::from(width as i64), Show::from(height as i64)]);
         self.next.mgn_resize_surface(id, width, height)
@@ -258,9 +269,17 @@ impl<W: Write> Commands for Print<W> {
         self.line("mgnSetError", &[Show::Enum(code)]);
         self.next.mgn_set_error(code)
     }
+    fn mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
+        self.line("mgnSpeaker", &[Show::from(tile as i64)]);
+        self.next.mgn_speaker(tile)
+    }
     fn mgn_swap_buffers(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         self.line("mgnSwapBuffers", &[Show::from(surface as i64), Show::from(frame as i64), Show::from(want as i64)]);
         self.next.mgn_swap_buffers(surface, frame, want)
+    }
+    fn mgn_tiles(&mut self, surface: u32, tiles: Slice<'_, i32>) -> Result<(), Fault> {
+        self.line("mgnTiles", &[Show::from(surface as i64), Show::Array(tiles.len())]);
+        self.next.mgn_tiles(surface, tiles)
     }
     fn gl_accum(&mut self, op: u32, value: f32) -> Result<(), Fault> {
         self.line("glAccum", &[Show::Enum(op), Show::from(value as f64)]);

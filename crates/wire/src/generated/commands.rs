@@ -160,6 +160,17 @@ pub trait Commands {
     fn mgn_read_pixels_to(&mut self, x: i32, y: i32, width: i32, height: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
         self.next().mgn_read_pixels_to(x, y, width, height, format, type_, offset)
     }
+    /// Each renderer of a wall answers with its parts of the framebuffer, tightly packed one after the other; 5 numbers a part: tile, x, y, width, height.
+    fn mgn_read_tiles(
+        &mut self,
+        format: u32,
+        type_: u32,
+        parts: Slice<'_, i32>,
+        pixels_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.next().mgn_read_tiles(format, type_, parts, pixels_count, reply)
+    }
     /// Follows a window's size; comes before the first command of the next frame.
     fn mgn_resize_surface(&mut self, id: u32, width: u32, height: u32) -> Result<(), Fault> {
         self.next().mgn_resize_surface(id, width, height)
@@ -172,9 +183,17 @@ pub trait Commands {
     fn mgn_set_error(&mut self, code: u32) -> Result<(), Fault> {
         self.next().mgn_set_error(code)
     }
+    /// The renderer that answers what all of a wall know alike; first that of tile 0.
+    fn mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
+        self.next().mgn_speaker(tile)
+    }
     /// Shows the back buffer; want 1 asks for the picture, 0 for the completion only.
     fn mgn_swap_buffers(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         self.next().mgn_swap_buffers(surface, frame, want)
+    }
+    /// What each renderer of a wall draws of a surface: x, y, width and height of each tile, counted from the lower left corner.
+    fn mgn_tiles(&mut self, surface: u32, tiles: Slice<'_, i32>) -> Result<(), Fault> {
+        self.next().mgn_tiles(surface, tiles)
     }
     fn gl_accum(&mut self, op: u32, value: f32) -> Result<(), Fault> {
         self.next().gl_accum(op, value)

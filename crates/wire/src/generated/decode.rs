@@ -203,6 +203,14 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.mgn_read_pixels_to(p0, p1, p2, p3, p4, p5, p6)
         }
+        ops::MGN_READ_TILES => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.array::<i32>()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.mgn_read_tiles(p0, p1, p2, p3, reply)
+        }
         ops::MGN_RESIZE_SURFACE => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -224,12 +232,23 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.mgn_set_error(p0)
         }
+        ops::MGN_SPEAKER => {
+            let p0 = body.u32()?;
+            body.end()?;
+            to.mgn_speaker(p0)
+        }
         ops::MGN_SWAP_BUFFERS => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
             let p2 = body.u32()?;
             body.end()?;
             to.mgn_swap_buffers(p0, p1, p2)
+        }
+        ops::MGN_TILES => {
+            let p0 = body.u32()?;
+            let p1 = body.array::<i32>()?;
+            body.end()?;
+            to.mgn_tiles(p0, p1)
         }
         ops::GL_ACCUM => {
             let p0 = body.u32()?;

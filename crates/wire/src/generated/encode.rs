@@ -315,6 +315,17 @@ impl Encoder {
             put(p, 28, offset);
         }
     }
+    #[inline]
+    pub unsafe fn mgn_read_tiles(&mut self, format: u32, type_: u32, parts: (*const i32, usize), pixels: u32) {
+        unsafe {
+            let mut r = self.record(ops::MGN_READ_TILES, 20 + crate::encoder::padded(parts.0 as usize, parts.1 * 4));
+            r.put(format);
+            r.put(type_);
+            r.array(parts.0.cast(), parts.1 * 4);
+            r.put(pixels);
+            r.finish(self);
+        }
+    }
     #[inline(always)]
     pub unsafe fn mgn_resize_surface(&mut self, id: u32, width: u32, height: u32) {
         unsafe {
@@ -352,6 +363,14 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn mgn_speaker(&mut self, tile: u32) {
+        unsafe {
+            let p = self.room(8);
+            put(p, 0, u32::from(ops::MGN_SPEAKER) | 2 << 16);
+            put(p, 4, tile);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn mgn_swap_buffers(&mut self, surface: u32, frame: u32, want: u32) {
         unsafe {
             let p = self.room(16);
@@ -359,6 +378,15 @@ impl Encoder {
             put(p, 4, surface);
             put(p, 8, frame);
             put(p, 12, want);
+        }
+    }
+    #[inline]
+    pub unsafe fn mgn_tiles(&mut self, surface: u32, tiles: (*const i32, usize)) {
+        unsafe {
+            let mut r = self.record(ops::MGN_TILES, 12 + crate::encoder::padded(tiles.0 as usize, tiles.1 * 4));
+            r.put(surface);
+            r.array(tiles.0.cast(), tiles.1 * 4);
+            r.finish(self);
         }
     }
     #[inline(always)]

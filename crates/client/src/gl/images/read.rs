@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::gl::context;
 use crate::gl::pixels::{Extent, Layout};
 use crate::gl::robust::fits;
+use crate::tiles::{self, Part};
 use core::ffi::c_void;
 use mgn_state::PixelStore;
 use mgn_wire::gl::*;
@@ -82,6 +83,17 @@ impl Region {
             ..
         } = *self;
         let y = y.wrapping_add(first as i32);
+        if fits != Some(false) {
+            let rect = [x, y, width, height];
+            if let Some(tiled) = tiled(cx, rect, format, type_, count * layout.tight_row_bytes()) {
+                let Some(image) = tiled.filter(|_| !pixels.is_null()) else {
+                    return false;
+                };
+                // SAFETY: the caller's promise; the image is as long as its rows.
+                unsafe { layout.scatter_rows(image.as_ptr(), first..first + count, pixels.cast()) };
+                return true;
+            }
+        }
         // SAFETY: the context's own encoder; the image has been checked to be as long as its rows.
         unsafe {
             let op = match fits {
@@ -107,6 +119,65 @@ impl Region {
         }
         true
     }
+}
+
+/// An image of a default framebuffer that is divided among the renderers of a wall, tightly packed in `bytes` bytes. None if it is not divided, or
+/// inside, if it could not be read.
+fn tiled(
+    cx: &mut Context,
+    rect: [i32; 4],
+    format: u32,
+    type_: u32,
+    bytes: usize,
+) -> Option<Option<Vec<u8>>> {
+    let surface = cx.read.as_ref()?;
+    let areas = surface.areas()?;
+    if cx.gl.state.framebuffer_bound(GL_READ_FRAMEBUFFER_BINDING)? != 0 {
+        return None;
+    }
+    let [x, y, width, height] = rect;
+    let pixels = usize::try_from(width).ok()? * usize::try_from(height).ok()?;
+    if pixels > 0 && bytes % pixels != 0 {
+        return None;
+    }
+    let pixel_bytes = bytes.checked_div(pixels).unwrap_or(0);
+    let parts = tiles::parts(&areas, rect, surface.size().1);
+    let numbers = |part: &Part| {
+        let [x, y, width, height] = part.rect;
+        [part.tile as i32, x, y, width, height]
+    };
+    let numbers: Vec<i32> = parts.iter().flat_map(numbers).collect();
+    // SAFETY: the context's own encoder.
+    unsafe {
+        cx.enc.mgn_read_tiles(
+            format,
+            type_,
+            (numbers.as_ptr(), numbers.len()),
+            bytes as u32,
+        );
+    }
+    let mut image = vec![0; bytes];
+    let row_bytes = pixel_bytes * width as usize;
+    for (tile, mut answer) in cx.answers(ops::MGN_READ_TILES).into_iter().enumerate() {
+        let mut rest = answer.next_array(1);
+        for part in parts.iter().filter(|part| part.tile == tile) {
+            let [left, bottom, columns, rows] = part.rect;
+            let part_bytes = pixel_bytes * columns as usize;
+            let at = (bottom - y) as usize * row_bytes + (left - x) as usize * pixel_bytes;
+            for row in 0..rows as usize {
+                let Some((pixels, after)) = rest.split_at_checked(part_bytes) else {
+                    return Some(None);
+                };
+                let to = at + row * row_bytes;
+                image[to..to + part_bytes].copy_from_slice(pixels);
+                rest = after;
+            }
+        }
+        if !rest.is_empty() {
+            return Some(None);
+        }
+    }
+    Some((bytes > 0).then_some(image))
 }
 
 /// # Safety

@@ -1,0 +1,210 @@
+//! Walls: each renderer draws its tile of a surface that several have (sort-first).
+//!
+//! Every renderer has the whole surface, so that all coordinates are those of the window and a pixel is the same whoever draws it. Scissor boxes keep a
+//! renderer from drawing what others show. That only saves work: whatever lies outside of the tile is never looked at. So where it would be hard to
+//! tell what a command does to the boxes, the program's own are put back before it.
+
+use crate::context::Context;
+use crate::generated::driver::Gl;
+use crate::renderer::Renderer;
+use mgn_wire::{gl::*, Fault, Reply, Slice};
+use std::cell::Cell;
+
+/// A renderer's share of a surface: x, y, width and height, counted from the lower left corner.
+pub(crate) type Tile = [i32; 4];
+
+/// Which of a wall's renderers this is, and which one answers what all of them know alike.
+#[derive(Debug, Default)]
+pub struct Voice {
+    tile: Cell<u32>,
+    speaker: Cell<u32>,
+}
+
+impl Voice {
+    /// Whether the client is to hear this renderer's answer to command `op`.
+    pub fn speaks(&self, op: u16) -> bool {
+        self.tile == self.speaker || mgn_wire::everyone_answers(op)
+    }
+}
+
+/// The program's scissor boxes while the driver has others.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    /// What the boxes in the driver are cut to.
+    tile: Tile,
+    boxes: Vec<[i32; 4]>,
+    enabled: Vec<bool>,
+}
+
+/// Commands by number are there since OpenGL 4.1 and OpenGL ES 3.2, with as many boxes as there are viewports.
+fn boxes_of(cx: &Context, gl: &Gl) -> usize {
+    if !cx.has_viewports {
+        return 1;
+    }
+    let mut count = 0;
+    // SAFETY: one integer is written.
+    unsafe { (gl.glGetIntegerv)(GL_MAX_VIEWPORTS, &mut count) };
+    count.clamp(1, 64) as usize
+}
+
+impl Renderer {
+    /// Says which of a wall's renderers this is.
+    pub fn be_tile(&mut self, tile: u32) {
+        self.voice.tile.set(tile);
+        self.is_tiled = true;
+    }
+
+    pub(crate) fn hand_mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
+        self.beat();
+        self.voice.speaker.set(tile);
+        Ok(())
+    }
+
+    pub(crate) fn hand_mgn_tiles(
+        &mut self,
+        surface: u32,
+        tiles: Slice<'_, i32>,
+    ) -> Result<(), Fault> {
+        self.beat();
+        let mine = self.voice.tile.get() as usize;
+        let tiles = tiles.to_vec();
+        let tile = tiles.chunks_exact(4).nth(mine);
+        let tile = tile.ok_or_else(|| Fault::refused("a wall has fewer tiles than renderers"))?;
+        let surface = self.known_surface(surface)?;
+        surface.borrow_mut().tile = tile.try_into().ok();
+        Ok(())
+    }
+
+    pub(crate) fn hand_mgn_read_tiles(
+        &mut self,
+        format: u32,
+        type_: u32,
+        parts: Slice<'_, i32>,
+        _pixels_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        let mine = self.voice.tile.get() as i32;
+        let parts = parts.to_vec();
+        let mine = parts.chunks_exact(5).filter(|part| part[0] == mine);
+        self.read_parts(format, type_, mine, reply)
+    }
+
+    /// Before a command that draws: cuts the scissor boxes to the tile.
+    #[inline]
+    pub(crate) fn keep_to_tile(&mut self) {
+        if self.is_tiled {
+            self.cut_boxes();
+        }
+    }
+
+    /// Before a command that knows of scissor boxes: gives the driver the program's.
+    #[inline]
+    pub(crate) fn leave_tile(&mut self) {
+        if self.is_tiled {
+            self.restore_boxes();
+        }
+    }
+
+    #[cold]
+    fn cut_boxes(&mut self) {
+        let in_lists = self.names.shared.lists_scissor;
+        let Some(cx) = self.cx.as_deref_mut() else {
+            return;
+        };
+        // What is drawn while a list is compiled may go into it, and so would the boxes.
+        let tile = match &cx.draw {
+            Some(surface) if cx.draw_framebuffer == 0 && cx.compiling.is_none() && !in_lists => {
+                surface.borrow().tile
+            }
+            _ => None,
+        };
+        if tile == cx.boxes.as_ref().map(|kept| kept.tile) {
+            return;
+        }
+        self.restore_boxes();
+        let (Some(tile), Some(cx)) = (tile, self.cx.as_deref_mut()) else {
+            return;
+        };
+        let gl = &self.gl;
+        let count = boxes_of(cx, gl);
+        let mut boxes = vec![[0; 4]; count];
+        let mut enabled = vec![false; count];
+        // SAFETY: the context is current; each query writes four integers or none.
+        unsafe {
+            if count == 1 {
+                (gl.glGetIntegerv)(GL_SCISSOR_BOX, boxes[0].as_mut_ptr());
+                enabled[0] = (gl.glIsEnabled)(GL_SCISSOR_TEST) != 0;
+            } else {
+                for (n, (its, on)) in boxes.iter_mut().zip(&mut enabled).enumerate() {
+                    (gl.glGetIntegeri_v)(GL_SCISSOR_BOX, n as u32, its.as_mut_ptr());
+                    *on = (gl.glIsEnabledi)(GL_SCISSOR_TEST, n as u32) != 0;
+                }
+            }
+        }
+        let cut = |(its, on): (&[i32; 4], &bool)| if *on { common(*its, tile) } else { tile };
+        let cut: Vec<[i32; 4]> = boxes.iter().zip(&enabled).map(cut).collect();
+        set_boxes(gl, &cut);
+        // SAFETY: the context is current.
+        unsafe { (gl.glEnable)(GL_SCISSOR_TEST) };
+        cx.boxes = Some(Kept {
+            tile,
+            boxes,
+            enabled,
+        });
+    }
+
+    #[cold]
+    fn restore_boxes(&mut self) {
+        let Some(cx) = self.cx.as_deref_mut() else {
+            return;
+        };
+        self.names.shared.lists_scissor |= cx.compiling.is_some();
+        let Some(kept) = cx.boxes.take() else { return };
+        let gl = &self.gl;
+        set_boxes(gl, &kept.boxes);
+        // SAFETY: the context is current, and has as many boxes.
+        unsafe {
+            if kept.enabled.iter().all(|on| !on) {
+                (gl.glDisable)(GL_SCISSOR_TEST);
+            } else if kept.enabled.iter().any(|on| !on) {
+                for (n, _) in kept.enabled.iter().enumerate().filter(|(_, on)| !**on) {
+                    (gl.glDisablei)(GL_SCISSOR_TEST, n as u32);
+                }
+            }
+        }
+    }
+}
+
+fn set_boxes(gl: &Gl, boxes: &[[i32; 4]]) {
+    // SAFETY: the context is current; the array holds four integers a box.
+    unsafe {
+        match boxes {
+            [[x, y, width, height]] => (gl.glScissor)(*x, *y, *width, *height),
+            boxes => (gl.glScissorArrayv)(0, boxes.len() as i32, boxes.as_ptr().cast()),
+        }
+    }
+}
+
+/// What two rectangles have in common; empty if nothing.
+fn common(a: [i32; 4], b: [i32; 4]) -> [i32; 4] {
+    let along = |n: usize| {
+        let start = a[n].max(b[n]);
+        let end = i64::from(a[n]) + i64::from(a[n + 2]);
+        let end = end.min(i64::from(b[n]) + i64::from(b[n + 2]));
+        (start, (end - i64::from(start)).max(0) as i32)
+    };
+    let ((x, width), (y, height)) = (along(0), along(1));
+    [x, y, width, height]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::common;
+
+    #[test]
+    fn boxes_are_cut() {
+        assert_eq!(common([0, 0, 10, 10], [5, 5, 10, 2]), [5, 5, 5, 2]);
+        assert_eq!(common([-5, 0, i32::MAX, 3], [0, 1, 4, 4]), [0, 1, 4, 2]);
+        assert_eq!(common([0, 0, 2, 2], [5, 0, 1, 1])[2], 0);
+    }
+}
