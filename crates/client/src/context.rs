@@ -210,6 +210,7 @@ impl Context {
                 let of = self.request.format;
                 self.gl.drawn_to(surface.format, surface.size(), of);
             }
+            self.follow_wall();
         }
         self.follow_window();
     }

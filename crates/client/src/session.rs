@@ -8,6 +8,7 @@ use crate::process::process;
 use crate::renderers::{Reached, Renderers};
 use crate::replies::{Answered, NoAnswer};
 use crate::stats::{Stats, Word};
+use crate::tiles::Needs;
 use crate::{ending, presenter};
 use mgn_fabric::Reservation;
 use mgn_wire::hello::{self, ServerInfo};
@@ -32,6 +33,7 @@ pub struct Session {
     lost: AtomicBool,
     /// The program looks after the loss itself.
     outlived: AtomicBool,
+    pub needs: Needs,
     /// Contexts that hold memory of the transport.
     pub rooms: AtomicUsize,
 }
@@ -73,6 +75,7 @@ fn begin() -> Result<&'static Session, String> {
         next_id: AtomicU32::new(1),
         lost: AtomicBool::new(false),
         outlived: AtomicBool::new(false),
+        needs: Needs::default(),
         rooms: AtomicUsize::new(0),
         options,
     }));

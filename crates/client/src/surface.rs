@@ -2,7 +2,7 @@
 
 use crate::config::Format;
 use crate::session::Session;
-use crate::tiles::{self, Areas};
+use crate::tiles::{self, Areas, Wholeness};
 use crate::x11::watch::{Followed, Watch};
 use mgn_wall::Area;
 use std::collections::HashMap;
@@ -45,6 +45,7 @@ pub struct Surface {
     pub finished: AtomicU32,
     pub event_mask: AtomicU64,
     areas: Areas,
+    pub wholeness: Wholeness,
 }
 
 /// Surface kinds of `mgnCreateSurface`, and the bits for those that have no back buffer, or an accumulation buffer.
@@ -142,6 +143,7 @@ impl Surface {
             finished: AtomicU32::new(0),
             event_mask: AtomicU64::new(0),
             areas: Areas::default(),
+            wholeness: Wholeness::default(),
         });
         session.frames.register(&surface);
         // SAFETY: written to the control message's own encoder.
@@ -223,6 +225,7 @@ impl Surface {
             finished: AtomicU32::new(0),
             event_mask: AtomicU64::new(0),
             areas: Areas::default(),
+            wholeness: Wholeness::default(),
         })
     }
 }

@@ -6,6 +6,7 @@ use crate::idle::current;
 use crate::session::Session;
 use crate::stats::Word;
 use crate::surface::Surface;
+use crate::tiles;
 use mgn_wire::Encoder;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
@@ -32,7 +33,8 @@ pub fn swap_buffers(session: &'static Session, surface: &Arc<Surface>) {
     let (frame, want) = hand_over(session, surface);
     // SAFETY: written to an encoder that has room.
     ask(session, surface, |e| unsafe {
-        e.mgn_swap_buffers(surface.id, frame, want)
+        e.mgn_swap_buffers(surface.id, frame, want);
+        tiles::end_frame(session, e, surface, frame);
     });
     session.stats.frame(session.send_wait());
     session.frames.wait(surface, IN_FLIGHT);

@@ -1,9 +1,44 @@
 //! Surfaces on a wall: which renderer draws, shows and answers for what.
+//!
+//! A surface is drawn in tiles until something needs all of it. Then it is made *whole*: every renderer is given the tiles of all others, and draws all of it
+//! from there on, up to the end of the first frame in which nothing has needed that.
 
+use crate::context::Context;
 use crate::session::Session;
+use crate::surface::Surface;
 use mgn_wall::{Area, Rect, Wall};
-use mgn_wire::Encoder;
+use mgn_wire::encoder::Data;
+use mgn_wire::{gl, ops, Encoder};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Planes of a surface, as `mgnTakeTiles` numbers them: back, front, depth and stencil.
+const PLANES: u32 = 3;
+
+/// What a surface is made whole for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Whole {
+    /// A command reads the framebuffer that is bound for reading.
+    Reading,
+    /// A command needs all of what is drawn to.
+    Drawing,
+}
+
+/// What the wall needs to know of the whole session.
+#[derive(Default)]
+pub struct Needs {
+    /// A display list has been compiled with a command that needs whole surfaces.
+    lists: AtomicBool,
+    /// Shaders may write to memory, where everyone sees how often a fragment was drawn.
+    writes: AtomicBool,
+}
+
+/// Whether a surface is drawn as a whole, and in which frame that was last needed.
+#[derive(Default)]
+pub struct Wholeness {
+    is_whole: AtomicBool,
+    needed: AtomicU32,
+}
 
 /// The areas of a surface's tiles, for the size that it had when they were last asked for.
 #[derive(Default)]
@@ -68,6 +103,128 @@ pub fn parts(areas: &[Area], [x, y, width, height]: [i32; 4], total: u32) -> Vec
         }
     }
     parts
+}
+
+impl Context {
+    /// Before a command that needs a surface whole: makes it so.
+    #[inline]
+    pub fn make_whole(&mut self, what: Whole) {
+        if self.session.is_some_and(|s| s.wall().is_some()) {
+            self.need(what);
+        }
+    }
+
+    /// Before display lists are called.
+    pub fn make_whole_for_lists(&mut self) {
+        let Some(session) = self.session.filter(|s| s.wall().is_some()) else {
+            return;
+        };
+        if session.needs.lists.load(Ordering::Relaxed) {
+            self.need(Whole::Reading);
+            self.need(Whole::Drawing);
+        }
+    }
+
+    /// Shaders may write to memory from now on.
+    pub fn shaders_write(&mut self) {
+        let Some(session) = self.session.filter(|s| s.wall().is_some()) else {
+            return;
+        };
+        session.needs.writes.store(true, Ordering::Relaxed);
+        self.need(Whole::Drawing);
+    }
+
+    /// The context draws to another surface.
+    pub fn follow_wall(&mut self) {
+        if self
+            .session
+            .is_some_and(|s| s.needs.writes.load(Ordering::Relaxed))
+        {
+            self.need(Whole::Drawing);
+        }
+    }
+
+    #[cold]
+    fn need(&mut self, what: Whole) {
+        if self.gl.in_begin() {
+            return;
+        }
+        if let Some(session) = self.session.filter(|_| self.gl.lists.is_open()) {
+            session.needs.lists.store(true, Ordering::Relaxed);
+            if self.gl.lists.only_compiles() {
+                return;
+            }
+        }
+        let surface = match what {
+            Whole::Drawing => self.draw.clone(),
+            Whole::Reading => {
+                let bound = self
+                    .gl
+                    .state
+                    .framebuffer_bound(gl::GL_READ_FRAMEBUFFER_BINDING);
+                self.read
+                    .clone()
+                    .filter(|_| bound.is_none_or(|name| name == 0))
+            }
+        };
+        let Some((surface, areas)) = surface.and_then(|s| s.areas().map(|areas| (s, areas))) else {
+            return;
+        };
+        let frame = surface.handed_over.load(Ordering::Relaxed);
+        surface.wholeness.needed.store(frame, Ordering::Relaxed);
+        if !surface.wholeness.is_whole.swap(true, Ordering::Relaxed) {
+            self.exchange(&surface, &areas);
+        }
+    }
+
+    /// Gives every renderer what all of them have of a surface.
+    fn exchange(&mut self, surface: &Surface, areas: &[Area]) {
+        let (width, height) = surface.size();
+        let all = parts(areas, [0, 0, width as i32, height as i32], height);
+        let numbered = |part: &Part| {
+            let [x, y, width, height] = part.rect;
+            [part.tile as i32, x, y, width, height]
+        };
+        let asked: Vec<i32> = all.iter().flat_map(numbered).collect();
+        let given: Vec<i32> = all.iter().flat_map(|part| part.rect).collect();
+        for plane in 0..PLANES {
+            // SAFETY: the context's own encoder, and arrays of ours.
+            unsafe {
+                let asked = (asked.as_ptr(), asked.len());
+                self.enc.mgn_take_tiles(surface.id, plane, asked, 0);
+            }
+            let mut pixels = Vec::new();
+            for mut answer in self.answers(ops::MGN_TAKE_TILES) {
+                pixels.extend_from_slice(answer.next_array(1));
+            }
+            if pixels.is_empty() {
+                continue;
+            }
+            // SAFETY: as above.
+            unsafe {
+                let given = (given.as_ptr(), given.len());
+                let pixels = Data::Bytes(pixels.as_ptr(), pixels.len());
+                self.enc.mgn_fill(surface.id, plane, given, pixels);
+            }
+        }
+        // SAFETY: as above.
+        unsafe { self.enc.mgn_whole(surface.id, 1) };
+    }
+}
+
+/// Tells the renderers that a surface is drawn in tiles again, if nothing has needed it whole in frame `frame`, which ends.
+///
+/// # Safety
+/// The encoder can be written to.
+pub unsafe fn end_frame(session: &Session, encoder: &mut Encoder, surface: &Surface, frame: u32) {
+    let whole = &surface.wholeness;
+    let needed = session.needs.writes.load(Ordering::Relaxed)
+        || whole.needed.load(Ordering::Relaxed) == frame.wrapping_sub(1);
+    if whole.is_whole.load(Ordering::Relaxed) && !needed {
+        whole.is_whole.store(false, Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { encoder.mgn_whole(surface.id, 0) };
+    }
 }
 
 impl Session {

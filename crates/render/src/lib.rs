@@ -26,6 +26,7 @@ mod srgb;
 mod storage;
 mod surface;
 mod tile;
+mod whole;
 
 pub use egl::EglError;
 pub use errors::Errors;

@@ -37,6 +37,8 @@ pub(crate) struct Surface {
     pub accumulation: Option<Accumulation>,
     /// The part that is drawn here, where several renderers draw one picture.
     pub tile: Option<Tile>,
+    /// Whether all of it is drawn all the same.
+    pub is_whole: bool,
 }
 
 impl Surface {
@@ -107,6 +109,7 @@ impl Renderer {
             resolved: None,
             accumulation: None,
             tile: None,
+            is_whole: false,
         })
     }
 

@@ -54,6 +54,10 @@ impl Renderer {
         self.is_tiled = true;
     }
 
+    pub(crate) fn tile_number(&self) -> i32 {
+        self.voice.tile.get() as i32
+    }
+
     pub(crate) fn hand_mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
         self.beat();
         self.voice.speaker.set(tile);
@@ -83,9 +87,9 @@ impl Renderer {
         _pixels_count: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
-        let mine = self.voice.tile.get() as i32;
         let parts = parts.to_vec();
-        let mine = parts.chunks_exact(5).filter(|part| part[0] == mine);
+        let tile = self.tile_number();
+        let mine = parts.chunks_exact(5).filter(|part| part[0] == tile);
         self.read_parts(format, type_, mine, reply)
     }
 
@@ -114,7 +118,8 @@ impl Renderer {
         // What is drawn while a list is compiled may go into it, and so would the boxes.
         let tile = match &cx.draw {
             Some(surface) if cx.draw_framebuffer == 0 && cx.compiling.is_none() && !in_lists => {
-                surface.borrow().tile
+                let surface = surface.borrow();
+                surface.tile.filter(|_| !surface.is_whole)
             }
             _ => None,
         };

@@ -46,6 +46,8 @@ pub struct Overlay {
     pub drawing: Vec<String>,
     /// Commands that set or read scissor boxes, or change what they are about.
     pub scissoring: Vec<String>,
+    /// Commands before which a surface in tiles is made whole, and why.
+    pub whole: BTreeMap<String, String>,
     /// Commands that cannot raise an error outside Begin/End.
     pub infallible: Vec<String>,
     /// Commands after which others succeed and fail as before, but for what the client follows of them.

@@ -85,6 +85,13 @@ fn entry(c: &Command, tracked: bool) -> String {
         return format!("{head}refused(\"{}\"); {value}\n}}\n", c.name);
     }
     let mut body = String::from("unsafe { let cx = context();\n");
+    body += &match &c.whole {
+        Some((what, None)) => format!("cx.make_whole(crate::tiles::Whole::{what});\n"),
+        Some((what, Some(when))) => {
+            format!("if {when} {{ cx.make_whole(crate::tiles::Whole::{what}); }}\n")
+        }
+        None => String::new(),
+    };
     let extent = image_extent(c);
     if tracked || extent.is_some() || c.named_by_use {
         body += "if cx.gl.in_begin() { return cx.illegal_in_begin(); }\n";

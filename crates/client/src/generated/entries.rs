@@ -11,6 +11,7 @@ use mgn_wire::{lens, ops};
 pub unsafe extern "C" fn glAccum(op: u32, value: f32) {
     unsafe {
         let cx = context();
+        cx.make_whole(crate::tiles::Whole::Drawing);
         cx.enc.gl_accum(op, value);
         cx.done();
     }
@@ -560,6 +561,7 @@ pub unsafe extern "C" fn glBlitFramebuffer(
 ) {
     unsafe {
         let cx = context();
+        cx.make_whole(crate::tiles::Whole::Reading);
         let claim = cx.claim(
             ops::GL_BLIT_FRAMEBUFFER,
             &[
@@ -598,6 +600,9 @@ pub unsafe extern "C" fn glBlitNamedFramebuffer(
 ) {
     unsafe {
         let cx = context();
+        if read_framebuffer == 0 {
+            cx.make_whole(crate::tiles::Whole::Drawing);
+        }
         cx.enc.gl_blit_named_framebuffer(
             read_framebuffer,
             draw_framebuffer,
@@ -688,6 +693,9 @@ pub unsafe extern "C" fn glClampColor(target: u32, clamp: u32) {
 pub unsafe extern "C" fn glClear(mask: u32) {
     unsafe {
         let cx = context();
+        if mask & mgn_wire::gl::GL_ACCUM_BUFFER_BIT != 0 {
+            cx.make_whole(crate::tiles::Whole::Drawing);
+        }
         let claim = cx.claim(ops::GL_CLEAR, &[mask], &[crate::gl::On::Drawing]);
         let before = cx.enc.doubt;
         cx.enc.gl_clear(mask);
@@ -1717,6 +1725,7 @@ pub unsafe extern "C" fn glCopyMultiTexImage1DEXT(
 ) {
     unsafe {
         let cx = context();
+        cx.make_whole(crate::tiles::Whole::Reading);
         cx.enc.gl_copy_multi_tex_image1dext(texunit, target, level, internalformat, x, y, width, border);
         cx.done();
     }
@@ -1734,6 +1743,7 @@ pub unsafe extern "C" fn glCopyMultiTexImage2DEXT(
 ) {
     unsafe {
         let cx = context();
+        cx.make_whole(crate::tiles::Whole::Reading);
         cx.enc.gl_copy_multi_tex_image2dext(texunit, target, level, internalformat, x, y, width, height, border);
         cx.done();
     }
@@ -1741,6 +1751,7 @@ pub unsafe extern "C" fn glCopyMultiTexImage2DEXT(
 pub unsafe extern "C" fn glCopyMultiTexSubImage1DEXT(texunit: u32, target: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) {
     unsafe {
         let cx = context();
+        cx.make_whole(crate::tiles::Whole::Reading);
         cx.enc.gl_copy_multi_tex_sub_image1dext(texunit, target, level, xoffset, x, y, width);
         cx.done();
     }
@@ -1758,6 +1769,7 @@ pub unsafe extern "C" fn glCopyMultiTexSubImage2DEXT(
 ) {
     unsafe {
         let cx = context();
+        cx.make_whole(crate::tiles::Whole::Reading);
         cx.enc.gl_copy_multi_tex_sub_image2dext(texunit, target, level, xoffset, yoffset, x, y, width, height);
         cx.done();
     }
@@ -1776,6 +1788,7 @@ pub unsafe extern "C" fn glCopyMultiTexSubImage3DEXT(
 ) {
     unsafe {
         let cx = context();
+        cx.make_whole(crate::tiles::Whole::Reading);
         cx.enc.gl_copy_multi_tex_sub_image3dext(texunit, target, level, xoffset, yoffset, zoffset, x, y, width, height);
         cx.done();
     }
@@ -1783,6 +1796,7 @@ pub unsafe extern "C" fn glCopyMultiTexSubImage3DEXT(
 pub unsafe extern "C" fn glCopyPixels(x: i32, y: i32, width: i32, height: i32, type_: u32) {
     unsafe {
         let cx = context();
+        cx.make_whole(crate::tiles::Whole::Reading);
         cx.enc.gl_copy_pixels(x, y, width, height, type_);
         cx.done();
     }
@@ -1790,6 +1804,7 @@ pub unsafe extern "C" fn glCopyPixels(x: i32, y: i32, width: i32, height: i32, t
 pub unsafe extern "C" fn glCopyTexImage1D(target: u32, level: i32, internalformat: u32, x: i32, y: i32, width: i32, border: i32) {
     unsafe {
         let cx = context();
+        cx.make_whole(crate::tiles::Whole::Reading);
         cx.enc.gl_copy_tex_image1d(target, level, internalformat, x, y, width, border);
         crate::gl::defined(cx, target);
         cx.done();
@@ -1807,6 +1822,7 @@ pub unsafe extern "C" fn glCopyTexImage2D(
 ) {
     unsafe {
         let cx = context();
+        cx.make_whole(crate::tiles::Whole::Reading);
         cx.enc.gl_copy_tex_image2d(target, level, internalformat, x, y, width, height, border);
         crate::gl::defined(cx, target);
         cx.done();
@@ -1815,6 +1831,7 @@ pub unsafe extern "C" fn glCopyTexImage2D(
 pub unsafe extern "C" fn glCopyTexSubImage1D(target: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) {
     unsafe {
         let cx = context();
+        cx.make_whole(crate::tiles::Whole::Reading);
         cx.enc.gl_copy_tex_sub_image1d(target, level, xoffset, x, y, width);
         cx.done();
     }
@@ -1822,6 +1839,7 @@ pub unsafe extern "C" fn glCopyTexSubImage1D(target: u32, level: i32, xoffset: i
 pub unsafe extern "C" fn glCopyTexSubImage2D(target: u32, level: i32, xoffset: i32, yoffset: i32, x: i32, y: i32, width: i32, height: i32) {
     unsafe {
         let cx = context();
+        cx.make_whole(crate::tiles::Whole::Reading);
         cx.enc.gl_copy_tex_sub_image2d(target, level, xoffset, yoffset, x, y, width, height);
         cx.done();
     }
@@ -1839,6 +1857,7 @@ pub unsafe extern "C" fn glCopyTexSubImage3D(
 ) {
     unsafe {
         let cx = context();
+        cx.make_whole(crate::tiles::Whole::Reading);
         cx.enc.gl_copy_tex_sub_image3d(target, level, xoffset, yoffset, zoffset, x, y, width, height);
         cx.done();
     }
@@ -1856,6 +1875,7 @@ pub unsafe extern "C" fn glCopyTexSubImage3DOES(
 ) {
     unsafe {
         let cx = context();
+        cx.make_whole(crate::tiles::Whole::Reading);
         cx.enc.gl_copy_tex_sub_image3does(target, level, xoffset, yoffset, zoffset, x, y, width, height);
         cx.done();
     }
@@ -1872,6 +1892,7 @@ pub unsafe extern "C" fn glCopyTextureImage1DEXT(
 ) {
     unsafe {
         let cx = context();
+        cx.make_whole(crate::tiles::Whole::Reading);
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
@@ -1893,6 +1914,7 @@ pub unsafe extern "C" fn glCopyTextureImage2DEXT(
 ) {
     unsafe {
         let cx = context();
+        cx.make_whole(crate::tiles::Whole::Reading);
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
@@ -1904,6 +1926,7 @@ pub unsafe extern "C" fn glCopyTextureImage2DEXT(
 pub unsafe extern "C" fn glCopyTextureSubImage1D(texture: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) {
     unsafe {
         let cx = context();
+        cx.make_whole(crate::tiles::Whole::Reading);
         cx.enc.gl_copy_texture_sub_image1d(texture, level, xoffset, x, y, width);
         cx.done();
     }
@@ -1911,6 +1934,7 @@ pub unsafe extern "C" fn glCopyTextureSubImage1D(texture: u32, level: i32, xoffs
 pub unsafe extern "C" fn glCopyTextureSubImage1DEXT(texture: u32, target: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) {
     unsafe {
         let cx = context();
+        cx.make_whole(crate::tiles::Whole::Reading);
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
@@ -1931,6 +1955,7 @@ pub unsafe extern "C" fn glCopyTextureSubImage2D(
 ) {
     unsafe {
         let cx = context();
+        cx.make_whole(crate::tiles::Whole::Reading);
         cx.enc.gl_copy_texture_sub_image2d(texture, level, xoffset, yoffset, x, y, width, height);
         cx.done();
     }
@@ -1948,6 +1973,7 @@ pub unsafe extern "C" fn glCopyTextureSubImage2DEXT(
 ) {
     unsafe {
         let cx = context();
+        cx.make_whole(crate::tiles::Whole::Reading);
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
@@ -1969,6 +1995,7 @@ pub unsafe extern "C" fn glCopyTextureSubImage3D(
 ) {
     unsafe {
         let cx = context();
+        cx.make_whole(crate::tiles::Whole::Reading);
         cx.enc.gl_copy_texture_sub_image3d(texture, level, xoffset, yoffset, zoffset, x, y, width, height);
         cx.done();
     }
@@ -1987,6 +2014,7 @@ pub unsafe extern "C" fn glCopyTextureSubImage3DEXT(
 ) {
     unsafe {
         let cx = context();
+        cx.make_whole(crate::tiles::Whole::Reading);
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }

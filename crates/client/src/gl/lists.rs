@@ -122,6 +122,7 @@ pub unsafe extern "C" fn glCallList(list: u32) {
     // SAFETY: the only reference in use.
     unsafe {
         let cx = context();
+        cx.make_whole_for_lists();
         cx.go_verbatim();
         cx.enc.gl_call_list(list);
         let _ = cx.gl.state.gl_call_list(list);
@@ -134,6 +135,7 @@ pub unsafe extern "C" fn glCallLists(n: i32, kind: u32, lists: *const core::ffi:
     // SAFETY: the program gives `n` names of type `kind`; the only reference in use.
     unsafe {
         let cx = context();
+        cx.make_whole_for_lists();
         cx.go_verbatim();
         if n < 0 {
             return cx.set_error(gl::GL_INVALID_VALUE);

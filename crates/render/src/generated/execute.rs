@@ -99,6 +99,9 @@ impl Commands for Renderer {
         self.keep_to_tile();
         self.hand_mgn_draw_elements(mode, count, type_, min, max, instances, base_vertex, base_instance, arrays, indices, vertices)
     }
+    fn mgn_fill(&mut self, surface: u32, plane: u32, parts: Slice<'_, i32>, pixels: Data<'_>) -> Result<(), Fault> {
+        self.hand_mgn_fill(surface, plane, parts, pixels)
+    }
     fn mgn_finish(&mut self, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_mgn_finish(reply)
     }
@@ -165,8 +168,21 @@ impl Commands for Renderer {
     fn mgn_swap_buffers(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         self.hand_mgn_swap_buffers(surface, frame, want)
     }
+    fn mgn_take_tiles(
+        &mut self,
+        surface: u32,
+        plane: u32,
+        parts: Slice<'_, i32>,
+        pixels_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.hand_mgn_take_tiles(surface, plane, parts, pixels_count, reply)
+    }
     fn mgn_tiles(&mut self, surface: u32, tiles: Slice<'_, i32>) -> Result<(), Fault> {
         self.hand_mgn_tiles(surface, tiles)
+    }
+    fn mgn_whole(&mut self, surface: u32, whole: u32) -> Result<(), Fault> {
+        self.hand_mgn_whole(surface, whole)
     }
     fn gl_accum(&mut self, op: u32, value: f32) -> Result<(), Fault> {
         self.keep_to_tile();
@@ -3411,7 +3427,6 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_get_booleanv(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.leave_tile();
         self.hand_gl_get_booleanv(pname, data_count, reply)
     }
     fn gl_get_buffer_parameteri64v(&mut self, target: u32, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -3532,11 +3547,9 @@ impl Commands for Renderer {
         self.hand_gl_get_doublei_v(target, index, data_count, reply)
     }
     fn gl_get_doublev(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.leave_tile();
         self.hand_gl_get_doublev(pname, data_count, reply)
     }
     fn gl_get_fixedv(&mut self, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.leave_tile();
         self.hand_gl_get_fixedv(pname, params_count, reply)
     }
     fn gl_get_fixedv_oes(&mut self, pname: u32, params_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -3553,7 +3566,6 @@ impl Commands for Renderer {
         self.hand_gl_get_floati_v(target, index, data_count, reply)
     }
     fn gl_get_floatv(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.leave_tile();
         self.hand_gl_get_floatv(pname, data_count, reply)
     }
     fn gl_get_frag_data_index(&mut self, program: u32, name: Slice<'_, u8>, reply: &mut Reply) -> Result<(), Fault> {
@@ -3662,7 +3674,6 @@ impl Commands for Renderer {
         self.hand_gl_get_integer64i_v(target, index, data_count, reply)
     }
     fn gl_get_integer64v(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.leave_tile();
         self.hand_gl_get_integer64v(pname, data_count, reply)
     }
     fn gl_get_integeri_v(&mut self, target: u32, index: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -3670,7 +3681,6 @@ impl Commands for Renderer {
         self.hand_gl_get_integeri_v(target, index, data_count, reply)
     }
     fn gl_get_integerv(&mut self, pname: u32, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
-        self.leave_tile();
         self.hand_gl_get_integerv(pname, data_count, reply)
     }
     fn gl_get_internalformati64v(
@@ -5151,6 +5161,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_get_transform_feedbacki_v(&mut self, xfb: u32, pname: u32, index: u32, param_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.leave_tile();
         self.hand_gl_get_transform_feedbacki_v(xfb, pname, index, param_count, reply)
     }
     fn gl_get_transform_feedbackiv(&mut self, xfb: u32, pname: u32, param_count: u32, reply: &mut Reply) -> Result<(), Fault> {

@@ -112,6 +112,10 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn mgn_fill(&mut self, surface: u32, plane: u32, parts: Slice<'_, i32>, pixels: Data<'_>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn mgn_finish(&mut self, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
@@ -200,7 +204,23 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn mgn_take_tiles(
+        &mut self,
+        surface: u32,
+        plane: u32,
+        parts: Slice<'_, i32>,
+        pixels_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
+        Ok(())
+    }
     fn mgn_tiles(&mut self, surface: u32, tiles: Slice<'_, i32>) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn mgn_whole(&mut self, surface: u32, whole: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }

@@ -177,6 +177,10 @@ impl<W: Write> Commands for Print<W> {
         );
         self.next.mgn_draw_elements(mode, count, type_, min, max, instances, base_vertex, base_instance, arrays, indices, vertices)
     }
+    fn mgn_fill(&mut self, surface: u32, plane: u32, parts: Slice<'_, i32>, pixels: Data<'_>) -> Result<(), Fault> {
+        self.line("mgnFill", &[Show::from(surface as i64), Show::from(plane as i64), Show::Array(parts.len()), Show::Data(pixels)]);
+        self.next.mgn_fill(surface, plane, parts, pixels)
+    }
     fn mgn_finish(&mut self, reply: &mut Reply) -> Result<(), Fault> {
         self.line("mgnFinish", &[]);
         self.next.mgn_finish(reply)
@@ -277,9 +281,27 @@ impl<W: Write> Commands for Print<W> {
         self.line("mgnSwapBuffers", &[Show::from(surface as i64), Show::from(frame as i64), Show::from(want as i64)]);
         self.next.mgn_swap_buffers(surface, frame, want)
     }
+    fn mgn_take_tiles(
+        &mut self,
+        surface: u32,
+        plane: u32,
+        parts: Slice<'_, i32>,
+        pixels_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.line(
+            "mgnTakeTiles",
+            &[Show::from(surface as i64), Show::from(plane as i64), Show::Array(parts.len()), Show::Out(pixels_count)],
+        );
+        self.next.mgn_take_tiles(surface, plane, parts, pixels_count, reply)
+    }
     fn mgn_tiles(&mut self, surface: u32, tiles: Slice<'_, i32>) -> Result<(), Fault> {
         self.line("mgnTiles", &[Show::from(surface as i64), Show::Array(tiles.len())]);
         self.next.mgn_tiles(surface, tiles)
+    }
+    fn mgn_whole(&mut self, surface: u32, whole: u32) -> Result<(), Fault> {
+        self.line("mgnWhole", &[Show::from(surface as i64), Show::from(whole as i64)]);
+        self.next.mgn_whole(surface, whole)
     }
     fn gl_accum(&mut self, op: u32, value: f32) -> Result<(), Fault> {
         self.line("glAccum", &[Show::Enum(op), Show::from(value as f64)]);

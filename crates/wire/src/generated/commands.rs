@@ -108,6 +108,10 @@ pub trait Commands {
     ) -> Result<(), Fault> {
         self.next().mgn_draw_elements(mode, count, type_, min, max, instances, base_vertex, base_instance, arrays, indices, vertices)
     }
+    /// Writes parts, 4 numbers each, of a plane: what mgnTakeTiles answered with, from all tiles one after the other.
+    fn mgn_fill(&mut self, surface: u32, plane: u32, parts: Slice<'_, i32>, pixels: Data<'_>) -> Result<(), Fault> {
+        self.next().mgn_fill(surface, plane, parts, pixels)
+    }
     /// Answers when all before it has been executed, as glFinish does.
     fn mgn_finish(&mut self, reply: &mut Reply) -> Result<(), Fault> {
         self.next().mgn_finish(reply)
@@ -191,9 +195,24 @@ pub trait Commands {
     fn mgn_swap_buffers(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         self.next().mgn_swap_buffers(surface, frame, want)
     }
+    /// Each renderer of a wall answers with its parts of a plane (0 back, 1 front, 2 depth and stencil) as it is stored, one after the other; 5 numbers a part: tile, x, y, width, height. Nothing if there is no such plane.
+    fn mgn_take_tiles(
+        &mut self,
+        surface: u32,
+        plane: u32,
+        parts: Slice<'_, i32>,
+        pixels_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.next().mgn_take_tiles(surface, plane, parts, pixels_count, reply)
+    }
     /// What each renderer of a wall draws of a surface: x, y, width and height of each tile, counted from the lower left corner.
     fn mgn_tiles(&mut self, surface: u32, tiles: Slice<'_, i32>) -> Result<(), Fault> {
         self.next().mgn_tiles(surface, tiles)
+    }
+    /// From now on each renderer of a wall draws all of a surface, or its tile only.
+    fn mgn_whole(&mut self, surface: u32, whole: u32) -> Result<(), Fault> {
+        self.next().mgn_whole(surface, whole)
     }
     fn gl_accum(&mut self, op: u32, value: f32) -> Result<(), Fault> {
         self.next().gl_accum(op, value)

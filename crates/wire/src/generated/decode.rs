@@ -118,6 +118,14 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.mgn_draw_elements(p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10)
         }
+        ops::MGN_FILL => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.array::<i32>()?;
+            let p3 = body.data()?;
+            body.end()?;
+            to.mgn_fill(p0, p1, p2, p3)
+        }
         ops::MGN_FINISH => {
             body.end()?;
             to.mgn_finish(reply)
@@ -244,11 +252,25 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.mgn_swap_buffers(p0, p1, p2)
         }
+        ops::MGN_TAKE_TILES => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.array::<i32>()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.mgn_take_tiles(p0, p1, p2, p3, reply)
+        }
         ops::MGN_TILES => {
             let p0 = body.u32()?;
             let p1 = body.array::<i32>()?;
             body.end()?;
             to.mgn_tiles(p0, p1)
+        }
+        ops::MGN_WHOLE => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            body.end()?;
+            to.mgn_whole(p0, p1)
         }
         ops::GL_ACCUM => {
             let p0 = body.u32()?;

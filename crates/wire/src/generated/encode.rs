@@ -185,6 +185,17 @@ impl Encoder {
             r.finish(self);
         }
     }
+    #[inline]
+    pub unsafe fn mgn_fill(&mut self, surface: u32, plane: u32, parts: (*const i32, usize), pixels: Data) {
+        unsafe {
+            let mut r = self.record(ops::MGN_FILL, 20 + crate::encoder::padded(parts.0 as usize, parts.1 * 4) + pixels.extra_bytes());
+            r.put(surface);
+            r.put(plane);
+            r.array(parts.0.cast(), parts.1 * 4);
+            r.data(pixels);
+            r.finish(self);
+        }
+    }
     #[inline(always)]
     pub unsafe fn mgn_finish(&mut self) {
         unsafe {
@@ -381,12 +392,32 @@ impl Encoder {
         }
     }
     #[inline]
+    pub unsafe fn mgn_take_tiles(&mut self, surface: u32, plane: u32, parts: (*const i32, usize), pixels: u32) {
+        unsafe {
+            let mut r = self.record(ops::MGN_TAKE_TILES, 20 + crate::encoder::padded(parts.0 as usize, parts.1 * 4));
+            r.put(surface);
+            r.put(plane);
+            r.array(parts.0.cast(), parts.1 * 4);
+            r.put(pixels);
+            r.finish(self);
+        }
+    }
+    #[inline]
     pub unsafe fn mgn_tiles(&mut self, surface: u32, tiles: (*const i32, usize)) {
         unsafe {
             let mut r = self.record(ops::MGN_TILES, 12 + crate::encoder::padded(tiles.0 as usize, tiles.1 * 4));
             r.put(surface);
             r.array(tiles.0.cast(), tiles.1 * 4);
             r.finish(self);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn mgn_whole(&mut self, surface: u32, whole: u32) {
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::MGN_WHOLE) | 3 << 16);
+            put(p, 4, surface);
+            put(p, 8, whole);
         }
     }
     #[inline(always)]

@@ -56,6 +56,7 @@ pub unsafe extern "C" fn glBindImageTexture(
         cx.enc
             .gl_bind_image_texture(unit, texture, level, layered, layer, access, format);
         cx.gl.shared.buffers().images_bound();
+        cx.shaders_write();
     }
 }
 
@@ -66,5 +67,6 @@ pub unsafe extern "C" fn glBindImageTextures(first: u32, count: i32, textures: *
         let n = lens::times(count.into(), 1);
         cx.enc.gl_bind_image_textures(first, count, (textures, n));
         cx.gl.shared.buffers().images_bound();
+        cx.shaders_write();
     }
 }

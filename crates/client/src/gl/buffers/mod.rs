@@ -104,6 +104,10 @@ fn written_unseen(cx: &mut Context, target: u32, names: &[u32]) {
         names
             .iter()
             .for_each(|name| buffers.is_written_unseen(*name));
+        drop(buffers);
+        if target != GL_TRANSFORM_FEEDBACK_BUFFER {
+            cx.shaders_write();
+        }
     }
 }
 

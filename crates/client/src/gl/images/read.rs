@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::gl::context;
 use crate::gl::pixels::{Extent, Layout};
 use crate::gl::robust::fits;
-use crate::tiles::{self, Part};
+use crate::tiles::{self, Part, Whole};
 use core::ffi::c_void;
 use mgn_state::PixelStore;
 use mgn_wire::gl::*;
@@ -138,6 +138,8 @@ fn tiled(
     let [x, y, width, height] = rect;
     let pixels = usize::try_from(width).ok()? * usize::try_from(height).ok()?;
     if pixels > 0 && bytes % pixels != 0 {
+        // Pixels that are bits do not fit together.
+        cx.make_whole(Whole::Reading);
         return None;
     }
     let pixel_bytes = bytes.checked_div(pixels).unwrap_or(0);
@@ -192,6 +194,7 @@ unsafe fn read_pixels(region: Region, most: Option<i32>, pixels: *mut c_void) {
         if !cx.packs_into_buffer() {
             return region.read(cx, most, pixels);
         }
+        cx.make_whole(Whole::Reading);
         // The size that the program gives is that of memory, which there is none of.
         let Region {
             x,

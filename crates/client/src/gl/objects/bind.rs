@@ -3,6 +3,8 @@
 use super::{adopt, follow, Class};
 use crate::context::Context;
 use crate::gl::context;
+use crate::tiles::Whole;
+use mgn_wire::gl::*;
 
 pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
     // SAFETY: the only reference in use, to the thread's own context.
@@ -143,11 +145,26 @@ fn begin_query(cx: &mut Context, id: u32) -> bool {
     true
 }
 
+/// Whether a query counts what a tile has only a part of.
+fn counts_pixels(target: u32) -> bool {
+    matches!(
+        target,
+        GL_SAMPLES_PASSED
+            | GL_ANY_SAMPLES_PASSED
+            | GL_ANY_SAMPLES_PASSED_CONSERVATIVE
+            | GL_FRAGMENT_SHADER_INVOCATIONS
+            | GL_CLIPPING_OUTPUT_PRIMITIVES
+    )
+}
+
 pub unsafe extern "C" fn glBeginQuery(target: u32, id: u32) {
     // SAFETY: the only reference in use, to the thread's own context.
     unsafe {
         let cx = context();
         if begin_query(cx, id) {
+            if counts_pixels(target) {
+                cx.make_whole(Whole::Drawing);
+            }
             cx.enc.gl_begin_query(target, id);
         }
     }
@@ -163,6 +180,9 @@ pub unsafe extern "C" fn glBeginQueryIndexed(target: u32, index: u32, id: u32) {
     unsafe {
         let cx = context();
         if begin_query(cx, id) {
+            if counts_pixels(target) {
+                cx.make_whole(Whole::Drawing);
+            }
             cx.enc.gl_begin_query_indexed(target, index, id);
         }
     }

@@ -1,0 +1,370 @@
+//! Surfaces of a wall made whole: what each renderer has of a surface goes to all the others.
+//!
+//! Commands that read a default framebuffer into something else, such as glCopyTexImage, need all of it. So do those whose effects other fragments see,
+//! such as shaders that write to images. Before them the client takes every tile and gives it to every renderer; from then on each draws all of the
+//! surface, until the client finds that it need not.
+
+use crate::configs::Choice;
+use crate::context::Api;
+use crate::egl;
+use crate::renderer::Renderer;
+use crate::surface::{fault, SharedSurface};
+use mgn_wire::hello::Color;
+use mgn_wire::{gl::*, Data, Fault, Reply, Slice};
+
+/// `plane` of `mgnTakeTiles` and `mgnFill`.
+const BACK: u32 = 0;
+const FRONT: u32 = 1;
+const DEPTH_STENCIL: u32 = 2;
+
+/// How a plane travels without loss: the format of a texture that holds the same, and its bytes a pixel.
+#[derive(Clone, Copy)]
+struct Format {
+    internal: u32,
+    format: u32,
+    type_: u32,
+    bytes: usize,
+    /// What a blit of it copies.
+    mask: u32,
+    attachment: u32,
+}
+
+fn format_of(choice: &Choice, plane: u32) -> Option<Format> {
+    let of = &choice.described;
+    let (internal, format, type_, bytes) = if plane == DEPTH_STENCIL {
+        match (of.depth, of.stencil) {
+            (0, 8) => (GL_STENCIL_INDEX8, GL_STENCIL_INDEX, GL_UNSIGNED_BYTE, 1),
+            (16, 0) => (
+                GL_DEPTH_COMPONENT16,
+                GL_DEPTH_COMPONENT,
+                GL_UNSIGNED_SHORT,
+                2,
+            ),
+            (24, 0) => (GL_DEPTH_COMPONENT24, GL_DEPTH_COMPONENT, GL_UNSIGNED_INT, 4),
+            (32, 0) => (GL_DEPTH_COMPONENT32, GL_DEPTH_COMPONENT, GL_UNSIGNED_INT, 4),
+            (24, 8) => (
+                GL_DEPTH24_STENCIL8,
+                GL_DEPTH_STENCIL,
+                GL_UNSIGNED_INT_24_8,
+                4,
+            ),
+            _ => return None,
+        }
+    } else {
+        match of.color {
+            Color::Rgb8 => (GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, 4),
+            Color::Rgb10 => (GL_RGB10_A2, GL_RGBA, GL_UNSIGNED_INT_2_10_10_10_REV, 4),
+            Color::Rgb565 => (GL_RGB565, GL_RGB, GL_UNSIGNED_SHORT_5_6_5, 2),
+            Color::Rgb16F => (GL_RGBA16F, GL_RGBA, GL_HALF_FLOAT, 8),
+        }
+    };
+    let (mask, attachment) = match (plane == DEPTH_STENCIL, of.depth > 0, of.stencil > 0) {
+        (false, ..) => (GL_COLOR_BUFFER_BIT, GL_COLOR_ATTACHMENT0),
+        (_, true, true) => (
+            GL_DEPTH_BUFFER_BIT | GL_STENCIL_BUFFER_BIT,
+            GL_DEPTH_STENCIL_ATTACHMENT,
+        ),
+        (_, true, false) => (GL_DEPTH_BUFFER_BIT, GL_DEPTH_ATTACHMENT),
+        _ => (GL_STENCIL_BUFFER_BIT, GL_STENCIL_ATTACHMENT),
+    };
+    Some(Format {
+        internal,
+        format,
+        type_,
+        bytes,
+        mask,
+        attachment,
+    })
+}
+
+/// What of a rectangle is on a surface.
+fn pixels(part: &[i32], width: u32, height: u32) -> Result<usize, Fault> {
+    let fits = |from: i32, length: i32, most: u32| {
+        from >= 0 && length >= 0 && i64::from(from) + i64::from(length) <= i64::from(most)
+    };
+    match *part {
+        [x, y, w, h] if fits(x, w, width) && fits(y, h, height) => Ok(w as usize * h as usize),
+        _ => Err(Fault::refused(
+            "a part of a surface that is not on the surface",
+        )),
+    }
+}
+
+/// State of a program's context that is put aside, because depth is read and written there; see `Renderer::move_depth`.
+struct Aside {
+    integers: Vec<(u32, i32)>,
+    floats: Vec<(u32, f32)>,
+    is_clipped: bool,
+}
+
+impl Renderer {
+    pub(crate) fn hand_mgn_whole(&mut self, surface: u32, whole: u32) -> Result<(), Fault> {
+        self.beat();
+        let surface = self.known_surface(surface)?;
+        surface.borrow_mut().is_whole = whole != 0;
+        Ok(())
+    }
+
+    pub(crate) fn hand_mgn_take_tiles(
+        &mut self,
+        surface: u32,
+        plane: u32,
+        parts: Slice<'_, i32>,
+        _pixels_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let surface = self.known_surface(surface)?;
+        let Some((format, buffer)) = self.plane(&surface, plane) else {
+            reply.room(0);
+            return Ok(());
+        };
+        let (width, height) = extent(&surface);
+        let parts = parts.to_vec();
+        let mine = parts
+            .chunks_exact(5)
+            .filter(|part| part[0] == self.tile_number());
+        let mine: Vec<&[i32]> = mine.map(|part| &part[1..]).collect();
+        let mut total = 0;
+        for part in &mine {
+            total += pixels(part, width, height)? * format.bytes;
+        }
+        let to = reply.room(total).as_mut_ptr();
+        let aside = if plane == DEPTH_STENCIL {
+            self.at_depth(buffer)?
+        } else {
+            self.readable(&surface, buffer)?;
+            None
+        };
+        let own = aside.is_none();
+        let gl = &self.gl;
+        let read = || {
+            let mut at = 0;
+            for part in &mine {
+                // SAFETY: a context is current, the reply has room for every part, whose rows are packed tightly, and no buffer is bound.
+                unsafe {
+                    let (x, y, w, h) = (part[0], part[1], part[2], part[3]);
+                    let to = to.add(at).cast();
+                    (gl.glReadPixels)(x, y, w, h, format.format, format.type_, to);
+                    at += w as usize * h as usize * format.bytes;
+                }
+            }
+        };
+        if own {
+            // SAFETY: the keeper's context is current.
+            unsafe { (gl.glPixelStorei)(GL_PACK_ALIGNMENT, 1) };
+            self.keeper.upright(gl, read);
+        } else {
+            read();
+        }
+        self.leave_depth(aside)
+    }
+
+    pub(crate) fn hand_mgn_fill(
+        &mut self,
+        surface: u32,
+        plane: u32,
+        parts: Slice<'_, i32>,
+        data: Data<'_>,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let surface = self.known_surface(surface)?;
+        let Some((format, buffer)) = self.plane(&surface, plane) else {
+            return Ok(());
+        };
+        let (width, height) = extent(&surface);
+        let parts = parts.to_vec();
+        let mut total = 0;
+        for part in parts.chunks(4) {
+            total += pixels(part, width, height)? * format.bytes;
+        }
+        let Data::Inline(data) = data else {
+            return Err(Fault::refused("a surface is filled from a message only"));
+        };
+        if data.len() < total {
+            return Err(Fault::ShortArray);
+        }
+        let aside = if plane == DEPTH_STENCIL {
+            self.at_depth(buffer)?
+        } else {
+            self.make_current(self.keeper.context, buffer, buffer)
+                .map_err(fault)?;
+            None
+        };
+        // SAFETY: a context is current that has framebuffer objects, whose state is the keeper's or put aside; the data is as long as its parts.
+        unsafe { self.upload(&format, &parts, data.as_ptr(), aside.is_none()) };
+        self.leave_depth(aside)
+    }
+
+    fn plane(&self, surface: &SharedSurface, plane: u32) -> Option<(Format, egl::Surface)> {
+        let surface = surface.borrow();
+        let format = format_of(&surface.choice, plane)?;
+        let buffer = match plane {
+            BACK => surface.back,
+            FRONT => surface.front?,
+            // It goes with what is drawn to.
+            DEPTH_STENCIL => {
+                let cx = self.cx.as_deref()?;
+                let drawn = cx
+                    .draw
+                    .as_ref()
+                    .is_some_and(|s| s.borrow().id == surface.id);
+                surface.target(if drawn { cx.draw_buffer } else { GL_BACK })
+            }
+            _ => return None,
+        };
+        Some((format, buffer))
+    }
+
+    /// Makes the program's context current with the buffer whose depth is meant, for reading and drawing, and puts its state aside. OpenGL ES reads no
+    /// depth: there it is the keeper's context, and nothing is put aside.
+    fn at_depth(&mut self, buffer: egl::Surface) -> Result<Option<Aside>, Fault> {
+        let cx = self.cx()?;
+        let (context, api, has_buffers) = (cx.egl, cx.api, cx.has_pixel_buffers);
+        if !api.is_desktop() {
+            self.make_current(self.keeper.context, buffer, buffer)
+                .map_err(fault)?;
+            return Ok(None);
+        }
+        self.error();
+        self.leave_tile();
+        self.pack(true);
+        self.unpack(true);
+        self.make_current(context, buffer, buffer).map_err(fault)?;
+        let mut bindings = vec![
+            GL_DRAW_FRAMEBUFFER_BINDING,
+            GL_READ_FRAMEBUFFER_BINDING,
+            GL_TEXTURE_BINDING_2D,
+        ];
+        if has_buffers {
+            bindings.extend([GL_PIXEL_PACK_BUFFER_BINDING, GL_PIXEL_UNPACK_BUFFER_BINDING]);
+        }
+        let mut neutral = Vec::new();
+        if api == Api::Compat {
+            bindings.extend([GL_INDEX_SHIFT, GL_INDEX_OFFSET, GL_MAP_STENCIL]);
+            neutral = vec![(GL_DEPTH_SCALE, 1.0), (GL_DEPTH_BIAS, 0.0)];
+        }
+        let integers = bindings
+            .into_iter()
+            .map(|name| (name, self.driver_integer(name)));
+        let integers: Vec<_> = integers.collect();
+        let mut floats = Vec::new();
+        for (name, value) in neutral {
+            let mut now = value;
+            // SAFETY: the context is current; one number is written, and the parameters are those of pixel transfers.
+            unsafe {
+                (self.gl.glGetFloatv)(name, &mut now);
+                (self.gl.glPixelTransferf)(name, value);
+            }
+            floats.push((name, now));
+        }
+        for (name, _) in &integers {
+            self.put(*name, 0);
+        }
+        // SAFETY: the context is current.
+        let is_clipped = unsafe {
+            let on = (self.gl.glIsEnabled)(GL_SCISSOR_TEST) != 0;
+            (self.gl.glDisable)(GL_SCISSOR_TEST);
+            on
+        };
+        Ok(Some(Aside {
+            integers,
+            floats,
+            is_clipped,
+        }))
+    }
+
+    /// Gives a program's context its state back, and makes it current as the program has it.
+    fn leave_depth(&mut self, aside: Option<Aside>) -> Result<(), Fault> {
+        if let Some(aside) = aside {
+            for (name, value) in aside.integers {
+                self.put(name, value);
+            }
+            for (name, value) in aside.floats {
+                // SAFETY: the context is current.
+                unsafe { (self.gl.glPixelTransferf)(name, value) };
+            }
+            // SAFETY: the context is current; what failed here is not the program's to know.
+            unsafe {
+                if aside.is_clipped {
+                    (self.gl.glEnable)(GL_SCISSOR_TEST);
+                }
+                let error = (self.gl.glGetError)();
+                if error != GL_NO_ERROR {
+                    tracing::warn!("depth was not copied among tiles: error {error:#x}");
+                }
+            }
+        }
+        self.bind()
+    }
+
+    /// Binds or sets what `name` asks for.
+    fn put(&self, name: u32, value: i32) {
+        let gl = &self.gl;
+        let object = value as u32;
+        // SAFETY: the context is current, and has given the values itself.
+        unsafe {
+            match name {
+                GL_DRAW_FRAMEBUFFER_BINDING => {
+                    (gl.glBindFramebuffer)(GL_DRAW_FRAMEBUFFER, object);
+                }
+                GL_READ_FRAMEBUFFER_BINDING => {
+                    (gl.glBindFramebuffer)(GL_READ_FRAMEBUFFER, object);
+                }
+                GL_TEXTURE_BINDING_2D => (gl.glBindTexture)(GL_TEXTURE_2D, object),
+                GL_PIXEL_PACK_BUFFER_BINDING => (gl.glBindBuffer)(GL_PIXEL_PACK_BUFFER, object),
+                GL_PIXEL_UNPACK_BUFFER_BINDING => {
+                    (gl.glBindBuffer)(GL_PIXEL_UNPACK_BUFFER, object);
+                }
+                _ => (gl.glPixelTransferi)(name, value),
+            }
+        }
+    }
+
+    /// Copies parts, one after the other in memory, to the current surface.
+    ///
+    /// # Safety
+    /// The pixels lie at `from`. The context's bindings may change.
+    unsafe fn upload(&self, format: &Format, parts: &[i32], from: *const u8, own: bool) {
+        let gl = &self.gl;
+        let (mut texture, mut framebuffer, mut at) = (0, 0, 0);
+        // SAFETY: the caller's promise; the objects are made and deleted here.
+        unsafe {
+            (gl.glGenTextures)(1, &mut texture);
+            (gl.glGenFramebuffers)(1, &mut framebuffer);
+            (gl.glBindTexture)(GL_TEXTURE_2D, texture);
+            (gl.glTexParameteri)(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST as i32);
+            (gl.glBindFramebuffer)(GL_READ_FRAMEBUFFER, framebuffer);
+            if own {
+                (gl.glPixelStorei)(GL_UNPACK_ALIGNMENT, 1);
+            }
+            for part in parts.chunks_exact(4) {
+                let (x, y, w, h) = (part[0], part[1], part[2], part[3]);
+                if w == 0 || h == 0 {
+                    continue;
+                }
+                let internal = format.internal as i32;
+                let (kind, type_) = (format.format, format.type_);
+                let pixels = from.add(at).cast();
+                (gl.glTexImage2D)(GL_TEXTURE_2D, 0, internal, w, h, 0, kind, type_, pixels);
+                (gl.glFramebufferTexture2D)(
+                    GL_READ_FRAMEBUFFER,
+                    format.attachment,
+                    GL_TEXTURE_2D,
+                    texture,
+                    0,
+                );
+                (gl.glBlitFramebuffer)(0, 0, w, h, x, y, x + w, y + h, format.mask, GL_NEAREST);
+                at += w as usize * h as usize * format.bytes;
+            }
+            (gl.glBindFramebuffer)(GL_READ_FRAMEBUFFER, 0);
+            (gl.glDeleteFramebuffers)(1, &framebuffer);
+            (gl.glDeleteTextures)(1, &texture);
+        }
+    }
+}
+
+fn extent(surface: &SharedSurface) -> (u32, u32) {
+    let surface = surface.borrow();
+    (surface.width, surface.height)
+}
