@@ -29,8 +29,12 @@ use crate::{Error, Message};
 /// Bytes in front of each payload.
 const FRAME: usize = HEAD + 8;
 
-/// What is read at once where it isn't known yet what comes.
+/// What is read at once where it isn't known yet what comes, at most, and as a part of what the peer may send without being asked.
 const BUFFER: usize = 64 << 10;
+const BUFFER_OF_HELD: u64 = 8;
+
+/// Bytes of answers that wait for room in the control socket before no more are taken.
+const ANSWERS: usize = 64 << 10;
 
 /// Polls of the data socket between two of the control socket while nothing is expected from it.
 const SELDOM: u32 = 16;
@@ -124,9 +128,9 @@ impl StreamLink {
         Ok(StreamLink {
             control,
             direct: Direct::new(&data, credentials, &limits),
+            buffer: Block::new(buffer_size(&limits.ours))?,
             limits,
             data,
-            buffer: Block::new(BUFFER)?,
             start: 0,
             end: 0,
             incoming: None,
@@ -295,7 +299,7 @@ impl StreamLink {
             let place =
                 unsafe { std::slice::from_raw_parts_mut(incoming.into.at(incoming.got), rest) };
             // What follows comes along: the next head most of all.
-            let after = self.buffer.bytes_mut(0, BUFFER);
+            let after = self.buffer.bytes_mut(0, self.buffer.size());
             match read(
                 &self.data,
                 &mut [IoSliceMut::new(place), IoSliceMut::new(after)],
@@ -397,6 +401,10 @@ fn write_frame(
     Ok(from)
 }
 
+fn buffer_size(ours: &Terms) -> usize {
+    (ours.held / BUFFER_OF_HELD).min(BUFFER as u64) as usize
+}
+
 fn credited(used: &mut Credit, head: &Head) -> Result<(), Error> {
     let bytes = usize::try_from(head.value).unwrap_or(usize::MAX);
     if head.id > used.envelopes || bytes > used.bytes {
@@ -496,9 +504,9 @@ impl Carrier for StreamLink {
     }
 
     fn answer(&mut self, head: &Head) -> Result<Sent, Error> {
-        if self.answers.len() >= BUFFER {
+        if self.answers.len() >= ANSWERS {
             self.write_answers()?;
-            if self.answers.len() >= BUFFER {
+            if self.answers.len() >= ANSWERS {
                 return Ok(Sent::Busy);
             }
         }
@@ -527,7 +535,7 @@ impl Carrier for StreamLink {
             self.buffer.copy_to(self.start, &self.buffer, 0, have);
             (self.start, self.end) = (0, have);
         }
-        let into = self.buffer.bytes_mut(have, BUFFER - have);
+        let into = self.buffer.bytes_mut(have, self.buffer.size() - have);
         match read(&self.data, &mut [IoSliceMut::new(into)])? {
             0 => return Ok(None),
             got => self.end += got,
@@ -611,9 +619,11 @@ mod tests {
     use super::super::engine::{Engine, How};
     use super::super::memory::Memory;
     use super::super::queue::Wanted;
+    use super::super::settings::Settings;
     use super::super::{LinkId, Request};
     use super::*;
     use crate::testing::Random;
+    use crate::Transport;
 
     /// A way from one link to another by which as many bytes come as we let.
     struct Wire {
@@ -733,6 +743,15 @@ mod tests {
         if lost.is_none() {
             assert!(into.iter().all(|into| into[..] == out[..]), "seed {seed}");
         }
+    }
+
+    #[test]
+    fn buffers_of_many_links_take_little_room() {
+        let settings = Settings::default();
+        let size = |links| buffer_size(&Terms::new(&settings.for_link(links), &Transport::Unix));
+        assert!((0..32).all(|links| size(links) == BUFFER));
+        let all: usize = (0..1000).map(size).sum();
+        assert!(all < 16 << 20, "{all}");
     }
 
     #[test]
