@@ -2,6 +2,7 @@
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use mgn_sys::passing;
 use rustix::event::PollFlags;
@@ -16,18 +17,25 @@ pub(crate) struct Line {
     socket: OwnedFd,
     /// Set where everything is encrypted.
     pub(crate) seal: Option<Box<Seal>>,
+    /// Something was sent that the peer's machine may not have acknowledged. Set after sending, so that whoever clears it before asking misses nothing.
+    pub(crate) is_awaiting: AtomicBool,
 }
 
 impl Line {
     /// A line on which everything is in clear.
     pub(crate) fn clear(socket: OwnedFd) -> Line {
-        Line { socket, seal: None }
+        Line::new(socket, None)
     }
 
     pub(crate) fn sealed(socket: OwnedFd, seal: Seal) -> Line {
+        Line::new(socket, Some(Box::new(seal)))
+    }
+
+    fn new(socket: OwnedFd, seal: Option<Box<Seal>>) -> Line {
         Line {
             socket,
-            seal: Some(Box::new(seal)),
+            seal,
+            is_awaiting: AtomicBool::new(true),
         }
     }
 
@@ -37,6 +45,12 @@ impl Line {
 
     /// Sends without waiting. After [`Errno::AGAIN`] the same bytes have to be the first that are sent next, see [`Seal::send`].
     pub(crate) fn send(&self, slices: &[IoSlice<'_>]) -> Result<usize, Errno> {
+        let sent = self.send_some(slices);
+        self.is_awaiting.store(true, Ordering::Relaxed);
+        sent
+    }
+
+    fn send_some(&self, slices: &[IoSlice<'_>]) -> Result<usize, Errno> {
         if let Some(seal) = &self.seal {
             return seal.send(self.socket.as_fd(), slices);
         }

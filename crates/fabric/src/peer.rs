@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -129,7 +130,17 @@ impl Peer {
             return false;
         };
         let mut watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
-        tcp::progress(&self.line).is_ok_and(|progress| watch.look(&progress, Instant::now()))
+        // An idle machine is asked by the kernel, see [`Peer::tcp`].
+        if !self.line.is_awaiting.swap(false, Ordering::Relaxed) {
+            return false;
+        }
+        let Ok(progress) = tcp::progress(&self.line) else {
+            return false;
+        };
+        if !progress.is_done() {
+            self.line.is_awaiting.store(true, Ordering::Relaxed);
+        }
+        watch.look(&progress, Instant::now())
     }
 
     /// Waits until the socket is ready, or the deadline has passed; false when the peer is gone.
@@ -235,9 +246,34 @@ impl Silence {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{IoSlice, Read};
+    use std::net::{TcpListener, TcpStream};
+
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn a_machine_is_asked_as_long_as_something_waits_for_it() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut far, _) = listener.accept().unwrap();
+        let peer = Peer::tcp(Line::clear(near.into()), "it".into(), SILENCE_TIME);
+        let is_asked = || {
+            assert!(!peer.silent());
+            peer.line.is_awaiting.load(Ordering::Relaxed)
+        };
+        while is_asked() {}
+        // More than the sockets hold: in the end nothing is unacknowledged, and something is left to be sent.
+        let mut sent = 0;
+        let is_done = || tcp::progress(&peer.line).unwrap().unacknowledged == 0;
+        while sent == 0 || !is_done() {
+            sent += peer.line.send(&[IoSlice::new(&[7; 1 << 20])]).unwrap_or(0);
+        }
+        assert!(is_asked());
+        far.read_exact(&mut vec![0; sent]).unwrap();
+        while is_asked() {}
+    }
 
     fn progress(last_answer: u32, last_sent: u32, probes: u32) -> tcp::Progress {
         let (last_answer, last_sent) = (last_answer * SECOND, last_sent * SECOND);
@@ -245,6 +281,7 @@ mod tests {
             last_answer,
             last_sent,
             unacknowledged: 1,
+            unsent: 0,
             probes,
         }
     }

@@ -15,11 +15,18 @@ pub struct Progress {
     pub last_sent: Duration,
     /// Segments sent and not acknowledged.
     pub unacknowledged: u32,
+    /// Bytes that wait to be sent for the first time.
+    pub unsent: u32,
     /// Unanswered probes (keepalive, or of a closed window).
     pub probes: u32,
 }
 
 impl Progress {
+    /// Whether the peer's machine has acknowledged all that it was sent, and nothing more is to go.
+    pub fn is_done(&self) -> bool {
+        self.unacknowledged == 0 && self.unsent == 0 && self.probes == 0
+    }
+
     /// Whether the last thing sent still waits for any answer. A machine whose program does not
     /// read answers all the same.
     pub fn unanswered(&self) -> bool {
@@ -50,6 +57,7 @@ pub fn progress(socket: impl AsFd) -> io::Result<Progress> {
         last_answer: Duration::from_millis(info.tcpi_last_ack_recv.into()),
         last_sent: Duration::from_millis(info.tcpi_last_data_sent.into()),
         unacknowledged: info.tcpi_unacked,
+        unsent: info.tcpi_notsent_bytes,
         probes: info.tcpi_probes.into(),
     })
 }
@@ -75,9 +83,10 @@ mod tests {
             last_answer: 60 * second,
             last_sent: 61 * second,
             unacknowledged: 0,
+            unsent: 0,
             probes: 0,
         };
-        assert!(!idle.unanswered());
+        assert!(!idle.unanswered() && idle.is_done());
         assert!(Progress { probes: 1, ..idle }.unanswered());
         // It has no room, says so, and will be asked again.
         let full = Progress {

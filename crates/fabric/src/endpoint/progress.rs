@@ -471,15 +471,18 @@ impl Shared {
             &mut self.state().spinner,
             Spinner::yielding(self.settings.spin()),
         );
-        let mut found = None;
+        let (mut found, mut is_woken) = (None, true);
         loop {
             let mut happened = false;
-            spinner.spin(|| {
-                let mut state = self.state();
-                happened = self.look(&mut state);
-                found = done(&mut state);
-                happened || found.is_some()
-            });
+            // Where nothing ended a nap, nothing is to be expected.
+            if std::mem::replace(&mut is_woken, true) {
+                spinner.spin(|| {
+                    let mut state = self.state();
+                    happened = self.look(&mut state);
+                    found = done(&mut state);
+                    happened || found.is_some()
+                });
+            }
             if happened {
                 self.run_handlers();
             }
@@ -513,7 +516,9 @@ impl Shared {
             spinner.woke();
             let mut state = self.state();
             state.is_asleep = false;
+            is_woken = !events.is_empty();
             if std::mem::take(&mut state.is_rung) {
+                is_woken = true;
                 let _ = rustix::io::read(&self.bell, &mut [0; 8]);
             }
             self.handle(&mut state, &events);

@@ -93,12 +93,14 @@ impl Shared {
             is_fetching = state.engine.is_fetching();
             if !is_watching {
                 state.engine.tell_all();
-                state.go_on(&self.sockets);
+                let happened = state.go_on(&self.sockets);
                 if !state.is_asleep {
                     self.arm_all(&mut state);
                 }
                 self.sweep(&mut state);
-                self.tell(&mut state);
+                if woken || happened {
+                    self.tell(&mut state);
+                }
                 is_fetching = state.engine.is_fetching();
                 drop(state);
                 self.run_handlers();
