@@ -233,7 +233,7 @@ int mgn_broadcast_readers(mgn_broadcast broadcast);
 // Waits for the next message and gives it where it is, as mgn_take does; mgn_release gives it back. MGN_ERR_CLOSED: there will be no more.
 int mgn_broadcast_take(mgn_broadcast broadcast, int timeout, const void **data, size_t *length, mgn_message *message);
 
-// Closes an end. Readers get what was sent, and then MGN_ERR_CLOSED. Who waits in mgn_broadcast_take gets that, too.
+// Closes an end. Readers get what was sent, and then MGN_ERR_CLOSED. Threads that wait in mgn_broadcast_send or mgn_broadcast_take get that, too.
 int mgn_broadcast_close(mgn_broadcast broadcast);
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use mgn_fabric::job::{Reader, Writer};
@@ -37,8 +37,15 @@ pub unsafe extern "C" fn mgn_broadcast_open(
             Error::Misuse(why) => Fault::argument(format!("longest is {longest}: {why}")),
             other => other.into(),
         })?;
-        writer.wait_for_readers(readers, patience(timeout))?;
-        *broadcast = library.add_broadcast(End::Writer(writer));
+        let (number, opened) = library.add_broadcast(Broadcast::Writer(writer))?;
+        let joined = opened
+            .writer()?
+            .wait_for_readers(readers, patience(timeout));
+        if let Err(error) = joined {
+            let _ = library.remove_broadcast(number);
+            return Err(error.into());
+        }
+        *broadcast = number;
         Ok(0)
     })
 }
@@ -57,7 +64,10 @@ pub unsafe extern "C" fn mgn_broadcast_join(
         let broadcast = unsafe { out(broadcast, "broadcast") }?;
         let patience = patience(timeout).unwrap_or(FOREVER);
         let reader = library.member.read_broadcast(rank, number, patience)?;
-        *broadcast = library.add_broadcast(End::Reader(Mutex::new(reader)));
+        (*broadcast, _) = library.add_broadcast(Broadcast::Reader {
+            reader: Mutex::new(reader),
+            is_closed: AtomicBool::new(false),
+        })?;
         Ok(0)
     })
 }
@@ -115,7 +125,7 @@ pub unsafe extern "C" fn mgn_broadcast_take(
     })
 }
 
-/// Closes an end. Readers get what was sent, and then MGN_ERR_CLOSED. Who waits in mgn_broadcast_take gets that, too.
+/// Closes an end. Readers get what was sent, and then MGN_ERR_CLOSED. Threads that wait in mgn_broadcast_send or mgn_broadcast_take get that, too.
 #[no_mangle]
 pub extern "C" fn mgn_broadcast_close(broadcast: mgn_broadcast) -> c_int {
     call(|| {
@@ -128,36 +138,32 @@ pub extern "C" fn mgn_broadcast_close(broadcast: mgn_broadcast) -> c_int {
 const LOOK: Duration = Duration::from_millis(50);
 
 /// One end, as the library keeps it.
-pub(crate) struct Broadcast {
-    end: End,
-    is_closed: AtomicBool,
-}
-
-pub(crate) enum End {
+pub(crate) enum Broadcast {
     Writer(Writer),
-    Reader(Mutex<Reader>),
+    Reader {
+        reader: Mutex<Reader>,
+        is_closed: AtomicBool,
+    },
 }
 
 impl Broadcast {
-    pub(crate) fn new(end: End) -> Arc<Broadcast> {
-        let is_closed = AtomicBool::new(false);
-        Arc::new(Broadcast { end, is_closed })
-    }
-
-    /// The end itself goes when nobody uses it any more.
+    /// Ends what waits. The end itself goes when nobody uses it any more.
     pub(crate) fn close(&self) {
-        self.is_closed.store(true, Ordering::Relaxed);
+        match self {
+            Broadcast::Writer(writer) => writer.close(),
+            Broadcast::Reader { is_closed, .. } => is_closed.store(true, Ordering::Relaxed),
+        }
     }
 
     fn writer(&self) -> Result<&Writer, Fault> {
-        match &self.end {
-            End::Writer(writer) => Ok(writer),
-            End::Reader(_) => Err(Fault::argument("this process reads the broadcast")),
+        match self {
+            Broadcast::Writer(writer) => Ok(writer),
+            Broadcast::Reader { .. } => Err(Fault::argument("this process reads the broadcast")),
         }
     }
 
     fn take(&self, patience: Option<Duration>) -> Result<Message, Fault> {
-        let End::Reader(reader) = &self.end else {
+        let Broadcast::Reader { reader, is_closed } = self else {
             return Err(Fault::argument("this process writes the broadcast"));
         };
         let begin = Instant::now();
@@ -165,7 +171,7 @@ impl Broadcast {
             let left = patience.map_or(LOOK, |all| all.saturating_sub(begin.elapsed()).min(LOOK));
             // Threads take turns.
             let mut reader = reader.lock().unwrap_or_else(PoisonError::into_inner);
-            if self.is_closed.load(Ordering::Relaxed) {
+            if is_closed.load(Ordering::Relaxed) {
                 let text = "the broadcast has been closed here";
                 return Err(Fault::new(Code::Closed, text));
             }

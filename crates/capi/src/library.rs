@@ -10,7 +10,7 @@ use mgn_fabric::endpoint::{Endpoint, Offered, Reservation};
 use mgn_fabric::job::{Job, Member};
 
 use crate::arguments::handle;
-use crate::broadcast::{Broadcast, End};
+use crate::broadcast::Broadcast;
 use crate::fault::{Code, Fault};
 
 /// A job that this process is a member of, and what the program holds of it.
@@ -132,10 +132,14 @@ impl Library {
             .ok_or_else(|| Fault::new(Code::Handle, "no memory is offered by this key"))
     }
 
-    pub(crate) fn add_broadcast(&self, end: End) -> u64 {
-        let number = self.number();
-        lock(&self.broadcasts).insert(number, Broadcast::new(end));
-        number
+    /// Keeps an end, and gives its number.
+    pub(crate) fn add_broadcast(&self, end: Broadcast) -> Result<(u64, Arc<Broadcast>), Fault> {
+        let (number, end) = (self.number(), Arc::new(end));
+        let mut broadcasts = lock(&self.broadcasts);
+        // While this succeeds, `end` has not yet looked for what it closes.
+        Library::current()?;
+        broadcasts.insert(number, end.clone());
+        Ok((number, end))
     }
 
     pub(crate) fn broadcast(&self, number: u64) -> Result<Arc<Broadcast>, Fault> {

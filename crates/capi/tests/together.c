@@ -234,6 +234,54 @@ static void broadcasts(void)
     barrier();
 }
 
+static void *sends_on(void *broadcast)
+{
+    static char data[LONGEST];
+    int ended;
+    while ((ended = mgn_broadcast_send(*(mgn_broadcast *)broadcast, data, LONGEST)) == MGN_OK)
+        ;
+    /* The second where this thread was between two messages. */
+    require(ended == MGN_ERR_CLOSED || ended == MGN_ERR_STATE, "a send ends in another way");
+    return NULL;
+}
+
+static void *waits_for_readers(void *nothing)
+{
+    mgn_broadcast broadcast;
+    (void)nothing;
+    int ended = mgn_broadcast_open(6, LONGEST, size, -1, &broadcast);
+    require(ended == MGN_ERR_CLOSED || ended == MGN_ERR_STATE, "more readers have come than there are");
+    return NULL;
+}
+
+/* Rank 0 leaves while its threads wait for readers, and comes back; the others wait for that, and read nothing. */
+static void leave_while_sending(void)
+{
+    mgn_broadcast broadcast;
+    pthread_t sending, waiting;
+    char byte;
+    if (rank == 0) {
+        CHECK(mgn_broadcast_open(5, LONGEST, size - 1, PATIENCE, &broadcast));
+        require(pthread_create(&sending, NULL, sends_on, &broadcast) == 0, "no thread");
+        require(pthread_create(&waiting, NULL, waits_for_readers, NULL) == 0, "no thread");
+        usleep(200000);
+        CHECK(mgn_finalize());
+        /* Threads that are not told would wait for ever. */
+        alarm(4 * PATIENCE / 1000);
+        require(pthread_join(sending, NULL) == 0 && pthread_join(waiting, NULL) == 0, "a thread is lost");
+        alarm(0);
+        CHECK(mgn_init());
+        for (int other = 0; other < size; other++)
+            CHECK(mgn_open(NULL, other, PATIENCE, &conns[other]));
+    } else {
+        CHECK(mgn_broadcast_join(0, 5, PATIENCE, &broadcast));
+        require(mgn_recv(conns[0], &byte, 1, NULL) == MGN_ERR_CLOSED, "rank 0 has not left");
+        CHECK(mgn_open(NULL, 0, PATIENCE, &conns[0]));
+        CHECK(mgn_broadcast_close(broadcast));
+    }
+    barrier();
+}
+
 int main(void)
 {
     CHECK(mgn_init());
@@ -266,6 +314,7 @@ int main(void)
     barrier();
     memory();
     broadcasts();
+    leave_while_sending();
     printf("rank %d: all is right\n", rank);
     CHECK(mgn_finalize());
     return 0;

@@ -3,7 +3,8 @@
 //! On one host the readers share one copy: the writer puts a message into a chunk, and its descriptor into each reader's lane. The chunk is free again
 //! when the last of them has released it. Readers can't write to the chunks. Over sockets each reader is sent its own copy.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use crate::block::ALIGN;
@@ -26,6 +27,15 @@ pub struct Broadcast {
     sizes: Sizes,
     shared: Option<Shared>,
     copies: Vec<Sender>,
+    stop: Arc<Stop>,
+}
+
+/// What ends the sends of a [`Broadcast`], for any thread.
+#[derive(Debug, Default)]
+pub(crate) struct Stop {
+    is_set: AtomicBool,
+    /// Those whose sockets a send may wait at.
+    peers: Mutex<Vec<Weak<Peer>>>,
 }
 
 /// What the readers on this host share.
@@ -66,6 +76,7 @@ impl Broadcast {
             config,
             shared: None,
             copies: Vec::new(),
+            stop: Arc::default(),
         })
     }
 
@@ -76,6 +87,7 @@ impl Broadcast {
     pub fn accept(&mut self, incoming: Incoming, welcome: &[u8]) -> Result<(), Error> {
         if *incoming.transport() != crate::Transport::Shm {
             let way = incoming.open(welcome, &self.config, SLOTS)?;
+            self.stop.add(&way.peer);
             let connection = stream::server(way.peer, way.credentials, &way.sizes);
             self.copies.push(connection.split().0);
             return Ok(());
@@ -101,15 +113,16 @@ impl Broadcast {
     /// Sends a message to all readers. Waits while one of them holds too much; those that have gone or died are dropped.
     ///
     /// # Errors
-    /// [`Error::TooLong`].
+    /// [`Error::TooLong`]; [`Error::Closed`] once it is stopped, and then some readers may get the message.
     pub fn send(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let max = self.config.message_max;
         if bytes.len() > max {
             let len = bytes.len();
             return Err(Error::TooLong { len, max });
         }
+        self.stop.check()?;
         if let Some(shared) = &mut self.shared {
-            shared.send(bytes);
+            shared.send(bytes, &self.stop)?;
         }
         self.copies.retain(|reader| match reader.send(bytes) {
             Ok(()) => true,
@@ -118,7 +131,12 @@ impl Broadcast {
                 false
             }
         });
-        Ok(())
+        self.stop.check()
+    }
+
+    /// What ends the send that waits, if one does, and all later ones.
+    pub(crate) fn stop(&self) -> &Arc<Stop> {
+        &self.stop
     }
 
     /// Readers that have not been found to be gone.
@@ -127,6 +145,32 @@ impl Broadcast {
             .as_ref()
             .map_or(0, |shared| shared.readers.len())
             + self.copies.len()
+    }
+}
+
+impl Stop {
+    pub(crate) fn set(&self) {
+        self.is_set.store(true, Ordering::Release);
+        for peer in self.peers().iter().filter_map(Weak::upgrade) {
+            peer.hang_up();
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match self.is_set.load(Ordering::Acquire) {
+            true => Err(Error::Closed("this end".into())),
+            false => Ok(()),
+        }
+    }
+
+    fn add(&self, peer: &Arc<Peer>) {
+        let mut peers = self.peers();
+        peers.retain(|peer| peer.strong_count() > 0);
+        peers.push(Arc::downgrade(peer));
+    }
+
+    fn peers(&self) -> MutexGuard<'_, Vec<Weak<Peer>>> {
+        self.peers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -141,10 +185,11 @@ impl Shared {
         })
     }
 
-    fn send(&mut self, bytes: &[u8]) {
+    fn send(&mut self, bytes: &[u8], stop: &Stop) -> Result<(), Error> {
         let mut spinner = Spinner::default();
         let mut looks = 0u32;
         let span = loop {
+            stop.check()?;
             self.readers.retain(|reader| !reader.lane.reader_closed());
             let mut found = None;
             spinner.spin(|| {
@@ -190,6 +235,7 @@ impl Shared {
         let (readers, sent) = (&self.readers, &self.sent);
         self.pool
             .give(Span { offset, ..span }, |at| released(readers, sent, at));
+        Ok(())
     }
 
     /// Room for a message, if every reader has a slot for it, too.

@@ -456,6 +456,42 @@ fn readers_of_a_broadcast_come_at_any_time() {
     });
 }
 
+/// A send that waits for a reader ends when the writer closes, and so does waiting for readers.
+#[test]
+fn a_broadcast_is_closed_while_it_waits() {
+    let name = format!("closing-{}", std::process::id());
+    let port = 22_000 + (std::process::id() % 700) as u16 * 2;
+    let secret = Token::generate();
+    for hosts in [["here", "here"], ["127.0.0.1", "localhost"]] {
+        let join = |rank| {
+            let job = Job::new(&name, rank, hosts.map(String::from).to_vec()).unwrap();
+            let job = job.port(port).token(secret.clone());
+            job.interfaces("lo").unwrap().join().unwrap()
+        };
+        let (root, other) = (join(0), join(1));
+        let writer = root.broadcast(1, 1 << 20).unwrap();
+        let lagging = other.read_broadcast(0, 1, PATIENCE).unwrap();
+        writer.wait_for_readers(1, Some(PATIENCE)).unwrap();
+        let long = vec![1; 1 << 20];
+        thread::scope(|scope| {
+            let sending = scope.spawn(|| loop {
+                if let Err(error) = writer.send(&long) {
+                    return error;
+                }
+            });
+            thread::sleep(Duration::from_millis(100));
+            let waiting = scope.spawn(|| writer.wait_for_readers(2, None).unwrap_err());
+            assert!(!sending.is_finished() && !waiting.is_finished());
+            writer.close();
+            for error in [sending.join().unwrap(), waiting.join().unwrap()] {
+                assert!(matches!(error, Error::Closed(_)), "{error}");
+            }
+        });
+        assert!(matches!(writer.send(b"late"), Err(Error::Closed(_))));
+        drop(lagging);
+    }
+}
+
 /// Both ends at once, many times: one link each time, and what is sent on it arrives.
 #[test]
 fn both_ends_at_once() {

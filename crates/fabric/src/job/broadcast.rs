@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use super::lock;
 use super::member::Shared;
+use crate::broadcast::Stop;
 use crate::wait::Deadline;
 use crate::{Broadcast, Config, Connection, Error, Incoming, Message, Receiver, Sender};
 
@@ -31,6 +32,7 @@ pub(super) struct Broadcasts {
 
 struct Open {
     broadcast: Mutex<Broadcast>,
+    stop: Arc<Stop>,
     queue: Mutex<Queue>,
     /// The queue has changed.
     news: Condvar,
@@ -74,6 +76,7 @@ impl Broadcasts {
             ..Config::default()
         })?;
         let open = Arc::new(Open {
+            stop: broadcast.stop().clone(),
             broadcast: Mutex::new(broadcast),
             queue: Mutex::default(),
             news: Condvar::new(),
@@ -144,7 +147,7 @@ impl Writer {
     /// Waits until so many readers have joined.
     ///
     /// # Errors
-    /// [`Error::TimedOut`].
+    /// [`Error::TimedOut`]; [`Error::Closed`] after [`Writer::close`].
     pub fn wait_for_readers(&self, count: u32, timeout: Option<Duration>) -> Result<(), Error> {
         let deadline = Deadline::after(timeout);
         loop {
@@ -162,6 +165,7 @@ impl Writer {
                 )));
             }
             let queue = lock(&self.open.queue);
+            self.open.stop.check()?;
             if queue.waiting.is_empty() && queue.admitted == admitted {
                 let time = deadline.left(Duration::from_secs(60));
                 // Woken for nothing it looks again.
@@ -174,7 +178,7 @@ impl Writer {
     /// turns.
     ///
     /// # Errors
-    /// [`Error::TooLong`].
+    /// [`Error::TooLong`]; [`Error::Closed`] after [`Writer::close`], and then some readers may get the message.
     pub fn send(&self, bytes: &[u8]) -> Result<(), Error> {
         let sent = self.open.broadcast().send(bytes);
         self.open.look();
@@ -184,6 +188,14 @@ impl Writer {
     /// Readers that have not been found to be gone.
     pub fn readers(&self) -> usize {
         self.open.broadcast().readers()
+    }
+
+    /// Ends what waits in other threads, and all that they send later. Readers see the end when it is dropped.
+    pub fn close(&self) {
+        self.open.stop.set();
+        // Who is about to wait has looked before, or looks now.
+        drop(lock(&self.open.queue));
+        self.open.news.notify_all();
     }
 }
 
