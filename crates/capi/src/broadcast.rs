@@ -28,10 +28,7 @@ pub unsafe extern "C" fn mgn_broadcast_open(
     timeout: c_int,
     broadcast: *mut mgn_broadcast,
 ) -> c_int {
-    call(|| {
-        let library = Library::current()?;
-        // SAFETY: as the caller promises.
-        let broadcast = unsafe { out(broadcast, "broadcast") }?;
+    let open = |library: &Library| {
         let writer = library.member.broadcast(number, longest);
         let writer = writer.map_err(|error| match error {
             Error::Misuse(why) => Fault::argument(format!("longest is {longest}: {why}")),
@@ -45,9 +42,10 @@ pub unsafe extern "C" fn mgn_broadcast_open(
             let _ = library.remove_broadcast(number);
             return Err(error.into());
         }
-        *broadcast = number;
-        Ok(0)
-    })
+        Ok(number)
+    };
+    // SAFETY: as the caller promises.
+    unsafe { give(broadcast, open) }
 }
 
 /// Joins the broadcast connection that another rank opens by that number, to read it. Waits for it to be opened.
@@ -58,16 +56,32 @@ pub unsafe extern "C" fn mgn_broadcast_join(
     timeout: c_int,
     broadcast: *mut mgn_broadcast,
 ) -> c_int {
+    let join = |library: &Library| {
+        let patience = patience(timeout).unwrap_or(FOREVER);
+        let reader = library.member.read_broadcast(rank, number, patience)?;
+        let (number, _) = library.add_broadcast(Broadcast::Reader {
+            reader: Mutex::new(reader),
+            is_closed: AtomicBool::new(false),
+        })?;
+        Ok(number)
+    };
+    // SAFETY: as the caller promises.
+    unsafe { give(broadcast, join) }
+}
+
+/// Makes an end, once there is a place for its number.
+///
+/// # Safety
+/// As for `out`.
+unsafe fn give(
+    broadcast: *mut mgn_broadcast,
+    make: impl FnOnce(&Library) -> Result<mgn_broadcast, Fault>,
+) -> c_int {
     call(|| {
         let library = Library::current()?;
         // SAFETY: as the caller promises.
         let broadcast = unsafe { out(broadcast, "broadcast") }?;
-        let patience = patience(timeout).unwrap_or(FOREVER);
-        let reader = library.member.read_broadcast(rank, number, patience)?;
-        (*broadcast, _) = library.add_broadcast(Broadcast::Reader {
-            reader: Mutex::new(reader),
-            is_closed: AtomicBool::new(false),
-        })?;
+        *broadcast = make(library)?;
         Ok(0)
     })
 }

@@ -2,12 +2,11 @@
 
 mod support;
 
-use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use mgn_fabric::{connect, Broadcast, Config, Connection, Error, Listener};
+use support::other::{ready, Apart, Other, Part};
 use support::*;
 
 fn join(kind: &Kind, listener: &Listener) -> Connection {
@@ -158,17 +157,12 @@ fn readers_come_and_go() {
     }
 }
 
-const ADDRESS: &str = "MGN_TEST_ADDRESS";
-
 /// Not a test: a reader that reads nothing until it is killed.
 #[test]
 fn child() {
-    let Ok(address) = std::env::var(ADDRESS) else {
-        return;
-    };
-    let transport = mgn_fabric::Transport::Shm;
-    let joined = connect(&address.parse().unwrap(), transport, None, b"", PATIENCE).unwrap();
-    println!("READY");
+    let Some(part) = Part::mine() else { return };
+    let joined = connect(&part.address, part.kind.transport, None, b"", PATIENCE).unwrap();
+    ready("");
     thread::sleep(Duration::from_secs(60));
     drop(joined);
 }
@@ -178,16 +172,10 @@ fn a_reader_that_dies_is_dropped_and_the_others_go_on() {
     let (listener, _folder) = ABSTRACT.listen();
     let mut writer = Broadcast::new(&small()).unwrap();
     let (_sender, mut receiver) = add(&ABSTRACT, &listener, &mut writer).split();
-    let mut dying = Command::new(std::env::current_exe().unwrap())
-        .args(["child", "--exact", "--nocapture"])
-        .env(ADDRESS, listener.address().to_string())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let dying = Other::spawn("reader", &ABSTRACT, listener.address(), Apart::default());
     let incoming = listener.accept_timeout(PATIENCE).unwrap().unwrap();
     writer.accept(incoming, b"").unwrap();
-    let mut lines = BufReader::new(dying.stdout.take().unwrap()).lines();
-    assert!(lines.any(|line| line.unwrap().contains("READY")));
+    dying.news().expect("it has joined");
     thread::scope(|scope| {
         let reading = scope.spawn(move || {
             for i in 0..100 {
@@ -195,10 +183,9 @@ fn a_reader_that_dies_is_dropped_and_the_others_go_on() {
                 assert!(message.to_vec() == pattern(i, 8000));
             }
         });
-        let killing = scope.spawn(|| {
+        let killing = scope.spawn(move || {
             thread::sleep(Duration::from_millis(100));
-            dying.kill().unwrap();
-            dying.wait().unwrap();
+            drop(dying);
         });
         for i in 0..100 {
             writer.send(&pattern(i, 8000)).unwrap();

@@ -81,6 +81,17 @@ fn carry(
     let _ = into.shutdown(Shutdown::Write);
 }
 
+/// What a client is told that the server does not let in.
+fn refused(listener: &Listener, address: &Address, token: &Token) -> Error {
+    thread::scope(|scope| {
+        let client =
+            scope.spawn(|| connect(address, Transport::Tcp, Some(token), SECRET, PATIENCE));
+        let nobody = listener.accept_timeout(Duration::from_millis(500)).unwrap();
+        assert!(nobody.is_none(), "the server lets nobody in");
+        client.join().unwrap().unwrap_err()
+    })
+}
+
 /// Sends the secret both ways, also in the opening and the welcome.
 fn talk(kind: &Kind) -> bool {
     let (listener, _folder) = kind.listen();
@@ -152,21 +163,8 @@ fn who_speaks_for_both_ends_is_noticed() {
     let (listener, _folder) = TLS.listen();
     let token = TLS.token().unwrap();
     let between = interceptor::start(place(&listener));
-    thread::scope(|scope| {
-        let client = scope.spawn(|| {
-            connect(
-                &between.address,
-                Transport::Tcp,
-                Some(&token),
-                SECRET,
-                PATIENCE,
-            )
-        });
-        let nobody = listener.accept_timeout(Duration::from_secs(1)).unwrap();
-        assert!(nobody.is_none(), "the server lets nobody in");
-        let error = client.join().unwrap().unwrap_err();
-        assert!(matches!(error, Error::Auth(_)), "{error}");
-    });
+    let error = refused(&listener, &between.address, &token);
+    assert!(matches!(error, Error::Auth(_)), "{error}");
     let seen = between.seen.lock().unwrap();
     // He was inside, and read what is said first in there.
     assert!(seen.windows(6).any(|bytes| bytes == b"MGNFAB"));
@@ -188,18 +186,12 @@ fn both_ends_have_to_want_it() {
             port,
             tls: asked,
         };
-        thread::scope(|scope| {
-            let client =
-                scope.spawn(|| connect(&address, Transport::Tcp, Some(&token), b"", PATIENCE));
-            let nobody = listener.accept_timeout(Duration::from_millis(500)).unwrap();
-            assert!(nobody.is_none());
-            let error = client.join().unwrap().unwrap_err();
-            assert!(
-                matches!(error, Error::Refused(_) | Error::Auth(_)),
-                "{error}"
-            );
-            assert!(error.to_string().contains(hint), "{error}");
-        });
+        let error = refused(&listener, &address, &token);
+        assert!(
+            matches!(error, Error::Refused(_) | Error::Auth(_)),
+            "{error}"
+        );
+        assert!(error.to_string().contains(hint), "{error}");
     }
 }
 
@@ -328,17 +320,8 @@ fn garbage_is_one_clear_error() {
 #[test]
 fn another_token_opens_nothing() {
     let (listener, _folder) = TLS.listen();
-    let wrong = Token::generate();
-    let address = listener.address().clone();
-    thread::scope(|scope| {
-        let client = scope.spawn(|| connect(&address, Transport::Tcp, Some(&wrong), b"", PATIENCE));
-        assert!(listener
-            .accept_timeout(Duration::from_millis(300))
-            .unwrap()
-            .is_none());
-        let error = client.join().unwrap().unwrap_err();
-        assert!(error.to_string().contains("the same token"), "{error}");
-    });
+    let error = refused(&listener, listener.address(), &Token::generate());
+    assert!(error.to_string().contains("the same token"), "{error}");
 }
 
 /// Somebody in between with TLS of his own, who has no token.

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use mgn_fabric::endpoint::{Endpoint, How, Joined, LinkId, Wanted};
-use mgn_fabric::{Address, Error, Listener};
+use mgn_fabric::{Address, Error};
 use support::links::{accept, ALL};
 use support::networks;
 use support::other::{ready, told, Apart, Other, Part};
@@ -53,18 +53,11 @@ fn nowhere(kind: &Kind) -> Address {
 /// Not a test: what the other process does.
 #[test]
 fn child() {
-    let Some(Part {
-        role,
-        address,
-        kind,
-    }) = Part::mine()
-    else {
-        return;
-    };
-    match role.as_str() {
+    let Some(part) = Part::mine() else { return };
+    match part.role.as_str() {
         "in the middle" => {
             let endpoint = Endpoint::new().unwrap();
-            let link = join(&endpoint, &kind, &address).unwrap();
+            let link = join(&endpoint, &part.kind, &part.address).unwrap();
             let mut memory = vec![0; PIECE];
             let pieces = vec![(memory.as_mut_ptr(), PIECE); TIMES];
             // SAFETY: they go on until this process is killed.
@@ -80,7 +73,7 @@ fn child() {
         }
         "holds" => {
             let endpoint = Endpoint::new().unwrap();
-            let link = join(&endpoint, &kind, &address).unwrap();
+            let link = join(&endpoint, &part.kind, &part.address).unwrap();
             let mut held = Vec::new();
             for _ in 0..10 {
                 let mut room = endpoint.reserve(link, LONG).unwrap();
@@ -94,7 +87,7 @@ fn child() {
         }
         "echo" => {
             let endpoint = Endpoint::new().unwrap();
-            let link = join(&endpoint, &kind, &address).unwrap();
+            let link = join(&endpoint, &part.kind, &part.address).unwrap();
             ready("");
             let any = Wanted {
                 from: Some(link),
@@ -111,7 +104,7 @@ fn child() {
             }
         }
         "server" => {
-            let listener = Listener::bind(&address, kind.token()).unwrap();
+            let listener = part.listen();
             let endpoint = Endpoint::new().unwrap();
             ready(&listener.address().to_string());
             loop {
@@ -122,7 +115,7 @@ fn child() {
             told();
             let endpoint = Endpoint::new().unwrap();
             endpoint.set_silence(SILENCE);
-            let listener = Listener::bind(&address, kind.token()).unwrap();
+            let listener = part.listen();
             ready("");
             let link = accept(&endpoint, &listener);
             unplugged(&endpoint, link);
@@ -130,12 +123,12 @@ fn child() {
         "plugged client" => {
             told();
             let endpoint = Endpoint::new().unwrap();
-            let link = join(&endpoint, &kind, &address).unwrap();
+            let link = join(&endpoint, &part.kind, &part.address).unwrap();
             unplugged(&endpoint, link);
         }
-        "few descriptors" => few_descriptors(&kind),
-        "little memory" => little_memory(&kind, &address),
-        "forks" => forks(&kind),
+        "few descriptors" => few_descriptors(&part.kind),
+        "little memory" => little_memory(&part.kind, &part.address),
+        "forks" => forks(&part.kind),
         other => panic!("no role {other}"),
     }
 }

@@ -16,37 +16,24 @@ use support::*;
 /// Not a test: what the other process does. It prints a line when it is ready.
 #[test]
 fn child() {
-    let Some(Part {
-        role,
-        address,
-        kind,
-    }) = Part::mine()
-    else {
-        return;
-    };
+    let Some(part) = Part::mine() else { return };
     let client = || {
-        let token = kind.token();
-        connect(
-            &address,
-            kind.transport.clone(),
-            token.as_ref(),
-            b"",
-            PATIENCE,
-        )
+        let (token, transport) = (part.kind.token(), part.kind.transport.clone());
+        connect(&part.address, transport, token.as_ref(), b"", PATIENCE)
     };
     let forever = || thread::sleep(Duration::from_secs(60));
-    match role.as_str() {
+    match part.role.as_str() {
         "silent server" | "echoing server" => {
-            let listener = Listener::bind(&address, kind.token()).unwrap();
+            let listener = part.listen();
             ready(&listener.address().to_string());
             let connection = listener.accept().unwrap().accept(b"", &quick()).unwrap();
-            if role == "silent server" {
+            if part.role == "silent server" {
                 forever();
             }
             echo(connection);
         }
         "worker" => {
-            let Address::Unix(path) = &address else {
+            let Address::Unix(path) = &part.address else {
                 panic!("a worker's control socket")
             };
             let control = UnixStream::connect(path).unwrap();

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use mgn_fabric::endpoint::{Endpoint, How, LinkId, Settings, Wanted};
-use mgn_fabric::{Error, Listener};
+use mgn_fabric::Error;
 use support::links::*;
 use support::other::{ready, Apart, Other, Part};
 
@@ -191,14 +191,7 @@ fn a_sender_that_goes_meanwhile_is_an_error() {
 /// Not a test: two processes without privileges, of which the sender lets nobody look at its memory, or does.
 #[test]
 fn child() {
-    let Some(Part {
-        role,
-        address,
-        kind,
-    }) = Part::mine()
-    else {
-        return;
-    };
+    let Some(part) = Part::mine() else { return };
     // SAFETY: plain system calls. Who changes its user is not dumpable until it says so.
     unsafe {
         if libc::geteuid() == 0 {
@@ -207,7 +200,7 @@ fn child() {
         assert_eq!(
             libc::prctl(
                 libc::PR_SET_DUMPABLE,
-                i32::from(role != "secretive"),
+                i32::from(part.role != "secretive"),
                 0,
                 0,
                 0
@@ -217,8 +210,8 @@ fn child() {
     }
     let endpoint = Endpoint::with(settings()).unwrap();
     let bytes = pattern(3_000_000, 4);
-    if role == "receiver" {
-        let listener = Listener::bind(&address, None).unwrap();
+    if part.role == "receiver" {
+        let listener = part.listen();
         ready("");
         let link = accept(&endpoint, &listener);
         for _ in 0..3 {
@@ -230,7 +223,7 @@ fn child() {
         return;
     }
     let link = endpoint
-        .connect(&address, &kind.transport, None, b"", PATIENCE)
+        .connect(&part.address, &part.kind.transport, None, b"", PATIENCE)
         .unwrap();
     for _ in 0..3 {
         let how = How {

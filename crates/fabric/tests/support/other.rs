@@ -7,7 +7,7 @@ use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use mgn_fabric::{Address, Transport};
+use mgn_fabric::{Address, Listener, Transport};
 
 use super::{Kind, SHM, TCP4, TLS, UNIX};
 
@@ -39,6 +39,11 @@ impl Part {
             address,
             kind,
         })
+    }
+
+    /// Listens where it is told to.
+    pub fn listen(&self) -> Listener {
+        Listener::bind(&self.address, self.kind.token()).unwrap()
     }
 }
 
