@@ -268,7 +268,7 @@ impl<A: Atomics> Favour<A> {
 }
 
 /// The favoured thread's part of the barrier, for the compiler only: the other's reaches all processors.
-#[inline(always)]
+#[inline]
 fn light_barrier() {
     compiler_fence(Ordering::SeqCst);
 }

@@ -400,7 +400,7 @@ const _: () = assert!(size_of::<Slot>() == LINE);
 /// How far ahead of the writer slots are fetched.
 const AHEAD: u64 = 8;
 
-#[inline(always)]
+#[inline]
 fn prefetch_for_writing(slot: &Slot) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: it changes nothing that a program can see.

@@ -27,17 +27,17 @@ pub(crate) trait Atomic<T> {
 macro_rules! atomic {
     ($atomic:ty, $value:ty) => {
         impl Atomic<$value> for $atomic {
-            #[inline(always)]
+            #[inline]
             fn load(&self, order: Ordering) -> $value {
                 <$atomic>::load(self, order)
             }
 
-            #[inline(always)]
+            #[inline]
             fn store(&self, value: $value, order: Ordering) {
                 <$atomic>::store(self, value, order);
             }
 
-            #[inline(always)]
+            #[inline]
             fn swap(&self, value: $value, order: Ordering) -> $value {
                 <$atomic>::swap(self, value, order)
             }
@@ -56,13 +56,13 @@ impl Atomics for Real {
     type Word = AtomicU32;
     type Long = AtomicU64;
 
-    #[inline(always)]
+    #[inline]
     fn fence(order: Ordering) {
         std::sync::atomic::fence(order);
     }
 
     // An exchange is cheaper than a store and a fence.
-    #[inline(always)]
+    #[inline]
     fn publish(place: &AtomicU64, value: u64) {
         place.swap(value, Ordering::SeqCst);
     }
