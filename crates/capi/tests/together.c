@@ -254,21 +254,32 @@ static void *waits_for_readers(void *nothing)
     return NULL;
 }
 
-/* Rank 0 leaves while its threads wait for readers, and comes back; the others wait for that, and read nothing. */
+static void *waits_for_a_writer(void *nothing)
+{
+    mgn_broadcast broadcast;
+    (void)nothing;
+    int ended = mgn_broadcast_join(size - 1, 7, -1, &broadcast);
+    require(ended == MGN_ERR_CLOSED || ended == MGN_ERR_STATE, "a broadcast is read that nobody writes");
+    return NULL;
+}
+
+/* Rank 0 leaves while its threads wait for others, and comes back; the others wait for that, and read nothing. */
 static void leave_while_sending(void)
 {
     mgn_broadcast broadcast;
-    pthread_t sending, waiting;
+    pthread_t sending, waiting, joining;
     char byte;
     if (rank == 0) {
         CHECK(mgn_broadcast_open(5, LONGEST, size - 1, PATIENCE, &broadcast));
         require(pthread_create(&sending, NULL, sends_on, &broadcast) == 0, "no thread");
         require(pthread_create(&waiting, NULL, waits_for_readers, NULL) == 0, "no thread");
+        require(pthread_create(&joining, NULL, waits_for_a_writer, NULL) == 0, "no thread");
         usleep(200000);
         CHECK(mgn_finalize());
         /* Threads that are not told would wait for ever. */
         alarm(4 * PATIENCE / 1000);
         require(pthread_join(sending, NULL) == 0 && pthread_join(waiting, NULL) == 0, "a thread is lost");
+        require(pthread_join(joining, NULL) == 0, "a thread is lost");
         alarm(0);
         CHECK(mgn_init());
         for (int other = 0; other < size; other++)

@@ -6,6 +6,7 @@
 
 use std::net::{IpAddr, ToSocketAddrs};
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -58,6 +59,7 @@ pub(super) struct Shared {
     size: u32,
     peers: Mutex<Vec<Peer>>,
     news: Condvar,
+    has_left: AtomicBool,
 }
 
 /// What is known of one rank.
@@ -113,6 +115,7 @@ impl Job {
             size,
             peers: Mutex::new(vec![Peer::default(); size as usize]),
             news: Condvar::new(),
+            has_left: AtomicBool::new(false),
         });
         let mut listeners = Vec::new();
         let mut chosen = Vec::new();
@@ -218,7 +221,7 @@ impl Member {
     /// The link to a rank, which is made if there is none, from whichever end. Waits for the process to start. The own rank's link is there always.
     ///
     /// # Errors
-    /// [`Error::TimedOut`] names the rank that did not come; [`Error::Job`] for one that the job does not have; [`Error::Auth`] and the like for one
+    /// [`Error::TimedOut`] names the rank that did not come; [`Error::Closed`] once this process leaves; [`Error::Job`] for one that the job does not have; [`Error::Auth`] and the like for one
     /// that does not belong to it.
     pub fn open(&self, rank: u32, timeout: Duration) -> Result<LinkId, Error> {
         let shared = &*self.shared;
@@ -349,6 +352,9 @@ impl Member {
         last: &mut Option<Error>,
         connect: impl Fn(&Address, &Transport, Option<&Token>, Duration) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
+        if self.shared.has_left.load(Ordering::Acquire) {
+            return Err(Error::Closed("this end".into()));
+        }
         for (address, transport) in &place.ways {
             let token = self.token.as_ref().filter(|_| *transport == Transport::Tcp);
             let time = deadline.left(ATTEMPT).max(Duration::from_millis(1));
@@ -455,6 +461,7 @@ impl Member {
         if self.owner != std::process::id() {
             return;
         }
+        self.shared.has_left.store(true, Ordering::Release);
         if !self.shared.endpoint.flush(Some(LEAVING)) {
             tracing::warn!(
                 "rank {} leaves job {} though not all that it sent has gone out",
