@@ -195,6 +195,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri allocates in earnest")]
     fn what_nobody_has_is_an_error() {
         for size in [1 << 50, isize::MAX as usize, usize::MAX] {
             assert!(matches!(Block::new(size), Err(Error::NoMemory(_))));

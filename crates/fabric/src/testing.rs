@@ -25,6 +25,15 @@ impl Drop for Folder {
     }
 }
 
+/// So many repetitions, or `few` under Miri, which takes a thousand times as long.
+pub(crate) fn times(many: u64, few: u64) -> u64 {
+    if cfg!(miri) {
+        few
+    } else {
+        many
+    }
+}
+
 /// Numbers that are the same in every run.
 pub(crate) struct Random(u64);
 

@@ -13,6 +13,7 @@ use super::queue::Wanted;
 use super::reserving::Written;
 use super::{LinkId, Request};
 use crate::block::Block;
+use crate::testing::times;
 use crate::{Error, Message};
 
 /// What makes a run: every number comes from here, so that it can be repeated.
@@ -554,7 +555,7 @@ fn two_ends_that_send_first_need_a_channel_for_answers() {
 
 #[test]
 fn a_death_ends_everything_that_waits_for_it() {
-    for seed in 1..100 {
+    for seed in 1..times(100, 4) {
         let mut cluster = Cluster::new(3, seed, 4, false);
         let mut chance = Chance(seed * 31);
         let links = [cluster.link(0, 1), cluster.link(1, 0), cluster.link(1, 2)];
@@ -821,7 +822,7 @@ fn exchange(count: u64) {
 
 #[test]
 fn a_million_messages_arrive_once_and_in_order() {
-    exchange(500_000);
+    exchange(times(500_000, 200));
 }
 
 /// `cargo test -p mgn-fabric --lib -- --ignored a_hundred_million`
