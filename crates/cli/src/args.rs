@@ -101,7 +101,7 @@ pub struct Through {
     #[arg(long, value_name = "ADDR")]
     pub server: Vec<Address>,
 
-    /// Divide the picture among several renderers: COLUMNSxROWS tiles
+    /// Divide the picture among several renderers: COLUMNSxROWS tiles, or a wall in JSON
     #[arg(long, value_name = "WALL")]
     pub wall: Option<Wall>,
 

@@ -54,7 +54,7 @@ impl Options {
         let servers: Vec<Address> = servers.lines().map(address).collect::<Result<_, _>>()?;
         let wall = var("MGN_WALL")
             .filter(|text| !text.is_empty())
-            .map(|text| wall(&text).map_err(|e| format!("MGN_WALL: {e}")))
+            .map(|text| Wall::from_str(&text).map_err(|e| format!("MGN_WALL: {e}")))
             .transpose()?;
         let transport = match var("MGN_TRANSPORT").as_deref() {
             None | Some("") => servers.first().map_or(Transport::Shm, default_transport),
@@ -113,14 +113,6 @@ impl Options {
                 }
             },
         })
-    }
-}
-
-/// A wall by its tiles in JSON, or as `COLUMNSxROWS`.
-fn wall(text: &str) -> Result<Wall, String> {
-    match text.starts_with('{') {
-        true => Wall::from_json(text),
-        false => text.parse().map_err(|e: mgn_wall::WallError| e.to_string()),
     }
 }
 

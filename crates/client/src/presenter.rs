@@ -116,7 +116,18 @@ impl Presenter {
             Ok(whole) => whole,
             Err(error) => return line(error),
         };
-        let picture = picture(&header, &pixels);
+        let picture = Picture {
+            x: header.x,
+            y: header.y,
+            width: header.width,
+            height: header.height,
+            stride: header.stride,
+            pixels: &pixels,
+            // Their numbers are those of one connection.
+            segment: pixels.segment().filter(|_| self.renderers == 1),
+            surface: header.surface,
+            frame: header.frame.into(),
+        };
         let is_whole = (header.width, header.height) == surface.size();
         if let Some(saver) = self
             .saver
@@ -236,21 +247,6 @@ fn header(message: &Message) -> Option<Header> {
     // SAFETY: the message has HEADER bytes at least; they are copied before they are looked at.
     unsafe { std::ptr::copy_nonoverlapping(message.as_ptr(), bytes.as_mut_ptr(), HEADER) };
     Header::decode(&bytes).filter(|h| h.payload as usize <= message.len() - HEADER)
-}
-
-/// A picture as a target takes it.
-fn picture<'a>(header: &Header, pixels: &'a Pixels) -> Picture<'a> {
-    Picture {
-        x: header.x,
-        y: header.y,
-        width: header.width,
-        height: header.height,
-        stride: header.stride,
-        pixels,
-        segment: pixels.segment(),
-        surface: header.surface,
-        frame: header.frame.into(),
-    }
 }
 
 /// Pixels where they came, or in memory of our own.

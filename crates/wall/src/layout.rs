@@ -58,6 +58,8 @@ pub enum WallError {
     Twice(String),
     #[error("{0:?} is no wall; write COLUMNSxROWS, 2x2 for one, with {TILES_MAX} tiles at most")]
     Grid(String),
+    #[error("not a wall in JSON: {0}")]
+    Json(String),
 }
 
 impl Wall {
@@ -123,10 +125,10 @@ impl Wall {
     /// Reads what [`Wall::to_json`] wrote.
     ///
     /// # Errors
-    /// One sentence, for other text and for a wall that can't be drawn on.
-    pub fn from_json(text: &str) -> Result<Wall, String> {
-        let wall: Wall = serde_json::from_str(text).map_err(|e| format!("not a wall: {e}"))?;
-        wall.check().map_err(|e| e.to_string())?;
+    /// [`WallError`], for other text and for a wall that can't be drawn on.
+    pub fn from_json(text: &str) -> Result<Wall, WallError> {
+        let wall: Wall = serde_json::from_str(text).map_err(|e| WallError::Json(e.to_string()))?;
+        wall.check()?;
         Ok(wall)
     }
 }
@@ -134,8 +136,11 @@ impl Wall {
 impl std::str::FromStr for Wall {
     type Err = WallError;
 
-    /// Reads `COLUMNSxROWS`.
+    /// Reads `COLUMNSxROWS`, or a wall in JSON.
     fn from_str(text: &str) -> Result<Wall, WallError> {
+        if text.starts_with('{') {
+            return Wall::from_json(text);
+        }
         let wrong = || WallError::Grid(text.into());
         let (columns, rows) = text.split_once('x').ok_or_else(wrong)?;
         let number = |text: &str| text.parse().map_err(|_| wrong());

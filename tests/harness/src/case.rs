@@ -18,6 +18,15 @@ use crate::stage::{root, Stage};
 /// More than any program takes on a slow machine.
 const LIMIT: Duration = Duration::from_secs(120);
 
+/// Tiles of different sizes, with bezels between some and overlaps of others, and one that is reached
+/// by large windows only.
+const UNEVEN: &str = r#"{"name": "uneven", "size": [300, 260], "fit": "1:1", "tiles": [
+    {"name": "left", "rect": {"x": 0, "y": 0, "width": 90, "height": 200}},
+    {"name": "right", "rect": {"x": 101, "y": 7, "width": 199, "height": 83}},
+    {"name": "middle", "rect": {"x": 80, "y": 70, "width": 100, "height": 150}},
+    {"name": "far", "rect": {"x": 290, "y": 250, "width": 10, "height": 10}}
+]}"#;
+
 type Arguments = dyn Fn(&Path) -> Vec<OsString> + Sync + Send;
 
 /// One program with its arguments.
@@ -166,6 +175,7 @@ fn through(stage: &Stage, transport: &str, stats: &Path) -> Command {
     let mut command = stage.mgn();
     command.args(["run", "--stats-json"]).arg(stats);
     match transport.strip_prefix("wall-") {
+        Some("uneven") => command.args(["--wall", UNEVEN]),
         Some(wall) => command.args(["--wall", wall]),
         None => command.args(["--transport", transport]),
     };

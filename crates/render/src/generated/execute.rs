@@ -753,7 +753,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_clear(&mut self, mask: u32) -> Result<(), Fault> {
-        self.keep_to_tile();
+        self.leave_tile();
         self.hand_gl_clear(mask)
     }
     fn gl_clear_accum(&mut self, red: f32, green: f32, blue: f32, alpha: f32) -> Result<(), Fault> {
@@ -778,20 +778,20 @@ impl Commands for Renderer {
     }
     fn gl_clear_bufferfi(&mut self, buffer: u32, drawbuffer: i32, depth: f32, stencil: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        self.keep_to_tile();
+        self.leave_tile();
         unsafe { (self.gl.glClearBufferfi)(buffer, drawbuffer, depth, stencil) };
         Ok(())
     }
     fn gl_clear_bufferfv(&mut self, buffer: u32, drawbuffer: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
-        self.keep_to_tile();
+        self.leave_tile();
         self.hand_gl_clear_bufferfv(buffer, drawbuffer, value)
     }
     fn gl_clear_bufferiv(&mut self, buffer: u32, drawbuffer: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
-        self.keep_to_tile();
+        self.leave_tile();
         self.hand_gl_clear_bufferiv(buffer, drawbuffer, value)
     }
     fn gl_clear_bufferuiv(&mut self, buffer: u32, drawbuffer: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
-        self.keep_to_tile();
+        self.leave_tile();
         self.hand_gl_clear_bufferuiv(buffer, drawbuffer, value)
     }
     fn gl_clear_color(&mut self, red: f32, green: f32, blue: f32, alpha: f32) -> Result<(), Fault> {
