@@ -10,7 +10,7 @@ use crate::swap::hand_over;
 use crate::tiles;
 use crate::x11::xlib::{xlib, Display};
 use mgn_fabric::Reservation;
-use mgn_wire::{ops, Answer, Encoder, MESSAGE_HEADER, RECORD_MAX};
+use mgn_wire::{encoder::put, ops, sift, Answer, Encoder, MESSAGE_HEADER, RECORD_MAX};
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
@@ -351,6 +351,12 @@ impl Context {
             (None, _) => {}
         }
         self.give_room_back();
+    }
+
+    /// The message that is being written has runs that know their tiles.
+    pub fn message_is_sorted(&mut self) {
+        // SAFETY: a message's header lies there.
+        unsafe { put(self.room_start, 4, sift::SORTED) };
     }
 
     /// Begins a message at `start`.

@@ -74,7 +74,10 @@ impl Contexts {
             session.outlive();
         }
         let shared = shared.map(|(s, _)| s).unwrap_or_default();
-        let gl = GlState::new(&info, request.api, shared);
+        let mut gl = GlState::new(&info, request.api, shared);
+        if session.wall().is_some() {
+            gl.state.follow_transform();
+        }
         let context = Box::into_raw(Context::new(Some(session), id, request, gl));
         let entry = Entry {
             context: ContextPtr(context),

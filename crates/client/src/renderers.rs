@@ -6,20 +6,20 @@ use crate::signals::Signals;
 use mgn_fabric::{Address, Connection, Error, Receiver, Reservation, Sender, Token, Transport};
 use mgn_wall::Wall;
 use mgn_wire::hello::{self, Hello, Role, Welcome};
-use mgn_wire::MESSAGE_MAX;
+use mgn_wire::{sift, MESSAGE_MAX};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long a server may take to accept a connection.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub struct Renderers {
     /// By tile.
     all: Vec<Renderer>,
     /// Where messages are written that go to several.
     draft: Option<Sender>,
-    /// All get the messages of all threads in the same order.
-    order: Mutex<()>,
+    /// All get the messages of all threads in the same order. Inside is room for what one of them gets.
+    order: Mutex<Vec<u8>>,
 }
 
 struct Renderer {
@@ -63,12 +63,22 @@ impl Renderers {
         let Some(draft) = &self.draft else {
             return self.all[0].sender.commit(reservation, used);
         };
-        let order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
-        for renderer in &self.all {
-            let mut copy = renderer.sender.reserve(used)?;
-            // SAFETY: both have `used` bytes at least, and nobody else has either.
-            unsafe { std::ptr::copy_nonoverlapping(reservation.ptr(), copy.ptr(), used) };
-            renderer.sender.commit(&mut copy, used)?;
+        let mut order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: so many bytes were written there, in memory that nobody else has.
+        let message = unsafe { std::slice::from_raw_parts(reservation.ptr(), used) };
+        let sorted = sift::is_sorted(message);
+        for (tile, renderer) in self.all.iter().enumerate() {
+            let mut own = message;
+            if sorted {
+                order.resize(used, 0);
+                if let Some(length) = sift::sift(message, tile as u32, &mut order) {
+                    own = &order[..length];
+                }
+            }
+            let mut copy = renderer.sender.reserve(own.len())?;
+            // SAFETY: both have so many bytes at least, and nobody else has either.
+            unsafe { std::ptr::copy_nonoverlapping(own.as_ptr(), copy.ptr(), own.len()) };
+            renderer.sender.commit(&mut copy, own.len())?;
         }
         drop(order);
         draft.commit(reservation, used)

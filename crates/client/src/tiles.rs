@@ -105,6 +105,13 @@ pub fn parts(areas: &[Area], [x, y, width, height]: [i32; 4], total: u32) -> Vec
     parts
 }
 
+impl Surface {
+    /// Whether every renderer draws all of it.
+    pub fn is_whole(&self) -> bool {
+        self.wholeness.is_whole.load(Ordering::Relaxed)
+    }
+}
+
 impl Context {
     /// Before a command that needs a surface whole: makes it so.
     #[inline]

@@ -65,6 +65,7 @@ fn a_run_draws_and_leaves_its_last_attributes() {
             (layout.as_ptr(), 4),
             Data::Bytes(vertices.as_ptr(), vertices.len()),
             (std::ptr::null(), 0),
+            (std::ptr::null(), 0),
         );
         e.gl_get_floatv(GL_CURRENT_COLOR, 4);
         e.mgn_get_error(1);
@@ -186,6 +187,7 @@ fn a_run_equals_the_calls_it_stands_for() {
                         0,
                         (layout.as_ptr(), 6),
                         Data::Bytes(bytes.as_ptr(), bytes.len()),
+                        (std::ptr::null(), 0),
                         (std::ptr::null(), 0),
                     );
                 } else {

@@ -276,6 +276,7 @@ fn mutated_streams_end_sessions_and_never_the_server() {
             ([2u8, 3, 0, 2].as_ptr(), 4),
             Data::Bytes(vertices.as_ptr().cast(), 120),
             (std::ptr::null(), 0),
+            (std::ptr::null(), 0),
         );
         e.gl_color4f(1.0, 1.0, 1.0, 1.0);
         e.gl_tex_image2d(
@@ -329,6 +330,7 @@ fn memory_that_changes_while_it_is_read_does_no_harm() {
                 0,
                 ([2u8, 3, 0, 2].as_ptr(), 4),
                 Data::Bytes(vertices.as_ptr().cast(), 6000),
+                (std::ptr::null(), 0),
                 (std::ptr::null(), 0),
             );
             e.gl_load_matrixf((vertices.as_ptr(), 16));

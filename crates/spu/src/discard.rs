@@ -37,11 +37,14 @@ impl Commands for Discard {
         layout: Slice<'_, u8>,
         vertices: Data<'_>,
         indices: Slice<'_, u16>,
+        tiles: Slice<'_, u32>,
     ) -> Result<(), Fault> {
-        let run = Run::parse(mode, flags, layout, vertices, indices)?;
+        let run = Run::parse(mode, flags, layout, vertices, indices, tiles)?;
         if run.open {
             // The commands that follow belong to this primitive, so the renderer has to begin it.
-            return self.next.mgn_run(mode, flags, layout, vertices, indices);
+            return self
+                .next
+                .mgn_run(mode, flags, layout, vertices, indices, tiles);
         }
         Ok(())
     }

@@ -25,6 +25,14 @@ pub(crate) struct Matrix {
     /// By columns; meaningless while the shape is unknown.
     pub m: [f32; 16],
     pub shape: Shape,
+    /// What it is but for rounding, by columns, where somebody follows that.
+    about: Option<[f32; 16]>,
+}
+
+/// What is done to a matrix, for who need not know it to the bit.
+enum About {
+    Loaded([f32; 16]),
+    Multiplied([f32; 16]),
 }
 
 const IDENTITY: [f32; 16] = [
@@ -35,6 +43,7 @@ impl Matrix {
     pub const IDENTITY: Matrix = Matrix {
         m: IDENTITY,
         shape: Shape::Identity,
+        about: Some(IDENTITY),
     };
 
     fn load(&mut self, m: [f32; 16]) {
@@ -120,9 +129,9 @@ impl Stack {
     }
 
     fn forget(&mut self) {
-        self.entries
-            .iter_mut()
-            .for_each(|m| m.shape = Shape::Unknown);
+        for m in &mut self.entries {
+            (m.shape, m.about) = (Shape::Unknown, None);
+        }
     }
 }
 
@@ -131,6 +140,10 @@ pub(crate) struct Matrices {
     /// Matrices were pushed or popped while the matrix mode was not known: the depths are not
     /// known either, and what is popped is not.
     pub lost: bool,
+    /// Whether matrices are followed beyond what is known to the bit.
+    follows: bool,
+    /// Counts changes of what is followed.
+    changes: u32,
     pub modelview: Stack,
     pub projection: Stack,
     pub texture: Vec<Stack>,
@@ -140,6 +153,8 @@ impl Matrices {
     pub fn new(limits: &crate::limits::Limits) -> Matrices {
         Matrices {
             lost: false,
+            follows: false,
+            changes: 0,
             modelview: Stack::new(limits.modelview_stack),
             projection: Stack::new(limits.projection_stack),
             texture: vec![Stack::new(limits.texture_stack); limits.coord_units.max(1)],
@@ -147,6 +162,7 @@ impl Matrices {
     }
 
     pub fn forget(&mut self) {
+        self.changes = self.changes.wrapping_add(1);
         self.modelview.forget();
         self.projection.forget();
         self.texture.iter_mut().for_each(Stack::forget);
@@ -158,6 +174,41 @@ fn matrix<T: Copy + Default>(m: &[T]) -> [T; 16] {
     m.get(..16)
         .and_then(|m| m.try_into().ok())
         .unwrap_or_default()
+}
+
+/// The product of two matrices by columns.
+pub(crate) fn product(a: &[f32; 16], b: &[f32; 16]) -> [f32; 16] {
+    let mut m = [0.; 16];
+    for (column, by) in m.chunks_exact_mut(4).zip(b.chunks_exact(4)) {
+        for (row, value) in column.iter_mut().enumerate() {
+            *value = (0..4).map(|k| a[4 * k + row] * by[k]).sum();
+        }
+    }
+    m
+}
+
+fn diagonal([x, y, z]: [f32; 3]) -> [f32; 16] {
+    let mut m = IDENTITY;
+    (m[0], m[5], m[10]) = (x, y, z);
+    m
+}
+
+fn rotation(angle: f32, axis: [f32; 3]) -> [f32; 16] {
+    let length = axis.iter().map(|v| v * v).sum::<f32>().sqrt();
+    if length == 0. {
+        return IDENTITY;
+    }
+    let [x, y, z] = axis.map(|v| v / length);
+    let (s, c) = angle.to_radians().sin_cos();
+    let t = 1. - c;
+    let (xs, ys, zs) = (x * s, y * s, z * s);
+    let columns = [
+        [t * x * x + c, t * x * y + zs, t * x * z - ys, 0.],
+        [t * x * y - zs, t * y * y + c, t * y * z + xs, 0.],
+        [t * x * z + ys, t * y * z - xs, t * z * z + c, 0.],
+        [0., 0., 0., 1.],
+    ];
+    std::array::from_fn(|i| columns[i / 4][i % 4])
 }
 
 fn transposed(m: [f32; 16]) -> [f32; 16] {
@@ -181,13 +232,13 @@ impl State {
 
     pub fn gl_load_identity(&mut self) -> Result<(), GlError> {
         listed!(self, gl_load_identity());
-        self.change(|m| *m = Matrix::IDENTITY)
+        self.change(|m| *m = Matrix::IDENTITY, || About::Loaded(IDENTITY))
     }
 
     pub fn gl_load_matrixf(&mut self, m: &[f32]) -> Result<(), GlError> {
         let m = matrix(m);
         listed!(self, gl_load_matrixf(&m));
-        self.change(|top| top.load(m))
+        self.change(|top| top.load(m), || About::Loaded(m))
     }
 
     pub fn gl_load_matrixd(&mut self, m: &[f64]) -> Result<(), GlError> {
@@ -205,7 +256,7 @@ impl State {
     pub fn gl_mult_matrixf(&mut self, m: &[f32]) -> Result<(), GlError> {
         let m = matrix(m);
         listed!(self, gl_mult_matrixf(&m));
-        self.change(|top| top.multiply(m))
+        self.change(|top| top.multiply(m), || About::Multiplied(m))
     }
 
     pub fn gl_mult_matrixd(&mut self, m: &[f64]) -> Result<(), GlError> {
@@ -220,17 +271,16 @@ impl State {
         self.gl_mult_matrixf(&transposed(matrix(m).map(|v| v as f32)))
     }
 
-    pub fn gl_rotatef(&mut self, angle: f32, _x: f32, _y: f32, _z: f32) -> Result<(), GlError> {
-        self.rotate(angle)
-    }
-
-    fn rotate(&mut self, angle: f32) -> Result<(), GlError> {
-        listed!(self, rotate(angle));
-        self.change(|top| {
-            if angle != 0. {
-                top.shape = Shape::Unknown;
-            }
-        })
+    pub fn gl_rotatef(&mut self, angle: f32, x: f32, y: f32, z: f32) -> Result<(), GlError> {
+        listed!(self, gl_rotatef(angle, x, y, z));
+        self.change(
+            |top| {
+                if angle != 0. {
+                    top.shape = Shape::Unknown;
+                }
+            },
+            || About::Multiplied(rotation(angle, [x, y, z])),
+        )
     }
 
     pub fn gl_rotated(&mut self, angle: f64, x: f64, y: f64, z: f64) -> Result<(), GlError> {
@@ -239,7 +289,10 @@ impl State {
 
     pub fn gl_scalef(&mut self, x: f32, y: f32, z: f32) -> Result<(), GlError> {
         listed!(self, gl_scalef(x, y, z));
-        self.change(|top| top.scale(x, y, z))
+        self.change(
+            |top| top.scale(x, y, z),
+            || About::Multiplied(diagonal([x, y, z])),
+        )
     }
 
     pub fn gl_scaled(&mut self, x: f64, y: f64, z: f64) -> Result<(), GlError> {
@@ -248,7 +301,14 @@ impl State {
 
     pub fn gl_translatef(&mut self, x: f32, y: f32, z: f32) -> Result<(), GlError> {
         listed!(self, gl_translatef(x, y, z));
-        self.change(|top| top.translate([x, y, z]))
+        self.change(
+            |top| top.translate([x, y, z]),
+            || {
+                let mut m = IDENTITY;
+                m[12..15].copy_from_slice(&[x, y, z]);
+                About::Multiplied(m)
+            },
+        )
     }
 
     pub fn gl_translated(&mut self, x: f64, y: f64, z: f64) -> Result<(), GlError> {
@@ -269,7 +329,17 @@ impl State {
         if n <= 0. || f <= 0. || n == f || l == r || t == b {
             return Err(GlError::InvalidValue);
         }
-        self.change(|top| top.shape = Shape::Unknown)
+        self.change(
+            |top| top.shape = Shape::Unknown,
+            || {
+                let mut m = [0.; 16];
+                (m[0], m[5]) = (2. * n / (r - l), 2. * n / (t - b));
+                (m[8], m[9]) = ((r + l) / (r - l), (t + b) / (t - b));
+                (m[10], m[11]) = (-(f + n) / (f - n), -1.);
+                m[14] = -2. * f * n / (f - n);
+                About::Multiplied(m)
+            },
+        )
     }
 
     pub fn gl_frustumf(
@@ -299,7 +369,16 @@ impl State {
         if l == r || b == t || n == f {
             return Err(GlError::InvalidValue);
         }
-        self.change(|top| top.shape = Shape::Unknown)
+        self.change(
+            |top| top.shape = Shape::Unknown,
+            || {
+                let mut m = diagonal([2. / (r - l), 2. / (t - b), -2. / (f - n)]);
+                m[12] = -(r + l) / (r - l);
+                m[13] = -(t + b) / (t - b);
+                m[14] = -(f + n) / (f - n);
+                About::Multiplied(m)
+            },
+        )
     }
 
     pub fn gl_orthof(
@@ -330,7 +409,7 @@ impl State {
         let top = *stack.top();
         if lost {
             // If it is full, nothing is pushed, and what will be popped is something else.
-            stack.top_mut().shape = Shape::Unknown;
+            (stack.top_mut().shape, stack.top_mut().about) = (Shape::Unknown, None);
         }
         stack.entries.push(top);
         self.doubt |= lost;
@@ -350,6 +429,7 @@ impl State {
             };
         }
         stack.entries.pop();
+        self.matrices.changes = self.matrices.changes.wrapping_add(1);
         self.doubt |= lost;
         Ok(())
     }
@@ -361,10 +441,24 @@ impl State {
         self.unsure()
     }
 
-    fn change(&mut self, how: impl FnOnce(&mut Matrix)) -> Result<(), GlError> {
+    fn change(
+        &mut self,
+        how: impl FnOnce(&mut Matrix),
+        about: impl FnOnce() -> About,
+    ) -> Result<(), GlError> {
+        let follows = self.matrices.follows;
         match self.current_stack() {
             Some(stack) => {
-                how(stack.top_mut());
+                let top = stack.top_mut();
+                let before = top.about;
+                how(top);
+                if follows {
+                    top.about = match about() {
+                        About::Loaded(m) => Some(m),
+                        About::Multiplied(m) => before.map(|before| product(&before, &m)),
+                    };
+                    self.matrices.changes = self.matrices.changes.wrapping_add(1);
+                }
                 Ok(())
             }
             None => {
@@ -451,6 +545,29 @@ impl State {
             _ => return,
         };
         stack.top_mut().load(values);
+        stack.top_mut().about = Some(values);
+        self.matrices.changes = self.matrices.changes.wrapping_add(1);
+    }
+
+    /// From now on [`State::transform`] is answered. Costs a product for each command about matrices.
+    pub fn follow_transform(&mut self) {
+        self.matrices.follows = true;
+    }
+
+    /// From object coordinates to clip coordinates, by columns, but for rounding; none where only
+    /// the driver knows.
+    pub fn transform(&self) -> Option<[f32; 16]> {
+        if !self.matrices.follows {
+            return None;
+        }
+        let projection = self.matrices.projection.top().about?;
+        let modelview = self.matrices.modelview.top().about?;
+        Some(product(&projection, &modelview))
+    }
+
+    /// Another number after whatever may have changed the transform.
+    pub fn transform_changes(&self) -> u32 {
+        self.matrices.changes
     }
 
     /// Whether points pass the modelview matrix as they are.
@@ -493,6 +610,23 @@ mod tests {
         assert_eq!((m.m[0], m.m[5], m.m[10]), (2., 3., 0.3));
         let m = matrix_after(&[&|m| m.scale(2., 2., 2.), &|m| m.translate([1., 1., 1.])]);
         assert_eq!(m.m[12..15], [2., 2., 2.]);
+    }
+
+    #[test]
+    fn rotations_are_about_what_they_are() {
+        let near = |a: [f32; 16], b: [f32; 16]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
+        let mut quarter = IDENTITY;
+        (quarter[0], quarter[1], quarter[4], quarter[5]) = (0., 1., -1., 0.);
+        assert!(near(rotation(90., [0., 0., 3.]), quarter));
+        assert!(near(
+            product(&quarter, &rotation(-90., [0., 0., 1.])),
+            IDENTITY
+        ));
+        assert!(near(rotation(10., [0.; 3]), IDENTITY));
+        let mut moved = IDENTITY;
+        moved[12] = 5.;
+        // The right one is applied first.
+        assert_eq!(product(&quarter, &moved)[13], 5.);
     }
 
     #[test]

@@ -50,6 +50,15 @@ impl State {
         self.gl_viewport_arrayv(index, 1, &floats::<4>(v))
     }
 
+    /// The first viewport: x, y, width, height; none if only the driver knows it.
+    pub fn viewport(&self) -> Option<[f32; 4]> {
+        let mut viewport = [0.; 4];
+        for (i, v) in viewport.iter_mut().enumerate() {
+            *v = self.known(at!(GL_VIEWPORT) + i)? as f32;
+        }
+        Some(viewport)
+    }
+
     /// Viewports are limited without an error.
     fn clamped_viewport(&self, [x, y, width, height]: [f32; 4]) -> [f32; 4] {
         let [max_width, max_height] = self.limits.viewport_dims.map(|v| v as f32);

@@ -7,7 +7,9 @@
 mod areas;
 mod layout;
 mod rect;
+mod sorter;
 
 pub use areas::Area;
 pub use layout::{Fit, Tile, Wall, WallError, TILES_MAX};
 pub use rect::Rect;
+pub use sorter::{Bounds, Sorter};

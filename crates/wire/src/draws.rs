@@ -24,6 +24,20 @@ pub const RUN_OPEN: u32 = 1;
 /// `mgnRun`: the last vertex isn't drawn; it holds the attributes that are current after the run.
 pub const RUN_TRAILING: u32 = 2;
 
+/// `mgnRun`: how many vertices have their tiles told together.
+pub const RUN_BLOCK: usize = 96;
+
+/// How many vertices two blocks of a run have in common; none for a primitive that has no blocks. Blocks hold whole primitives, and of strips an even
+/// number, so that none faces the other way.
+pub fn run_overlap(mode: u32) -> Option<usize> {
+    match mode {
+        gl::GL_POINTS | gl::GL_LINES | gl::GL_TRIANGLES | gl::GL_QUADS => Some(0),
+        gl::GL_LINE_STRIP => Some(1),
+        gl::GL_TRIANGLE_STRIP | gl::GL_QUAD_STRIP => Some(2),
+        _ => None,
+    }
+}
+
 /// A run of immediate mode: `count` vertices of floats, `stride` bytes apart.
 #[derive(Debug, Clone)]
 pub struct Run {
@@ -38,6 +52,8 @@ pub struct Run {
     /// The attributes that are current afterwards, laid out as a vertex; none if there are no vertices.
     pub last: Option<*const u8>,
     pub open: bool,
+    /// The tiles of a wall that each block touches, or all of it if there is one; none if every renderer draws the run.
+    pub tiles: Vec<u64>,
 }
 
 impl Run {
@@ -47,6 +63,7 @@ impl Run {
         layout: Slice<'_, u8>,
         vertices: Data<'_>,
         indices: Slice<'_, u16>,
+        tiles: Slice<'_, u32>,
     ) -> Result<Run, Fault> {
         let Data::Inline(vertices) = vertices else {
             return Err(Fault::refused("a run without vertices"));
@@ -101,16 +118,57 @@ impl Run {
             None => all.checked_sub(1),
         };
         let last = last.map(|i| vertices.as_ptr().wrapping_add((i * stride) as usize));
+        let count = all - trailing;
+        let tiles = tiles.to_vec();
+        let mask = |pair: &[u32]| u64::from(pair[0]) | u64::from(pair[1]) << 32;
+        let tiles: Vec<u64> = tiles.chunks_exact(2).map(mask).collect();
+        if tiles.len() > 1 {
+            let blocks = run_overlap(mode).map(|overlap| {
+                let beyond = (count as usize).saturating_sub(RUN_BLOCK + overlap);
+                1 + beyond.div_ceil(RUN_BLOCK)
+            });
+            if blocks != Some(tiles.len()) || !indices.is_empty() {
+                return Err(Fault::refused("a run with tiles of other blocks"));
+            }
+        }
         Ok(Run {
             layout,
             stride,
-            count: all - trailing,
+            count,
             vertices: vertices.as_ptr(),
             indices,
             last,
             open: flags & RUN_OPEN != 0,
+            tiles,
         })
     }
+
+    /// The vertices that the renderer of `tile` draws, as first and count of each stretch.
+    pub fn stretches(&self, mode: u32, tile: u32) -> Vec<(i32, i32)> {
+        stretches(mode, &self.tiles, self.count, tile)
+    }
+}
+
+/// What the renderer of `tile` draws of a run of `count` vertices whose blocks touch `tiles`, as first and count of each stretch.
+pub fn stretches(mode: u32, tiles: &[u64], count: u32, tile: u32) -> Vec<(i32, i32)> {
+    let bit = 1u64.checked_shl(tile).unwrap_or(0);
+    let overlap = run_overlap(mode).unwrap_or(0);
+    let mut stretches: Vec<(i32, i32)> = Vec::new();
+    for (n, touched) in tiles.iter().enumerate() {
+        if touched & bit == 0 {
+            continue;
+        }
+        let first = (n * RUN_BLOCK) as i32;
+        let end = match n + 1 == tiles.len() {
+            true => count as i32,
+            false => first + (RUN_BLOCK + overlap) as i32,
+        };
+        match stretches.last_mut() {
+            Some((from, length)) if *from + *length >= first => *length = end - *from,
+            _ => stretches.push((first, end - first)),
+        }
+    }
+    stretches
 }
 
 /// Words that describe one array.

@@ -16,6 +16,7 @@ pub mod lens;
 pub mod locations;
 mod payload;
 mod reply;
+pub mod sift;
 pub mod sizes;
 
 pub use decode::{Decoder, Fault};
@@ -29,7 +30,7 @@ pub use reply::{Answer, Reply};
 pub const CHUNK: usize = 256 * 1024;
 /// The longest message: a record's length in words fits 16 bits even if it is the only one.
 pub const MESSAGE_MAX: usize = CHUNK - 4;
-/// `context:u32 0:u32` at the start of every message.
+/// `context:u32 sorted:u32` at the start of every message; see [`sift`].
 pub const MESSAGE_HEADER: usize = 8;
 /// The longest record.
 pub const RECORD_MAX: usize = MESSAGE_MAX - MESSAGE_HEADER;

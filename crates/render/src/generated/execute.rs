@@ -155,9 +155,17 @@ impl Commands for Renderer {
     fn mgn_resize_surface(&mut self, id: u32, width: u32, height: u32) -> Result<(), Fault> {
         self.hand_mgn_resize_surface(id, width, height)
     }
-    fn mgn_run(&mut self, mode: u32, flags: u32, layout: Slice<'_, u8>, vertices: Data<'_>, indices: Slice<'_, u16>) -> Result<(), Fault> {
+    fn mgn_run(
+        &mut self,
+        mode: u32,
+        flags: u32,
+        layout: Slice<'_, u8>,
+        vertices: Data<'_>,
+        indices: Slice<'_, u16>,
+        tiles: Slice<'_, u32>,
+    ) -> Result<(), Fault> {
         self.keep_to_tile();
-        self.hand_mgn_run(mode, flags, layout, vertices, indices)
+        self.hand_mgn_run(mode, flags, layout, vertices, indices, tiles)
     }
     fn mgn_set_error(&mut self, code: u32) -> Result<(), Fault> {
         self.hand_mgn_set_error(code)

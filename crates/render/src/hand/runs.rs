@@ -14,9 +14,10 @@ impl Renderer {
         layout: Slice<'_, u8>,
         vertices: Data<'_>,
         indices: Slice<'_, u16>,
+        tiles: Slice<'_, u32>,
     ) -> Result<(), Fault> {
         self.needs_immediate_mode()?;
-        let run = Run::parse(mode, flags, layout, vertices, indices)?;
+        let run = Run::parse(mode, flags, layout, vertices, indices, tiles)?;
         if run
             .layout
             .iter()
@@ -68,6 +69,13 @@ impl Renderer {
     }
 
     fn draw_run(&mut self, mode: u32, run: &Run) {
+        let stretches = match run.tiles.is_empty() {
+            true => vec![(0, run.count as i32)],
+            false => run.stretches(mode, self.tile_number() as u32),
+        };
+        if stretches.is_empty() {
+            return;
+        }
         // The driver wants edge flags as bytes; these outlive the draw.
         let mut edge_flags = Vec::new();
         let mut sources = [const { None }; attr::COUNT as usize];
@@ -91,10 +99,11 @@ impl Renderer {
         }
         let sources: Vec<Source> = sources.into_iter().flatten().collect();
         self.begin_own(&sources);
-        let count = run.count as i32;
         if run.indices.is_empty() {
-            // SAFETY: the arrays hold `run.count` vertices, which `Run::parse` counted by what is there.
-            unsafe { (self.gl.glDrawArrays)(mode, 0, count) };
+            for (first, count) in stretches {
+                // SAFETY: the arrays hold `run.count` vertices, which `Run::parse` counted by what is there, and stretches end there.
+                unsafe { (self.gl.glDrawArrays)(mode, first, count) };
+            }
         } else {
             let (number, pointer) = (run.indices.len() as i32, run.indices.as_ptr().cast());
             // SAFETY: as above, and `Run::parse` has seen that every index is below `run.count`. No index buffer is bound to the own arrays.

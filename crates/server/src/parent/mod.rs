@@ -282,16 +282,19 @@ impl Server {
             tracing::info!("session {} ({}) begins", session.id, session.program);
             self.processes[ready].begin(session, client.incoming);
         }
-        self.keep_one_spare();
+        self.keep_spares();
     }
 
-    /// After a worker has failed to start, the next is started only for a client that waits.
-    fn keep_one_spare(&mut self) {
-        let spare = self
-            .processes
-            .iter()
-            .any(|p| matches!(p.standing, Standing::Ready(_) | Standing::Starting));
-        if let (false, Some(why)) = (spare, self.failure.take()) {
+    /// Has workers started: one that waits for the next client, and as many as clients wait for, but not more at once than there are processors. After
+    /// one has failed to start, the next is started only for a client that waits.
+    fn keep_spares(&mut self) {
+        let is_spare = |p: &&Process| matches!(p.standing, Standing::Ready(_) | Standing::Starting);
+        let spares = self.processes.iter().filter(is_spare).count();
+        let failure = match spares {
+            0 => self.failure.take(),
+            _ => None,
+        };
+        if let Some(why) = failure {
             if self.queue.is_empty() {
                 self.failure = Some(why);
                 return;
@@ -304,7 +307,8 @@ impl Server {
             self.start_spare();
             return;
         }
-        if !spare {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        for _ in spares..self.queue.len().min(processors).max(1) {
             self.start_spare();
         }
     }

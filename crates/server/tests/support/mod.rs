@@ -275,6 +275,7 @@ impl Client {
                 (layout.as_ptr(), 4),
                 Data::Bytes(vertices.as_ptr(), vertices.len()),
                 (std::ptr::null(), 0),
+                (std::ptr::null(), 0),
             );
         });
     }

@@ -188,7 +188,15 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
-    fn mgn_run(&mut self, mode: u32, flags: u32, layout: Slice<'_, u8>, vertices: Data<'_>, indices: Slice<'_, u16>) -> Result<(), Fault> {
+    fn mgn_run(
+        &mut self,
+        mode: u32,
+        flags: u32,
+        layout: Slice<'_, u8>,
+        vertices: Data<'_>,
+        indices: Slice<'_, u16>,
+        tiles: Slice<'_, u32>,
+    ) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }

@@ -262,12 +262,27 @@ impl<W: Write> Commands for Print<W> {
         self.line("mgnResizeSurface", &[Show::from(id as i64), Show::from(width as i64), Show::from(height as i64)]);
         self.next.mgn_resize_surface(id, width, height)
     }
-    fn mgn_run(&mut self, mode: u32, flags: u32, layout: Slice<'_, u8>, vertices: Data<'_>, indices: Slice<'_, u16>) -> Result<(), Fault> {
+    fn mgn_run(
+        &mut self,
+        mode: u32,
+        flags: u32,
+        layout: Slice<'_, u8>,
+        vertices: Data<'_>,
+        indices: Slice<'_, u16>,
+        tiles: Slice<'_, u32>,
+    ) -> Result<(), Fault> {
         self.line(
             "mgnRun",
-            &[Show::Enum(mode), Show::from(flags as i64), Show::Array(layout.len()), Show::Data(vertices), Show::Array(indices.len())],
+            &[
+                Show::Enum(mode),
+                Show::from(flags as i64),
+                Show::Array(layout.len()),
+                Show::Data(vertices),
+                Show::Array(indices.len()),
+                Show::Array(tiles.len()),
+            ],
         );
-        self.next.mgn_run(mode, flags, layout, vertices, indices)
+        self.next.mgn_run(mode, flags, layout, vertices, indices, tiles)
     }
     fn mgn_set_error(&mut self, code: u32) -> Result<(), Fault> {
         self.line("mgnSetError", &[Show::Enum(code)]);

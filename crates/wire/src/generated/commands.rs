@@ -179,9 +179,17 @@ pub trait Commands {
     fn mgn_resize_surface(&mut self, id: u32, width: u32, height: u32) -> Result<(), Fault> {
         self.next().mgn_resize_surface(id, width, height)
     }
-    /// Vertices of immediate mode, interleaved, all floats; `layout` lists (attribute, components) pairs, position last. With indices the run is welded: they name its vertices in the order of the primitive.
-    fn mgn_run(&mut self, mode: u32, flags: u32, layout: Slice<'_, u8>, vertices: Data<'_>, indices: Slice<'_, u16>) -> Result<(), Fault> {
-        self.next().mgn_run(mode, flags, layout, vertices, indices)
+    /// Vertices of immediate mode, interleaved, all floats; `layout` lists (attribute, components) pairs, position last. With indices the run is welded: they name its vertices in the order of the primitive. With tiles, 64 bits a block of vertices, only renderers of tiles whose bits are set draw it.
+    fn mgn_run(
+        &mut self,
+        mode: u32,
+        flags: u32,
+        layout: Slice<'_, u8>,
+        vertices: Data<'_>,
+        indices: Slice<'_, u16>,
+        tiles: Slice<'_, u32>,
+    ) -> Result<(), Fault> {
+        self.next().mgn_run(mode, flags, layout, vertices, indices, tiles)
     }
     /// An error that the client found, in its place.
     fn mgn_set_error(&mut self, code: u32) -> Result<(), Fault> {

@@ -232,8 +232,9 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p2 = body.array::<u8>()?;
             let p3 = body.data()?;
             let p4 = body.array::<u16>()?;
+            let p5 = body.array::<u32>()?;
             body.end()?;
-            to.mgn_run(p0, p1, p2, p3, p4)
+            to.mgn_run(p0, p1, p2, p3, p4, p5)
         }
         ops::MGN_SET_ERROR => {
             let p0 = body.u32()?;

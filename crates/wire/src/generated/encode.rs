@@ -348,19 +348,29 @@ impl Encoder {
         }
     }
     #[inline]
-    pub unsafe fn mgn_run(&mut self, mode: u32, flags: u32, layout: (*const u8, usize), vertices: Data, indices: (*const u16, usize)) {
+    pub unsafe fn mgn_run(
+        &mut self,
+        mode: u32,
+        flags: u32,
+        layout: (*const u8, usize),
+        vertices: Data,
+        indices: (*const u16, usize),
+        tiles: (*const u32, usize),
+    ) {
         unsafe {
             let mut r = self.record(
                 ops::MGN_RUN,
-                24 + crate::encoder::padded(layout.0 as usize, layout.1 * 1)
+                28 + crate::encoder::padded(layout.0 as usize, layout.1 * 1)
                     + vertices.extra_bytes()
-                    + crate::encoder::padded(indices.0 as usize, indices.1 * 2),
+                    + crate::encoder::padded(indices.0 as usize, indices.1 * 2)
+                    + crate::encoder::padded(tiles.0 as usize, tiles.1 * 4),
             );
             r.put(mode);
             r.put(flags);
             r.array(layout.0.cast(), layout.1 * 1);
             r.data(vertices);
             r.array(indices.0.cast(), indices.1 * 2);
+            r.array(tiles.0.cast(), tiles.1 * 4);
             r.finish(self);
         }
     }

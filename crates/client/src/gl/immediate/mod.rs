@@ -11,6 +11,7 @@ pub mod entries;
 pub mod fixed;
 pub mod half;
 mod layout;
+mod sort;
 mod weld;
 
 use crate::context::Context;
@@ -21,6 +22,7 @@ use mgn_state::Current;
 use mgn_wire::draws::{attr, RUN_OPEN, RUN_TRAILING};
 use mgn_wire::encoder::put;
 use mgn_wire::{gl, ops};
+use sort::{Positions, Sort};
 use weld::Welder;
 
 /// Attributes, as the stream numbers them.
@@ -78,6 +80,9 @@ pub struct Immediate {
     /// The encoder's place if the last run may be taken up again, because nothing follows it.
     reopen_at: *mut u8,
     welder: Welder,
+    sort: Sort,
+    /// Room behind the vertices for what sorting finds out.
+    sort_room: usize,
     /// How long the connection had made us wait when the last run was closed.
     waited: u64,
     pub pending_error: Option<u32>,
@@ -110,6 +115,8 @@ impl Immediate {
             loop_first: None,
             reopen_at: null,
             welder: Welder::new(),
+            sort: Sort::default(),
+            sort_room: 0,
             waited: 0,
             pending_error: None,
             compiling: false,
@@ -190,10 +197,9 @@ impl Immediate {
         self.limit = [std::ptr::null_mut(); 5];
         let position = usize::from(self.layout.position());
         if position > 0 {
-            // Behind the last vertex there is room for one that closes a loop and one that trails, and for the length of the indices.
-            self.limit[position] = self
-                .chunk_end
-                .wrapping_sub(3 * self.stride + Block::BYTES + 4);
+            // Behind the last vertex there is room for one that closes a loop and one that trails, for the lengths of indices and tiles, and for tiles.
+            let behind = 3 * self.stride + Block::BYTES + 8 + self.sort_room;
+            self.limit[position] = self.chunk_end.wrapping_sub(behind);
         }
     }
 
@@ -343,18 +349,30 @@ impl Context {
         if self.enc.end.is_null() {
             return;
         }
+        let sorts = self.may_sort();
         let im = &mut self.gl.immediate;
         im.phase = Phase::Run;
         im.chunk_end = self.enc.end;
+        im.sort_room = match sorts {
+            true => sort::room(im.chunk_end as usize - self.enc.cur as usize),
+            false => 0,
+        };
         self.enc.end = std::ptr::null_mut();
         im.record = self.enc.cur;
+        im.sort.begin();
         im.lay_out(&self.gl.state.current);
     }
 
     /// Ends the run after its first `count` vertices, not counting a trailing one, and gives the encoder its room back. Returns whether the run was
     /// welded.
     fn close_run(&mut self, count: usize, flags: u32) -> bool {
-        let wants = flags == 0 && self.wants_welding(count);
+        let mode = self.gl.immediate.drawn_mode();
+        let sorts = flags & RUN_OPEN == 0 && self.prepare_sort(mode);
+        let overlap = match sorts {
+            true => self.sort_overlap(mode),
+            false => None,
+        };
+        let wants = flags == 0 && !sorts && self.wants_welding(count);
         let im = &mut self.gl.immediate;
         self.enc.end = im.chunk_end;
         let welded = match wants {
@@ -366,22 +384,41 @@ impl Context {
         let bytes = (welded.unwrap_or(count) + trailing) * im.stride;
         let indices = welded.map_or(&[][..], |_| im.welder.indices());
         let at = im.start.wrapping_add(bytes);
-        let end = at.wrapping_add(4 + size_of_val(indices).next_multiple_of(4));
+        let tiles = at.wrapping_add(4 + size_of_val(indices).next_multiple_of(4));
+        let tile_bytes = match sorts {
+            // SAFETY: the run's vertices lie there, each with its position last, and `set_limits` has left the room.
+            true => unsafe {
+                let position = im.layout.position();
+                let offset = im.stride - 4 * usize::from(position);
+                let at = Positions {
+                    first: im.start.wrapping_add(offset),
+                    stride: im.stride,
+                    components: position,
+                };
+                im.sort.write(at, count, overlap, tiles.wrapping_add(4))
+            },
+            false => 0,
+        };
+        let end = tiles.wrapping_add(4 + tile_bytes);
         let words = (end as usize - im.record as usize) / 4;
-        // SAFETY: `lay_out` left room for the header between `record` and `start`, `set_limits` for the length of the indices; welding made room for
-        // the indices themselves and their padding.
+        // SAFETY: `lay_out` left room for the header between `record` and `start`, `set_limits` for the lengths of indices and tiles; welding made room
+        // for the indices themselves and their padding.
         unsafe {
             im.layout
                 .write_header(im.record, im.drawn_mode(), flags, bytes);
             put(im.record, 0, u32::from(ops::MGN_RUN) | (words as u32) << 16);
             put(at, 0, size_of_val(indices) as u32);
+            put(tiles, 0, tile_bytes as u32);
             if !indices.is_empty() {
-                end.wrapping_sub(4).cast::<u32>().write_unaligned(0);
+                tiles.wrapping_sub(4).cast::<u32>().write_unaligned(0);
                 at.add(4)
                     .copy_from_nonoverlapping(indices.as_ptr().cast(), size_of_val(indices));
             }
         }
         self.enc.cur = end;
+        if tile_bytes > 0 {
+            self.message_is_sorted();
+        }
         welded.is_some()
     }
 

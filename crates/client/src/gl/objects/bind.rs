@@ -146,15 +146,8 @@ fn begin_query(cx: &mut Context, id: u32) -> bool {
 }
 
 /// Whether a query counts what a tile has only a part of.
-fn counts_pixels(target: u32) -> bool {
-    matches!(
-        target,
-        GL_SAMPLES_PASSED
-            | GL_ANY_SAMPLES_PASSED
-            | GL_ANY_SAMPLES_PASSED_CONSERVATIVE
-            | GL_FRAGMENT_SHADER_INVOCATIONS
-            | GL_CLIPPING_OUTPUT_PRIMITIVES
-    )
+fn counts(target: u32) -> bool {
+    !matches!(target, GL_TIME_ELAPSED | GL_TIMESTAMP)
 }
 
 pub unsafe extern "C" fn glBeginQuery(target: u32, id: u32) {
@@ -162,7 +155,7 @@ pub unsafe extern "C" fn glBeginQuery(target: u32, id: u32) {
     unsafe {
         let cx = context();
         if begin_query(cx, id) {
-            if counts_pixels(target) {
+            if counts(target) {
                 cx.make_whole(Whole::Drawing);
             }
             cx.enc.gl_begin_query(target, id);
@@ -180,7 +173,7 @@ pub unsafe extern "C" fn glBeginQueryIndexed(target: u32, index: u32, id: u32) {
     unsafe {
         let cx = context();
         if begin_query(cx, id) {
-            if counts_pixels(target) {
+            if counts(target) {
                 cx.make_whole(Whole::Drawing);
             }
             cx.enc.gl_begin_query_indexed(target, index, id);

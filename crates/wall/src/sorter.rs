@@ -1,0 +1,149 @@
+//! Which tiles geometry can touch (sort-first), after Humphreys et al., *WireGL* (2001): the box around some vertices is held against the tiles' edges.
+
+/// The tiles' edges as planes in object space.
+#[derive(Debug, Clone)]
+pub struct Sorter {
+    /// A plane, and the tiles that nothing touches which lies behind it.
+    planes: Vec<([f32; 4], u64)>,
+    all: u64,
+}
+
+/// A box around vertices.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bounds {
+    pub least: [f32; 3],
+    pub most: [f32; 3],
+}
+
+impl Bounds {
+    /// Around nothing.
+    pub const NONE: Bounds = Bounds {
+        least: [f32::INFINITY; 3],
+        most: [f32::NEG_INFINITY; 3],
+    };
+
+    #[inline(always)]
+    pub fn add(&mut self, vertex: [f32; 3]) {
+        for ((least, most), v) in self.least.iter_mut().zip(&mut self.most).zip(vertex) {
+            *least = if v < *least { v } else { *least };
+            *most = if v > *most { v } else { *most };
+        }
+    }
+}
+
+impl Sorter {
+    /// A sorter for vertices that `transform` (by columns) brings to clip coordinates and `viewport` (x, y, width, height) to pixels, where each of `tiles`
+    /// has a rectangle (x, y, width, height, from below). `margin` is how far, in pixels, what is drawn reaches beyond its vertices.
+    pub fn new(
+        transform: &[f32; 16],
+        viewport: [f32; 4],
+        tiles: &[[i32; 4]],
+        margin: f32,
+    ) -> Sorter {
+        let row = |n: usize| [0, 4, 8, 12].map(|column| transform[column + n]);
+        let w = row(3);
+        let mut planes: Vec<([f32; 4], u64)> = Vec::new();
+        let mut all = 0;
+        for (n, tile) in tiles.iter().enumerate() {
+            let tile_bit = 1u64 << n;
+            if tile[2] <= 0 || tile[3] <= 0 {
+                continue;
+            }
+            all |= tile_bit;
+            for axis in 0..2 {
+                let (from, length) = (viewport[axis], viewport[axis + 2]);
+                if length <= 0. {
+                    continue;
+                }
+                let along = row(axis);
+                // A pixel's place in normalised coordinates.
+                let place = |pixel: f32| 2. * (pixel - from) / length - 1.;
+                let low = place(tile[axis] as f32 - margin);
+                let high = place((tile[axis] + tile[axis + 2]) as f32 + margin);
+                for (edge, sign) in [(low, 1.), (high, -1.)] {
+                    // Inside is where sign * (along - edge * w) >= 0.
+                    let plane = std::array::from_fn(|i| sign * (along[i] - edge * w[i]));
+                    match planes.iter_mut().find(|(known, _)| *known == plane) {
+                        Some((_, behind)) => *behind |= tile_bit,
+                        None => planes.push((plane, tile_bit)),
+                    }
+                }
+            }
+        }
+        Sorter { planes, all }
+    }
+
+    /// The tiles that something inside the box may touch, a bit each.
+    #[inline]
+    pub fn tiles(&self, bounds: &Bounds) -> u64 {
+        let centre: [f32; 3] = std::array::from_fn(|i| 0.5 * (bounds.least[i] + bounds.most[i]));
+        let half: [f32; 3] = std::array::from_fn(|i| 0.5 * (bounds.most[i] - bounds.least[i]));
+        let mut hit = self.all;
+        for (plane, behind) in &self.planes {
+            let at = plane[0] * centre[0] + plane[1] * centre[1] + plane[2] * centre[2] + plane[3];
+            let reach =
+                plane[0].abs() * half[0] + plane[1].abs() * half[1] + plane[2].abs() * half[2];
+            // Nothing is known of what is not a number.
+            if at + reach < 0. {
+                hit &= !behind;
+            }
+        }
+        hit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const IDENTITY: [f32; 16] = [
+        1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1.,
+    ];
+    /// Two columns, two rows, from below.
+    const QUARTERS: [[i32; 4]; 4] = [
+        [0, 0, 50, 50],
+        [50, 0, 50, 50],
+        [0, 50, 50, 50],
+        [50, 50, 50, 50],
+    ];
+
+    fn around(vertices: &[[f32; 3]]) -> Bounds {
+        let mut bounds = Bounds::NONE;
+        vertices.iter().for_each(|v| bounds.add(*v));
+        bounds
+    }
+
+    #[test]
+    fn boxes_touch_the_tiles_they_are_in() {
+        let sorter = Sorter::new(&IDENTITY, [0., 0., 100., 100.], &QUARTERS, 1.);
+        let of = |x: f32, y: f32| sorter.tiles(&around(&[[x, y, 0.], [x + 0.1, y + 0.1, 0.5]]));
+        assert_eq!(of(-0.5, -0.5), 0b0001);
+        assert_eq!(of(0.5, -0.5), 0b0010);
+        assert_eq!(of(-0.05, -0.05), 0b1111);
+        assert_eq!(of(-0.05, 0.5), 0b1100);
+        assert_eq!(of(5., 0.), 0);
+        // The margin: half a pixel left of the middle.
+        assert_eq!(sorter.tiles(&around(&[[-0.011, -0.5, 0.]])), 0b0011);
+    }
+
+    #[test]
+    fn what_is_behind_the_eye_hits_nothing_that_it_should_not_miss() {
+        let mut perspective = [0.; 16];
+        (perspective[0], perspective[5], perspective[10]) = (1., 1., -1.);
+        (perspective[11], perspective[14]) = (-1., -1.);
+        let sorter = Sorter::new(&perspective, [0., 0., 100., 100.], &QUARTERS, 1.);
+        // From before the eye on the left to behind it.
+        let across = around(&[[-2., -0.5, -2.], [-1.9, -0.4, 2.]]);
+        assert_ne!(sorter.tiles(&across) & 0b0101, 0);
+        let left = around(&[[-1., -1., -2.], [-0.5, -0.5, -1.9]]);
+        assert_eq!(sorter.tiles(&left), 0b0001);
+    }
+
+    #[test]
+    fn a_window_that_does_not_reach_a_tile_is_never_drawn_there() {
+        let tiles = [[0, 0, 10, 10], [0, 0, 0, 0]];
+        let sorter = Sorter::new(&IDENTITY, [0., 0., 10., 10.], &tiles, 1.);
+        assert_eq!(sorter.tiles(&around(&[[0.; 3]])), 0b01);
+        assert_eq!(sorter.tiles(&around(&[[f32::NAN; 3]])), 0b01);
+    }
+}

@@ -1,0 +1,358 @@
+//! What of a message the renderer of one tile needs: runs that know their tiles are cut down to the blocks that touch it.
+//!
+//! Where several renderers share one copy of a message, each passes over what is not its own. Where each is sent its own copy, it is sifted first.
+
+use crate::draws::{attr, stretches, RUN_TRAILING};
+use crate::encoder::NULL;
+use crate::{ops, MESSAGE_HEADER};
+
+/// The second word of a message in which there may be runs that know their tiles.
+pub const SORTED: u32 = 1;
+
+/// Whether a message has to be sifted.
+pub fn is_sorted(message: &[u8]) -> bool {
+    word(message, 4) == Some(SORTED)
+}
+
+/// Writes what the renderer of `tile` needs of `message` to `to`. The length of that, or none if there is not enough room, or if it is no message that the
+/// encoder has written: then all of it is needed.
+pub fn sift(message: &[u8], tile: u32, to: &mut [u8]) -> Option<usize> {
+    let mut out = Out { to, at: 0 };
+    let mut at = MESSAGE_HEADER;
+    // Up to where everything has been written.
+    let mut from = 0;
+    while at < message.len() {
+        let header = word(message, at)?;
+        let end = at + (header >> 16) as usize * 4;
+        let record = message.get(at..end).filter(|record| !record.is_empty())?;
+        if header as u16 == ops::MGN_RUN {
+            let run = Parts::of(record)?;
+            let wanted = stretches(run.mode, &run.tiles, run.count() as u32, tile);
+            let whole = [(0, run.count() as i32)];
+            if !run.tiles.is_empty() && wanted != whole {
+                out.put(&message[from..at])?;
+                from = end;
+                for (first, count) in &wanted {
+                    out.run(&run, *first as usize, *count as usize)?;
+                }
+                let last = wanted.last().map_or(0, |(first, count)| first + count) as usize;
+                if last < run.all() {
+                    out.current(&run)?;
+                }
+            }
+        }
+        at = end;
+    }
+    out.put(&message[from..])?;
+    Some(out.at)
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    let bytes = bytes.get(at..at.checked_add(4)?)?;
+    Some(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+}
+
+/// A run's record, taken apart.
+struct Parts<'a> {
+    mode: u32,
+    flags: u32,
+    layout: &'a [u8],
+    stride: usize,
+    vertices: &'a [u8],
+    tiles: Vec<u64>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(record: &'a [u8]) -> Option<Parts<'a>> {
+        let mut at = 12;
+        let mut array = || {
+            let bytes = match word(record, at)? {
+                NULL => 0,
+                bytes => bytes as usize,
+            };
+            let array = record.get(at + 4..(at + 4).checked_add(bytes)?)?;
+            at += 4 + bytes.next_multiple_of(4);
+            Some(array)
+        };
+        let (layout, vertices, indices, tiles) = (array()?, array()?, array()?, array()?);
+        let stride: usize = layout
+            .chunks_exact(2)
+            .map(|pair| 4 * usize::from(pair[1]))
+            .sum();
+        let mask = |pair: &[u8]| {
+            let half = |at| word(pair, at).map_or(0, u64::from);
+            half(0) | half(4) << 32
+        };
+        // Blocks are of vertices as they lie.
+        let tiles = match indices {
+            [] => tiles.chunks_exact(8).map(mask).collect(),
+            _ => Vec::new(),
+        };
+        Some(Parts {
+            mode: word(record, 4)?,
+            flags: word(record, 8)?,
+            layout,
+            stride: Some(stride).filter(|stride| *stride > 0)?,
+            vertices,
+            tiles,
+        })
+    }
+
+    /// Vertices with the one that trails.
+    fn all(&self) -> usize {
+        self.vertices.len() / self.stride
+    }
+
+    /// Vertices that are drawn.
+    fn count(&self) -> usize {
+        let trails = usize::from(self.flags & RUN_TRAILING != 0);
+        self.all().saturating_sub(trails)
+    }
+}
+
+struct Out<'a> {
+    to: &'a mut [u8],
+    at: usize,
+}
+
+impl Out<'_> {
+    fn put(&mut self, bytes: &[u8]) -> Option<()> {
+        let end = self.at.checked_add(bytes.len())?;
+        self.to.get_mut(self.at..end)?.copy_from_slice(bytes);
+        self.at = end;
+        Some(())
+    }
+
+    fn words(&mut self, words: &[u32]) -> Option<()> {
+        words
+            .iter()
+            .try_for_each(|word| self.put(&word.to_le_bytes()))
+    }
+
+    /// An array with its length, padded.
+    fn array(&mut self, bytes: &[u8]) -> Option<()> {
+        self.words(&[bytes.len() as u32])?;
+        self.put(bytes)?;
+        self.put(&[0; 3][..bytes.len().next_multiple_of(4) - bytes.len()])
+    }
+
+    /// Writes the length of the record that begins at `start`.
+    fn end_record(&mut self, start: usize, op: u16) -> Option<()> {
+        let words = ((self.at - start) / 4) as u32;
+        let header = u32::from(op) | words << 16;
+        self.to
+            .get_mut(start..start + 4)?
+            .copy_from_slice(&header.to_le_bytes());
+        Some(())
+    }
+
+    /// A run of some of another's vertices.
+    fn run(&mut self, run: &Parts<'_>, first: usize, count: usize) -> Option<()> {
+        let start = self.at;
+        self.words(&[0, run.mode, 0])?;
+        self.array(run.layout)?;
+        let vertices = first * run.stride..(first + count) * run.stride;
+        self.array(run.vertices.get(vertices)?)?;
+        self.words(&[0, 0])?;
+        self.end_record(start, ops::MGN_RUN)
+    }
+
+    /// The attributes that are current after a run.
+    fn current(&mut self, run: &Parts<'_>) -> Option<()> {
+        let attributes = run.layout.len().checked_sub(2)?;
+        if attributes == 0 {
+            return Some(());
+        }
+        debug_assert_eq!(run.layout[attributes], attr::POSITION);
+        let mut vertex = run.vertices.get(run.vertices.len() - run.stride..)?;
+        let start = self.at;
+        self.words(&[0])?;
+        self.array(&run.layout[..attributes])?;
+        self.words(&[attributes as u32 / 2 * 16])?;
+        for pair in run.layout[..attributes].chunks_exact(2) {
+            let (values, rest) = vertex.split_at_checked(4 * usize::from(pair[1]))?;
+            let mut all = [0f32, 0., 0., 1.].map(f32::to_le_bytes).concat();
+            all[..values.len()].copy_from_slice(values);
+            self.put(&all)?;
+            vertex = rest;
+        }
+        self.end_record(start, ops::MGN_CURRENT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draws::{Run, RUN_BLOCK};
+    use crate::encoder::Data as Given;
+    use crate::{gl::*, Commands, Data, Decoder, Encoder, Fault, Reply, Slice};
+
+    /// Remembers runs as (mode, first floats of the vertices) and current attributes.
+    #[derive(Default)]
+    struct Seen {
+        drawn: Vec<(u32, Vec<f32>)>,
+        current: Vec<f32>,
+        others: usize,
+    }
+
+    fn floats(from: *const u8, stride: usize, count: usize) -> Vec<f32> {
+        let one = |n: usize| from.wrapping_add(n * stride + 4).cast::<f32>();
+        // SAFETY: the test's own message.
+        (0..count)
+            .map(|n| unsafe { one(n).read_unaligned() })
+            .collect()
+    }
+
+    impl Commands for Seen {
+        fn next(&mut self) -> &mut dyn Commands {
+            unreachable!()
+        }
+
+        fn message(&mut self, _: u32) -> Result<(), Fault> {
+            Ok(())
+        }
+
+        fn mgn_run(
+            &mut self,
+            mode: u32,
+            flags: u32,
+            layout: Slice<'_, u8>,
+            vertices: Data<'_>,
+            indices: Slice<'_, u16>,
+            tiles: Slice<'_, u32>,
+        ) -> Result<(), Fault> {
+            let run = Run::parse(mode, flags, layout, vertices, indices, tiles)?;
+            let all = (0, run.count as i32);
+            let drawn = match run.tiles.is_empty() {
+                true => vec![all],
+                false => run.stretches(mode, 1),
+            };
+            for (first, count) in drawn {
+                let at = run
+                    .vertices
+                    .wrapping_add(first as usize * run.stride as usize);
+                let xs = floats(at, run.stride as usize, count as usize);
+                self.drawn.push((mode, xs));
+            }
+            if let Some(last) = run.last {
+                self.current = floats(last.wrapping_sub(4), 0, 1);
+            }
+            Ok(())
+        }
+
+        fn mgn_current(&mut self, _: Slice<'_, u8>, values: Slice<'_, f32>) -> Result<(), Fault> {
+            self.current = values.to_vec()[..1].to_vec();
+            Ok(())
+        }
+
+        fn gl_clear(&mut self, _: u32) -> Result<(), Fault> {
+            self.others += 1;
+            Ok(())
+        }
+    }
+
+    fn seen(message: &[u8]) -> Seen {
+        let words: Vec<u32> = message
+            .chunks_exact(4)
+            .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))
+            .collect();
+        let (mut seen, mut reply) = (Seen::default(), Reply::default());
+        // SAFETY: the vector is aligned and as long.
+        unsafe {
+            Decoder::default()
+                .message(
+                    words.as_ptr().cast(),
+                    message.len(),
+                    &mut seen,
+                    &mut reply,
+                    |_, _, _, _| Ok(()),
+                )
+                .unwrap();
+        }
+        seen
+    }
+
+    fn message(mode: u32, flags: u32, count: usize, tiles: &[u64]) -> Vec<u8> {
+        unsafe fn no_more(_: *mut Encoder, _: usize) -> *mut u8 {
+            unreachable!()
+        }
+        let mut bytes = vec![0u8; 1 << 16];
+        let mut encoder = Encoder::new(no_more);
+        let range = bytes.as_mut_ptr_range();
+        encoder.cur = range.start.wrapping_add(MESSAGE_HEADER);
+        encoder.end = range.end;
+        let trails = usize::from(flags & RUN_TRAILING != 0);
+        let vertices: Vec<[f32; 3]> = (0..count + trails)
+            .map(|n| [n as f32 + 0.5, n as f32, 0.])
+            .collect();
+        let tiles: Vec<u32> = tiles
+            .iter()
+            .flat_map(|mask| [*mask as u32, (mask >> 32) as u32])
+            .collect();
+        // SAFETY: the arrays live, and there is room.
+        unsafe {
+            encoder.gl_clear(1);
+            encoder.mgn_run(
+                mode,
+                flags,
+                ([attr::FOG, 1, attr::POSITION, 2].as_ptr(), 4),
+                Given::Bytes(vertices.as_ptr().cast(), vertices.len() * 12),
+                (std::ptr::null(), 0),
+                (tiles.as_ptr(), tiles.len()),
+            );
+            encoder.gl_clear(2);
+        }
+        bytes.truncate(encoder.cur as usize - range.start as usize);
+        bytes[4] = SORTED as u8;
+        bytes
+    }
+
+    #[test]
+    fn a_tile_gets_what_it_would_have_drawn() {
+        let block = RUN_BLOCK;
+        let cases: &[(u32, u32, usize, &[u64])] = &[
+            (GL_TRIANGLES, 0, 3 * block, &[2, 1, 2]),
+            (GL_TRIANGLES, 0, 3 * block, &[2, 2, 1]),
+            (GL_TRIANGLES, RUN_TRAILING, 3 * block, &[3, 2, 2]),
+            (GL_TRIANGLES, RUN_TRAILING, 3 * block + 5, &[1, 1, 1, 1]),
+            (GL_TRIANGLE_STRIP, 0, 2 * block + 40, &[1, 2, 1]),
+            (GL_LINE_STRIP, 0, 2 * block + 40, &[2, 1, 2]),
+            (GL_POLYGON, 0, 7, &[2]),
+            (GL_POLYGON, 0, 7, &[1]),
+            (GL_POINTS, 0, 5, &[]),
+        ];
+        for (mode, flags, count, tiles) in cases {
+            let message = message(*mode, *flags, *count, tiles);
+            let mut sifted = vec![0; message.len() + 100];
+            let length = sift(&message, 1, &mut sifted).unwrap();
+            let (all, own) = (seen(&message), seen(&sifted[..length]));
+            let case = format!("{mode} {flags} {count} {tiles:?}");
+            assert_eq!(all.drawn, own.drawn, "{case}");
+            assert_eq!(all.current, own.current, "{case}");
+            assert_eq!(own.others, 2, "{case}");
+            let needed = tiles.is_empty() || tiles.iter().all(|mask| mask & 2 != 0);
+            let is_same = message == sifted[..length];
+            assert_eq!(
+                needed || (tiles.len() == 1 && tiles[0] & 2 != 0),
+                is_same,
+                "{case}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_or_makes_no_sense_is_left_alone() {
+        let message = message(GL_TRIANGLES, 0, 3 * RUN_BLOCK, &[2, 1, 2]);
+        assert!(is_sorted(&message));
+        assert_eq!(sift(&message, 1, &mut [0; 100]), None);
+        let mut to = vec![0; message.len()];
+        for cut in 0..message.len() {
+            let _ = sift(&message[..cut], 1, &mut to);
+        }
+        for at in (8..200).step_by(4) {
+            let mut broken = message.clone();
+            broken[at..at + 4].copy_from_slice(&[0xff; 4]);
+            let _ = sift(&broken, 1, &mut to);
+        }
+    }
+}
