@@ -16,7 +16,7 @@ mod window_tests;
 pub use display::{DisplayInfo, XDisplay};
 pub use error::Error;
 pub use files::{FileFormat, Saver};
-pub use picture::{Picture, Rows};
+pub use picture::{Picture, Rows, PIXEL};
 pub use window::Window;
 
 /// Something that takes pictures.

@@ -104,6 +104,24 @@ impl<'a> Picture<'a> {
         Ok(())
     }
 
+    /// Makes `into` a copy without gaps between rows.
+    ///
+    /// # Errors
+    /// [`Error::BadPicture`] if its sizes do not fit its memory.
+    pub fn copy_to(&self, into: &mut Vec<u8>) -> Result<(), Error> {
+        self.check()?;
+        let (row, stride) = (self.row_bytes(), self.stride as usize);
+        into.resize(row * self.height as usize, 0);
+        if stride == row {
+            self.pixels.read(0, into);
+        } else {
+            for (n, into) in into.chunks_exact_mut(row.max(1)).enumerate() {
+                self.pixels.read(n * stride, into);
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn row_bytes(&self) -> usize {
         self.width as usize * PIXEL
     }
@@ -178,5 +196,12 @@ mod tests {
         assert_eq!(*gaps.packed(1, 2, &mut scratch), expected);
         let tight = picture(2, 3, 8, &pixels);
         assert_eq!(*tight.packed(1, 2, &mut scratch), pixels[8..24]);
+        let mut copy = vec![7; 3];
+        gaps.copy_to(&mut copy).unwrap();
+        let expected = [&pixels[..8], &pixels[16..24], &pixels[32..40]].concat();
+        assert_eq!(copy, expected);
+        tight.copy_to(&mut copy).unwrap();
+        assert_eq!(copy, pixels[..24]);
+        assert!(picture(4, 3, 12, &pixels).copy_to(&mut copy).is_err());
     }
 }

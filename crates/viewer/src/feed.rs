@@ -1,0 +1,350 @@
+//! The renderer's end: pictures of one tile on their way to a viewer.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mgn_fabric::{connect, Address, Error, Receiver, Sender, Token, Transport};
+use mgn_present::{Picture, Target};
+
+use crate::encode::{jpeg, shrink};
+use crate::message::{Ask, Counters, Figures, Form, FromFeed, Head, Opening, SIDE_MAX};
+
+/// When no frame has come for so long, the newest is the one to show.
+const QUIET: Duration = Duration::from_millis(100);
+const FIGURES_EVERY: Duration = Duration::from_secs(1);
+const CONNECT_TIME: Duration = Duration::from_secs(5);
+const CONNECT_AGAIN: Duration = Duration::from_secs(1);
+
+/// Whose pictures, and where to.
+#[derive(Debug, Clone)]
+pub struct FeedOptions {
+    /// The viewer's, for feeds.
+    pub viewer: Address,
+    /// Needed for TCP.
+    pub token: Option<Token>,
+    /// Which tile of the wall, counted from 0.
+    pub tile: u16,
+    /// The render server's name, of up to 64 bytes, for people.
+    pub name: String,
+}
+
+/// Sends pictures of one tile to a viewer, as it asks for them.
+///
+/// [`Target::show`] copies a picture and returns; a thread does all else. Of pictures that come
+/// faster than the viewer asks, it sends the newest. The feed looks for its viewer for as long as
+/// it lives, and takes pictures without one.
+///
+/// All pictures are taken for those of one window. Feeds of one wall number its frames alike: that
+/// is how tiles of one frame find each other.
+#[derive(Debug)]
+pub struct Feed {
+    shared: Arc<Shared>,
+}
+
+impl Feed {
+    /// Starts the thread, which inherits the caller's signal mask.
+    pub fn start(options: FeedOptions) -> Feed {
+        let shared = Arc::new(Shared::default());
+        let feed = Feed {
+            shared: shared.clone(),
+        };
+        let spawned = thread::Builder::new()
+            .name("viewer feed".into())
+            .spawn(move || run(&shared, &options));
+        if let Err(error) = spawned {
+            tracing::warn!("the viewer gets no pictures: {error}");
+        }
+        feed
+    }
+
+    /// Notes what the server has done so far; the viewer is told once a second.
+    pub fn count(&self, counters: &Counters) {
+        self.shared.lock().counters = *counters;
+    }
+}
+
+impl Target for Feed {
+    fn show(&mut self, picture: &Picture<'_>) -> Result<(), mgn_present::Error> {
+        let sides = 1..=SIDE_MAX;
+        if !sides.contains(&picture.width) || !sides.contains(&picture.height) {
+            return Ok(());
+        }
+        let mut kept = self.shared.lock().spare.pop().unwrap_or_default();
+        picture.copy_to(&mut kept.pixels)?;
+        kept.head = Head {
+            x: picture.x,
+            y: picture.y,
+            width: picture.width,
+            height: picture.height,
+            form: Form::default(),
+            frame: picture.frame,
+            newest: picture.frame,
+        };
+        self.shared.lock().put(kept, Instant::now());
+        self.shared.changed.notify_one();
+        Ok(())
+    }
+}
+
+impl Drop for Feed {
+    /// What is under way is given up.
+    fn drop(&mut self) {
+        self.shared.lock().stopped = true;
+        self.shared.changed.notify_one();
+    }
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The newest picture, unless it is the one under way.
+    newest: Option<Kept>,
+    /// Its number, and when it came.
+    seen: u64,
+    came: Option<Instant>,
+    ask: Option<Ask>,
+    /// What answers an ask, until the thread takes it.
+    answer: Option<(Kept, Ask)>,
+    /// Memory to use again.
+    spare: Vec<Kept>,
+    counters: Counters,
+    /// The viewer has gone.
+    lost: Option<Error>,
+    stopped: bool,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    head: Head,
+    /// BGRX without gaps.
+    pixels: Vec<u8>,
+}
+
+impl State {
+    /// Keeps the newest picture, or makes it the answer that it is.
+    fn put(&mut self, kept: Kept, now: Instant) {
+        self.came = Some(now);
+        let frame = kept.head.frame;
+        self.seen = frame;
+        match self.ask.take_if(|ask| frame >= ask.frame) {
+            Some(ask) if self.answer.is_none() => {
+                self.spare.extend(self.newest.take());
+                self.answer = Some((kept, ask));
+            }
+            ask => {
+                self.ask = ask.or(self.ask);
+                self.spare.extend(self.newest.replace(kept));
+            }
+        }
+    }
+
+    /// The answer to send now, or how long it may be until there is one.
+    fn next(&mut self, now: Instant) -> Result<(Kept, Ask), Duration> {
+        if let Some(answer) = self.answer.take() {
+            return Ok(answer);
+        }
+        let quiet = self.came.map(|came| came + QUIET);
+        let (Some(ask), Some(newest), Some(quiet)) = (self.ask, &self.newest, quiet) else {
+            return Err(FIGURES_EVERY);
+        };
+        let frame = newest.head.frame;
+        // One that is the newest is sent once there has been time for one that all feeds have.
+        let left = match frame {
+            _ if frame >= ask.frame => Duration::ZERO,
+            _ if frame == ask.have => return Err(FIGURES_EVERY),
+            _ => quiet.saturating_duration_since(now),
+        };
+        if !left.is_zero() {
+            return Err(left);
+        }
+        self.ask = None;
+        self.newest.take().map(|kept| (kept, ask)).ok_or(left)
+    }
+
+    /// Takes a picture back that has been sent, which may still be the newest.
+    fn give_back(&mut self, kept: Kept) {
+        match self.newest {
+            None => self.newest = Some(kept),
+            Some(_) => self.spare.push(kept),
+        }
+    }
+}
+
+/// Looks for the viewer again and again, and feeds it.
+fn run(shared: &Arc<Shared>, options: &FeedOptions) {
+    let began = Instant::now();
+    let mut said = false;
+    loop {
+        let Err(error) = feed(shared, options, began) else {
+            return;
+        };
+        let hopeless = matches!(error, Error::Auth(_) | Error::Refused(_) | Error::Misuse(_));
+        if hopeless || !said {
+            tracing::warn!("no pictures for the viewer at {}: {error}", options.viewer);
+            said = true;
+        }
+        let mut state = shared.lock();
+        (state.ask, state.lost) = (None, None);
+        if let Some((kept, _)) = state.answer.take() {
+            state.give_back(kept);
+        }
+        let until = Instant::now() + CONNECT_AGAIN;
+        while !state.stopped && !hopeless {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            let waited = shared.changed.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        if state.stopped || hopeless {
+            return;
+        }
+    }
+}
+
+/// Feeds one viewer, until it has gone or the feed is stopped.
+fn feed(shared: &Arc<Shared>, options: &FeedOptions, began: Instant) -> Result<(), Error> {
+    let transport = match options.viewer {
+        Address::Tcp { .. } => Transport::Tcp,
+        _ => Transport::Unix,
+    };
+    let opening = Opening {
+        tile: options.tile,
+        name: options.name.clone(),
+    };
+    let (connection, _) = connect(
+        &options.viewer,
+        transport,
+        options.token.as_ref(),
+        &opening.encode(),
+        CONNECT_TIME,
+    )?;
+    let (sender, receiver) = connection.split();
+    let over = Arc::new(AtomicBool::new(false));
+    let (theirs, asks) = (over.clone(), shared.clone());
+    let listener = thread::Builder::new()
+        .name("viewer asks".into())
+        .spawn(move || listen(&asks, receiver, &theirs))
+        .map_err(|source| Error::Io {
+            doing: "starting a thread".into(),
+            source,
+        })?;
+    let outcome = answer(shared, &sender, began);
+    over.store(true, Ordering::Relaxed);
+    drop(sender);
+    if outcome.is_err() {
+        // Its last word would be taken for one on the next connection.
+        let _ = listener.join();
+    }
+    outcome
+}
+
+/// Answers asks, and tells figures.
+fn answer(shared: &Shared, sender: &Sender, began: Instant) -> Result<(), Error> {
+    let mut scratch = Vec::new();
+    let mut due = Instant::now();
+    loop {
+        let mut state = shared.lock();
+        let now = Instant::now();
+        if state.stopped {
+            return Ok(());
+        }
+        if let Some(error) = state.lost.take() {
+            return Err(error);
+        }
+        if now >= due {
+            let figures = Figures {
+                newest: state.seen,
+                counters: state.counters,
+                elapsed: began.elapsed(),
+            };
+            drop(state);
+            sender.send(&FromFeed::Figures(figures).encode())?;
+            due = now + FIGURES_EVERY;
+            continue;
+        }
+        match state.next(now) {
+            Err(wait) => {
+                let left = wait.min(due - now);
+                let waited = shared.changed.wait_timeout(state, left);
+                drop(waited.unwrap_or_else(PoisonError::into_inner));
+            }
+            Ok((kept, ask)) => {
+                drop(state);
+                let sent = send(shared, sender, &kept, ask, &mut scratch);
+                shared.lock().give_back(kept);
+                sent?;
+            }
+        }
+    }
+}
+
+/// Takes the viewer's asks.
+fn listen(shared: &Shared, mut receiver: Receiver, over: &AtomicBool) {
+    let error = loop {
+        match receiver.recv(Some(FIGURES_EVERY)) {
+            Ok(Some(message)) => match Ask::decode(&message.to_vec()) {
+                Ok(ask) => shared.lock().ask = Some(ask),
+                Err(why) => break Error::PeerMisbehaved(why.0),
+            },
+            Ok(None) => {}
+            Err(error) => break error,
+        }
+        shared.changed.notify_one();
+        if over.load(Ordering::Relaxed) {
+            return;
+        }
+    };
+    shared.lock().lost = Some(error);
+    shared.changed.notify_one();
+}
+
+/// Sends a picture in the form that is asked for, or a plainer one if that is too long.
+fn send(
+    shared: &Shared,
+    sender: &Sender,
+    kept: &Kept,
+    ask: Ask,
+    scratch: &mut Vec<u8>,
+) -> Result<(), Error> {
+    let mut head = Head {
+        form: ask.form,
+        ..kept.head
+    };
+    let mut quality = ask.form.quality;
+    loop {
+        let (width, height) = head.size();
+        let pixels = match head.form.reduce {
+            1 => &kept.pixels,
+            by => {
+                shrink(&kept.pixels, head.width as usize, by as usize, scratch);
+                &*scratch
+            }
+        };
+        let jpeg = jpeg(pixels, width as usize, height as usize, quality);
+        let jpeg = jpeg.map_err(|error| Error::Io {
+            doing: "compressing a picture".into(),
+            source: std::io::Error::other(error),
+        })?;
+        head.newest = shared.lock().seen.max(head.frame);
+        let message = FromFeed::Picture(head, &jpeg).encode();
+        if message.len() <= sender.message_max() || quality == 1 {
+            return sender.send(&message);
+        }
+        quality = (quality / 2).max(1);
+    }
+}

@@ -1,0 +1,24 @@
+//! A wall in a browser: as it is arranged, live, from the whole mural down to one tile.
+//!
+//! A [`Feed`] takes the pictures of one tile where they are made, and sends those that the viewer
+//! asks for as JPEG. The [`Viewer`] serves the page. It asks only for what somebody looks at, no
+//! larger than it is shown, no faster than it is drawn, and for the same frame of every tile; what
+//! of a frame has arrived is shown when all of it has. The page has a WebSocket, on which the token
+//! comes first and then says what is in view.
+#![forbid(unsafe_code)]
+
+mod board;
+mod door;
+mod encode;
+mod feed;
+mod message;
+mod outbox;
+mod rounds;
+mod secret;
+mod viewer;
+mod watcher;
+mod web;
+
+pub use feed::{Feed, FeedOptions};
+pub use message::Counters;
+pub use viewer::{Viewer, ViewerError, ViewerOptions};

@@ -1,0 +1,418 @@
+//! Which frame every tile should show next, so that all of a wall change together. No I/O.
+//!
+//! In a *round* every feed that is looked at is asked for one frame, a little ahead of the newest
+//! that any has seen. When all have answered with that frame, the pictures are shown. A feed that
+//! had passed the frame already answers with a later one; then all are asked again, further ahead.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::message::{Ask, Form, Head};
+
+/// How long the others wait for a tile.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How often all are asked again before tiles of different frames are shown together.
+const TRIES: u32 = 4;
+/// Of frames to ask ahead.
+const MARGIN_MAX: u64 = 63;
+/// After so many rounds that went well, a smaller margin is tried.
+const STREAK: u32 = 32;
+
+/// A picture that a feed has sent.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    pub head: Head,
+    pub jpeg: Arc<[u8]>,
+    /// Grows with every picture that is shown, whatever its tile.
+    pub version: u64,
+}
+
+/// How a tile is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Health {
+    /// It has never had a feed.
+    Waiting,
+    Live,
+    /// Its feed keeps the others waiting, who go on without it.
+    Late,
+    /// Its feed has gone.
+    Lost,
+}
+
+#[derive(Debug)]
+pub struct Rounds {
+    tiles: Vec<Tile>,
+    round: Option<Round>,
+    version: u64,
+    margin: u64,
+    streak: u32,
+}
+
+#[derive(Debug, Default)]
+struct Tile {
+    fed: bool,
+    /// It had a feed once.
+    known: bool,
+    late: bool,
+    /// The newest frame that its feed is known to have seen.
+    newest: u64,
+    want: Option<Form>,
+    /// What its feed was asked last, until it answers.
+    asked: Option<Ask>,
+    pending: Option<Shown>,
+    shown: Option<Shown>,
+}
+
+#[derive(Debug)]
+struct Round {
+    frame: u64,
+    tries: u32,
+    /// When the first answer came.
+    since: Option<Instant>,
+}
+
+impl Rounds {
+    pub fn new(tiles: usize) -> Rounds {
+        Rounds {
+            tiles: (0..tiles).map(|_| Tile::default()).collect(),
+            round: None,
+            version: 0,
+            margin: 1,
+            streak: 0,
+        }
+    }
+
+    /// A feed has come, in place of any earlier one of this tile.
+    pub fn join(&mut self, tile: usize) {
+        self.leave(tile);
+        self.tiles[tile].fed = true;
+        self.tiles[tile].known = true;
+    }
+
+    /// The tile's feed has gone.
+    pub fn leave(&mut self, tile: usize) {
+        let (want, known) = (self.tiles[tile].want, self.tiles[tile].known);
+        self.tiles[tile] = Tile {
+            want,
+            known,
+            ..Tile::default()
+        };
+        self.start_over();
+    }
+
+    /// A feed tells the newest frame it has seen. One that is older than before is of a new program.
+    pub fn seen(&mut self, tile: usize, newest: u64) {
+        let tile = &mut self.tiles[tile];
+        let again = newest < tile.newest;
+        tile.newest = newest;
+        if again {
+            self.start_over();
+        }
+    }
+
+    pub fn picture(&mut self, tile: usize, head: Head, jpeg: Arc<[u8]>) {
+        self.seen(tile, head.newest);
+        let tile = &mut self.tiles[tile];
+        tile.asked = None;
+        tile.late = false;
+        tile.pending = Some(Shown {
+            head,
+            jpeg,
+            version: 0,
+        });
+    }
+
+    /// How a tile's pictures are wanted; None if nobody sees it.
+    pub fn want(&mut self, tile: usize, form: Option<Form>) {
+        self.tiles[tile].want = form;
+    }
+
+    pub fn shown(&self, tile: usize) -> Option<&Shown> {
+        self.tiles[tile].shown.as_ref()
+    }
+
+    pub fn health(&self, tile: usize) -> Health {
+        let tile = &self.tiles[tile];
+        match (tile.fed, tile.known) {
+            (true, _) if tile.late => Health::Late,
+            (true, _) => Health::Live,
+            (_, true) => Health::Lost,
+            _ => Health::Waiting,
+        }
+    }
+
+    /// Of the newest picture that is shown.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Goes on as far as it can, and gives what to ask whom. `ready`: somebody would take pictures.
+    pub fn advance(&mut self, now: Instant, ready: bool) -> Vec<(usize, Ask)> {
+        if self.round.is_some() {
+            self.conclude(now);
+        }
+        if self.round.is_none() && ready {
+            self.round = Some(Round {
+                frame: self.ahead(),
+                tries: 0,
+                since: None,
+            });
+        }
+        let Some(frame) = self.round.as_ref().map(|round| round.frame) else {
+            return Vec::new();
+        };
+        let mut asks = Vec::new();
+        for (n, tile) in self.tiles.iter_mut().enumerate() {
+            let Some(form) = tile.want.filter(|_| tile.fed && tile.pending.is_none()) else {
+                continue;
+            };
+            let same = tile.shown.as_ref().filter(|shown| shown.head.form == form);
+            let have = same.map_or(0, |shown| shown.head.frame);
+            let ask = Ask { frame, have, form };
+            // Who has not answered for long is not asked more and more.
+            if tile.asked != Some(ask) && !(tile.late && tile.asked.is_some()) {
+                tile.asked = Some(ask);
+                asks.push((n, ask));
+            }
+        }
+        asks
+    }
+
+    /// Shows the round's pictures if they are all there, or have been waited for long enough.
+    fn conclude(&mut self, now: Instant) {
+        let members = self.tiles.iter().filter(|tile| tile.is_member());
+        let Some(frame) = members
+            .clone()
+            .filter_map(|tile| tile.pending.as_ref())
+            .map(|picture| picture.head.frame)
+            .max()
+        else {
+            return;
+        };
+        let mut awaited = members.filter(|tile| !tile.late);
+        let agreed = awaited.clone().all(|tile| tile.frame() == Some(frame));
+        let answered = awaited.all(|tile| tile.pending.is_some());
+        let ahead = self.ahead();
+        let Some(round) = &mut self.round else {
+            return;
+        };
+        let over = now.duration_since(*round.since.get_or_insert(now)) >= PATIENCE;
+        if !agreed && !over && !answered {
+            return;
+        }
+        if agreed {
+            self.streak += u32::from(round.tries == 0);
+            if self.streak >= STREAK {
+                (self.streak, self.margin) = (0, self.margin.saturating_sub(1));
+            }
+        } else if answered && round.tries < TRIES {
+            self.streak = 0;
+            let further = (self.margin * 2 + 1).min(MARGIN_MAX);
+            round.frame = ahead + (further - self.margin);
+            self.margin = further;
+            round.tries += 1;
+            for tile in &mut self.tiles {
+                tile.pending = None;
+            }
+            return;
+        }
+        self.round = None;
+        for tile in &mut self.tiles {
+            if let Some(picture) = tile.pending.take() {
+                self.version += 1;
+                tile.shown = Some(Shown {
+                    version: self.version,
+                    ..picture
+                });
+            } else if tile.is_member() && !agreed && tile.frame() != Some(frame) {
+                tile.late = true;
+            }
+        }
+    }
+
+    /// A frame that no feed should have seen by the time it hears of it.
+    fn ahead(&self) -> u64 {
+        let newest = self.tiles.iter().map(|tile| tile.newest).max();
+        newest.unwrap_or(0).saturating_add(1 + self.margin)
+    }
+
+    fn start_over(&mut self) {
+        self.round = None;
+        for tile in &mut self.tiles {
+            tile.pending = None;
+        }
+    }
+}
+
+impl Tile {
+    /// It takes part in rounds.
+    fn is_member(&self) -> bool {
+        self.fed && self.want.is_some()
+    }
+
+    /// Which it would show if the round ended now.
+    fn frame(&self) -> Option<u64> {
+        let picture = self.pending.as_ref().or(self.shown.as_ref());
+        picture.map(|picture| picture.head.frame)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FORM: Form = Form {
+        reduce: 2,
+        quality: 80,
+    };
+
+    fn wall(tiles: usize) -> Rounds {
+        let mut rounds = Rounds::new(tiles);
+        for tile in 0..tiles {
+            rounds.join(tile);
+            rounds.want(tile, Some(FORM));
+        }
+        rounds
+    }
+
+    fn answer(rounds: &mut Rounds, tile: usize, frame: u64) {
+        let head = Head {
+            form: rounds.tiles[tile].want.unwrap(),
+            frame,
+            newest: frame,
+            ..Head::default()
+        };
+        rounds.picture(tile, head, Arc::from([0u8]));
+    }
+
+    fn frames(rounds: &Rounds) -> Vec<u64> {
+        let tiles = 0..rounds.tiles.len();
+        tiles
+            .map(|n| rounds.shown(n).map_or(0, |shown| shown.head.frame))
+            .collect()
+    }
+
+    #[test]
+    fn tiles_change_together() {
+        let (mut rounds, now) = (wall(2), Instant::now());
+        assert!(rounds.advance(now, false).is_empty(), "nobody looks");
+        let asks = rounds.advance(now, true);
+        assert_eq!(asks.len(), 2);
+        assert_eq!(asks[0].1, asks[1].1);
+        assert!(rounds.advance(now, true).is_empty(), "asked once");
+        answer(&mut rounds, 1, 2);
+        rounds.advance(now, true);
+        assert_eq!(frames(&rounds), [0, 0]);
+        answer(&mut rounds, 0, 2);
+        assert!(rounds.advance(now, false).is_empty(), "nobody has room");
+        assert_eq!(frames(&rounds), [2, 2]);
+        let asks = rounds.advance(now, true);
+        assert_eq!((asks[0].1.frame, asks[0].1.have), (4, 2));
+    }
+
+    #[test]
+    fn feeds_that_have_passed_a_frame_are_asked_further_ahead() {
+        let (mut rounds, now) = (wall(2), Instant::now());
+        rounds.advance(now, true);
+        answer(&mut rounds, 0, 2);
+        answer(&mut rounds, 1, 9);
+        let asks = rounds.advance(now, true);
+        assert_eq!(frames(&rounds), [0, 0]);
+        assert_eq!(asks.len(), 2);
+        assert!(asks.iter().all(|(_, ask)| ask.frame == 13), "{asks:?}");
+        for tile in [0, 1] {
+            answer(&mut rounds, tile, 13);
+        }
+        rounds.advance(now, true);
+        assert_eq!(frames(&rounds), [13, 13]);
+        // Those that never agree are shown as they are.
+        for _ in 0..=TRIES {
+            answer(&mut rounds, 0, 20);
+            answer(&mut rounds, 1, 21);
+            rounds.advance(now, true);
+        }
+        assert_eq!(frames(&rounds), [20, 21]);
+    }
+
+    #[test]
+    fn the_others_wait_for_a_tile_only_so_long() {
+        let (mut rounds, mut now) = (wall(3), Instant::now());
+        rounds.advance(now, true);
+        answer(&mut rounds, 0, 2);
+        answer(&mut rounds, 2, 2);
+        rounds.advance(now, true);
+        assert_eq!(frames(&rounds), [0, 0, 0]);
+        now += PATIENCE;
+        let asks = rounds.advance(now, true);
+        assert_eq!(frames(&rounds), [2, 0, 2]);
+        assert_eq!(rounds.health(1), Health::Late);
+        assert_eq!(asks.len(), 2, "the late one is left alone");
+        answer(&mut rounds, 0, 4);
+        answer(&mut rounds, 2, 4);
+        rounds.advance(now, true);
+        assert_eq!(frames(&rounds), [4, 0, 4], "it is not waited for");
+        answer(&mut rounds, 1, 3);
+        for (tile, frame) in [(0, 6), (2, 6)] {
+            answer(&mut rounds, tile, frame);
+        }
+        let asks = rounds.advance(now, true);
+        assert_eq!(rounds.health(1), Health::Live);
+        assert_eq!(asks.len(), 3, "it is one of them again");
+    }
+
+    #[test]
+    fn a_lost_tile_is_not_waited_for() {
+        let (mut rounds, now) = (wall(2), Instant::now());
+        rounds.advance(now, true);
+        answer(&mut rounds, 0, 2);
+        rounds.advance(now, true);
+        rounds.leave(1);
+        assert_eq!(rounds.health(1), Health::Lost);
+        rounds.advance(now, true);
+        answer(&mut rounds, 0, 2);
+        rounds.advance(now, true);
+        assert_eq!(frames(&rounds), [2, 0]);
+        // Its successor counts from 1 again.
+        rounds.seen(0, 1000);
+        rounds.leave(0);
+        for tile in [0, 1] {
+            rounds.join(tile);
+        }
+        let asks = rounds.advance(now, true);
+        assert!(asks.iter().all(|(_, ask)| ask.frame < 10), "{asks:?}");
+    }
+
+    #[test]
+    fn a_standing_picture_comes_in_another_form() {
+        let (mut rounds, now) = (wall(2), Instant::now());
+        rounds.advance(now, true);
+        for tile in [0, 1] {
+            answer(&mut rounds, tile, 1);
+        }
+        rounds.advance(now, true);
+        let fine = Form { reduce: 1, ..FORM };
+        rounds.want(0, Some(fine));
+        let asks = rounds.advance(now, true);
+        assert_eq!(asks.len(), 1);
+        assert_eq!((asks[0].1.have, asks[0].1.form), (0, fine));
+        answer(&mut rounds, 0, 1);
+        rounds.advance(now, true);
+        assert_eq!(rounds.shown(0).unwrap().head.form, fine);
+        assert_eq!(rounds.shown(1).unwrap().head.form, FORM);
+        rounds.want(1, None);
+        rounds.advance(now, true);
+        answer(&mut rounds, 0, 2);
+        rounds.advance(now, true);
+        assert_eq!(frames(&rounds), [2, 1], "who is not seen is not waited for");
+    }
+
+    #[test]
+    fn a_program_that_starts_again_is_followed() {
+        let (mut rounds, now) = (wall(1), Instant::now());
+        rounds.seen(0, 500);
+        assert_eq!(rounds.advance(now, true)[0].1.frame, 502);
+        rounds.seen(0, 3);
+        assert_eq!(rounds.advance(now, true)[0].1.frame, 5);
+    }
+}

@@ -1,0 +1,197 @@
+//! The viewer as a whole: its threads, and their end.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use axum::serve::ListenerExt;
+use mgn_fabric::{Address, Listener, Token};
+use mgn_wall::Wall;
+use tokio::sync::oneshot;
+use tokio::time::{interval, MissedTickBehavior};
+
+use crate::board::Board;
+use crate::door;
+use crate::secret::Secret;
+use crate::web::{router, Web};
+
+/// How often it is looked whether a tile has been waited for long enough.
+const TICK: Duration = Duration::from_millis(100);
+
+#[derive(Debug, Clone)]
+pub struct ViewerOptions {
+    pub wall: Wall,
+    /// Where the page is served, as `tcp:HOST:PORT`; port 0 takes a free one.
+    pub listen: Address,
+    /// Where feeds come in.
+    pub feeds: Address,
+    /// What feeds must prove to know; needed where they come by TCP.
+    pub token: Option<Token>,
+    /// Names of this machine, beside its host name, by which browsers may call it.
+    pub names: Vec<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ViewerError {
+    #[error("feeds cannot come in: {0}")]
+    Feeds(#[from] mgn_fabric::Error),
+    #[error("{0} is no address for a page; write tcp:HOST:PORT, and put a proxy in front for encryption")]
+    Listen(Address),
+    #[error("{doing}: {source}")]
+    Io { doing: String, source: io::Error },
+}
+
+/// A running viewer. It ends when this is dropped.
+pub struct Viewer {
+    url: String,
+    feeds: Address,
+    stop: Arc<AtomicBool>,
+    end: Option<oneshot::Sender<()>>,
+    threads: Vec<JoinHandle<()>>,
+    board: Arc<Board>,
+}
+
+impl Viewer {
+    /// Serves the page and takes feeds, in threads of its own.
+    ///
+    /// # Errors
+    /// [`ViewerError`] for addresses that can't be listened at.
+    pub fn start(options: ViewerOptions) -> Result<Viewer, ViewerError> {
+        let Address::Tcp {
+            host,
+            port,
+            tls: false,
+        } = &options.listen
+        else {
+            return Err(ViewerError::Listen(options.listen));
+        };
+        let failed = |source| ViewerError::Io {
+            doing: format!("cannot serve the page at {}", options.listen),
+            source,
+        };
+        let places: Vec<SocketAddr> = (host.as_str(), *port)
+            .to_socket_addrs()
+            .map_err(failed)?
+            .collect();
+        let listener = TcpListener::bind(&places[..]).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let place = listener.local_addr().map_err(failed)?;
+        let own_name = own_name();
+        let secret = Secret::generate().map_err(failed)?;
+        let url = url(host, place, &own_name, &secret);
+
+        let door = Listener::bind(&options.feeds, options.token)?;
+        let feeds = door.address().clone();
+        let board = Arc::new(Board::new(options.wall));
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut names: Vec<String> = options.names;
+        names.extend([own_name, host.clone()]);
+        for name in &mut names {
+            name.make_ascii_lowercase();
+        }
+        let web = Arc::new(Web::new(board.clone(), secret, names));
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(failed)?;
+        let (end, ended) = oneshot::channel();
+
+        let mut viewer = Viewer {
+            url,
+            feeds,
+            stop: stop.clone(),
+            end: Some(end),
+            threads: Vec::new(),
+            board: board.clone(),
+        };
+        let page = thread::Builder::new()
+            .name("viewer page".into())
+            .spawn(move || runtime.block_on(serve(listener, web, ended)))
+            .map_err(failed)?;
+        viewer.threads.push(page);
+        let door = thread::Builder::new()
+            .name("viewer door".into())
+            .spawn(move || door::serve(&door, &board, &stop))
+            .map_err(failed)?;
+        viewer.threads.push(door);
+        Ok(viewer)
+    }
+
+    /// Where the page is, with the token: a secret of whoever may watch.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Where feeds find it, with the port that was chosen.
+    pub fn feeds(&self) -> &Address {
+        &self.feeds
+    }
+
+    /// Waits for as long as it runs, which is for ever unless something breaks.
+    pub fn wait(mut self) {
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Viewer {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.board.close();
+        self.end.take();
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl std::fmt::Debug for Viewer {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Viewer")
+            .field("feeds", &self.feeds)
+            .finish_non_exhaustive()
+    }
+}
+
+async fn serve(listener: TcpListener, web: Arc<Web>, ended: oneshot::Receiver<()>) {
+    let listener = match tokio::net::TcpListener::from_std(listener) {
+        Ok(listener) => listener.tap_io(|socket| {
+            let _ = socket.set_nodelay(true);
+        }),
+        Err(error) => return tracing::error!("the page cannot be served: {error}"),
+    };
+    let mut clock = interval(TICK);
+    clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let board = web.board.clone();
+    let ticking = async {
+        loop {
+            clock.tick().await;
+            board.tick();
+        }
+    };
+    tokio::select! {
+        served = axum::serve(listener, router(web)) => if let Err(error) = served {
+            tracing::error!("the page is served no more: {error}");
+        },
+        () = ticking => {}
+        _ = ended => {}
+    }
+}
+
+fn own_name() -> String {
+    let names = rustix::system::uname();
+    names.nodename().to_string_lossy().into_owned()
+}
+
+fn url(host: &str, place: SocketAddr, own_name: &str, secret: &Secret) -> String {
+    let host = match host.parse::<std::net::IpAddr>() {
+        Ok(ip) if ip.is_unspecified() => own_name.to_owned(),
+        Ok(std::net::IpAddr::V6(ip)) => format!("[{ip}]"),
+        _ => host.to_owned(),
+    };
+    format!("http://{host}:{}/#token={}", place.port(), secret.text())
+}

@@ -1,0 +1,138 @@
+//! One page that watches.
+
+use std::time::{Duration, Instant};
+
+use axum::extract::ws::{CloseFrame, Message, WebSocket};
+use serde::{Deserialize, Serialize};
+use tokio::time::{interval, timeout, MissedTickBehavior};
+
+use crate::board::{Board, Report, View};
+use crate::secret::Secret;
+use mgn_wall::Wall;
+
+/// How long a page may take to show its token.
+const TOKEN_TIME: Duration = Duration::from_secs(10);
+/// How long a page may take for what it is sent.
+const PATIENCE: Duration = Duration::from_secs(15);
+const REPORT_EVERY: Duration = Duration::from_secs(1);
+/// What a page is told why it is sent away (RFC 6455 leaves these codes to applications).
+const WRONG_TOKEN: u16 = 4001;
+const TOO_SLOW: u16 = 4002;
+const NONSENSE: u16 = 4003;
+
+/// What a page says.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum FromPage {
+    Token(String),
+    View(View),
+    /// The version of the pictures that it has drawn.
+    Taken(#[allow(dead_code)] u64),
+}
+
+/// What a page is told beside pictures.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum ToPage<'a> {
+    Wall(&'a Wall),
+    Tiles(&'a [Report]),
+}
+
+/// Serves a page until it goes.
+pub async fn attend(mut socket: WebSocket, board: &Board, secret: &Secret) {
+    let first = timeout(TOKEN_TIME, next(&mut socket)).await;
+    let shown = match first {
+        Ok(Some(Ok(FromPage::Token(token)))) => secret.is(&token),
+        _ => false,
+    };
+    if !shown {
+        tracing::warn!("a page without the token was sent away");
+        return close(socket, WRONG_TOKEN, "the token is wrong").await;
+    }
+    let (number, changed) = board.watch();
+    let end = serve(&mut socket, board, number, changed).await;
+    board.unwatch(number);
+    if let Err((code, why)) = end {
+        tracing::info!("a page was sent away: {why}");
+        close(socket, code, why).await;
+    }
+}
+
+type End = Result<(), (u16, &'static str)>;
+
+async fn serve(
+    socket: &mut WebSocket,
+    board: &Board,
+    number: u64,
+    mut changed: tokio::sync::watch::Receiver<()>,
+) -> End {
+    tell(socket, &ToPage::Wall(&board.wall)).await?;
+    let mut told: Vec<Report> = Vec::new();
+    let mut clock = interval(REPORT_EVERY);
+    clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut drew = Instant::now();
+    loop {
+        let mut due = false;
+        tokio::select! {
+            said = next(socket) => match said {
+                None => return Ok(()),
+                Some(Ok(FromPage::View(view))) => {
+                    board.look(number, view).map_err(|why| (NONSENSE, why.0))?;
+                }
+                Some(Ok(FromPage::Taken(_))) => {
+                    drew = Instant::now();
+                    board.taken(number);
+                }
+                Some(_) => return Err((NONSENSE, "the page said something that has no meaning")),
+            },
+            _ = changed.changed() => {}
+            _ = clock.tick() => due = true,
+        }
+        if let Some(pictures) = board.next(number) {
+            send(socket, Message::Binary(pictures.into())).await?;
+        }
+        if !board.owes(number) {
+            drew = Instant::now();
+        } else if drew.elapsed() > PATIENCE {
+            return Err((TOO_SLOW, "the page has drawn nothing for long"));
+        }
+        let report = board.report();
+        if due || report != told {
+            tell(socket, &ToPage::Tiles(&report)).await?;
+            told = report;
+        }
+    }
+}
+
+/// What the page says next; None when it has gone.
+async fn next(socket: &mut WebSocket) -> Option<Result<FromPage, ()>> {
+    loop {
+        match socket.recv().await?.ok()? {
+            Message::Text(text) => return Some(serde_json::from_str(&text).map_err(|_| ())),
+            Message::Binary(_) => return Some(Err(())),
+            Message::Close(_) => return None,
+            Message::Ping(_) | Message::Pong(_) => {}
+        }
+    }
+}
+
+async fn tell(socket: &mut WebSocket, what: &ToPage<'_>) -> End {
+    let text = serde_json::to_string(what).expect("it has a serialised form");
+    send(socket, Message::Text(text.into())).await
+}
+
+async fn send(socket: &mut WebSocket, message: Message) -> End {
+    match timeout(PATIENCE, socket.send(message)).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(_)) => Err((TOO_SLOW, "the page has gone")),
+        Err(_) => Err((TOO_SLOW, "the page reads nothing")),
+    }
+}
+
+async fn close(mut socket: WebSocket, code: u16, why: &'static str) {
+    let frame = CloseFrame {
+        code,
+        reason: why.into(),
+    };
+    let _ = timeout(PATIENCE, socket.send(Message::Close(Some(frame)))).await;
+}
