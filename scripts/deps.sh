@@ -122,6 +122,7 @@ if [ "$goal" = test ]; then
     want python3-pip "fetches the registry of OpenGL" pip
     like mpich "starts processes of parallel jobs" have mpiexec.hydra
     like iproute2 "gives processes networks of their own" have ip
+    like chromium "looks at the viewer's page" have chromium
 fi
 if ! rust_is_there; then
     # The package's version is known only after an update where the lists are empty.

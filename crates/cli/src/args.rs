@@ -21,6 +21,7 @@ pub enum Command {
     Run(Run),
     Verify(Verify),
     Server(Server),
+    Viewer(Viewer),
     Replay(Replay),
     Info(Info),
     Tune(Tune),
@@ -210,6 +211,32 @@ pub struct Server {
     /// End when standard input does
     #[arg(long, hide = true)]
     pub embedded: bool,
+}
+
+/// Show a wall in browsers: what render servers draw, as it is arranged, live.
+///
+/// Prints the page's address, which contains a token: whoever has it may watch.
+#[derive(Debug, Args)]
+pub struct Viewer {
+    /// The wall: COLUMNSxROWS tiles, or a file that describes it
+    #[arg(long, value_name = "WALL", value_parser = crate::viewer::wall)]
+    pub wall: Wall,
+
+    /// Address of the page, tcp:HOST:PORT; port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "tcp:127.0.0.1:0")]
+    pub listen: Address,
+
+    /// Address where pictures come in: unix:/path, unix:@name, tcp:HOST:PORT or tls:HOST:PORT
+    #[arg(long, value_name = "ADDR", default_value = "unix:@manganese-viewer")]
+    pub feeds: Address,
+
+    /// File with the token that must be known to send pictures over TCP; see `mgn token`
+    #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
+    pub token_file: Option<PathBuf>,
+
+    /// Another name by which browsers call this machine; may be repeated
+    #[arg(long, value_name = "HOST")]
+    pub name: Vec<String>,
 }
 
 /// Play a stream that was recorded with `mgn run --transport file:PATH`.

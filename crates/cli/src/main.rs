@@ -13,6 +13,7 @@ mod server;
 mod through;
 mod tune;
 mod verify;
+mod viewer;
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Command::Replay(replay) => replay::replay(replay),
         Command::Info(info) if info.gl => gl::compare(info.json),
         Command::Info(info) => info::info(info),
+        Command::Viewer(viewer) => viewer::serve(viewer),
         Command::Tune(tune) => tune::tune(tune),
         Command::GlList => gl::list(),
         Command::Token(Token::New { file }) => new_token(&file),
@@ -49,12 +51,12 @@ fn main() -> ExitCode {
 }
 
 /// Says on standard error what `MGN_LOG` (off, error, warn, info, debug or trace) asks for: by
-/// default what goes wrong, and of a server also who comes and goes. A server within a run leaves
+/// default what goes wrong, and of a server or viewer also who comes and goes. A server within a run leaves
 /// the word to the program's side, which is told why a session ends.
 fn log(command: &Command) {
     let default = match command {
         Command::Server(server) if server.embedded => LevelFilter::OFF,
-        Command::Server(_) => LevelFilter::INFO,
+        Command::Server(_) | Command::Viewer(_) => LevelFilter::INFO,
         _ => LevelFilter::WARN,
     };
     let wanted = std::env::var("MGN_LOG")

@@ -417,3 +417,62 @@ fn pages_cover_every_command() {
         assert!(completions.join(file).exists(), "{file}");
     }
 }
+
+#[test]
+fn a_viewer_says_where_its_page_is() {
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::net::TcpStream;
+    let folder = Folder::new("viewer");
+    let wall = r#"{"name":"lab","size":[30,10],"fit":"1:1",
+        "tiles":[{"name":"left","rect":{"x":0,"y":0,"width":10,"height":10}}]}"#;
+    let wall = folder.file("wall.json", wall.as_bytes(), 0o644);
+    let feeds = format!("unix:{}", folder.0.join("feeds").display());
+    let mut viewer = mgn()
+        .args(["viewer", "--feeds", &feeds, "--wall"])
+        .arg(wall)
+        .env("MGN_LOG", "trace")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut said = BufReader::new(viewer.stdout.take().unwrap());
+    said.read_line(&mut line).unwrap();
+    let (place, token) = line.trim_end().split_once("/#token=").unwrap();
+    assert!(place.starts_with("http://127.0.0.1:"), "{line}");
+    assert_eq!(token.len(), 32);
+    let place = place.trim_start_matches("http://");
+    let mut page = TcpStream::connect(place).unwrap();
+    write!(
+        page,
+        "GET /watch HTTP/1.1\r\nHost: {place}\r\nOrigin: http://{place}\r\n\
+         Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+         Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\
+         Sec-WebSocket-Protocol: manganese-viewer, {token}\r\n\r\n"
+    )
+    .unwrap();
+    // The answer, and with it the wall.
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"}}]}}") {
+        let mut byte = [0];
+        page.read_exact(&mut byte).unwrap();
+        answer.extend(byte);
+    }
+    assert!(answer.starts_with(b"HTTP/1.1 101"));
+    viewer.kill().unwrap();
+    let ended = viewer.wait_with_output().unwrap();
+    assert!(!stderr(&ended).contains(token));
+
+    for (arguments, words) in [
+        (["--wall", "9x9"], "COLUMNSxROWS"),
+        (["--wall", "/dev/null"], "not a wall"),
+        (["--wall", "/nowhere.json"], "name of a file"),
+        (["--wall=2x2", "--listen=unix:@page"], "tcp:HOST:PORT"),
+        (["--wall=2x2", "--listen=tls:localhost:0"], "proxy"),
+        (["--wall=2x2", "--feeds=tcp:localhost:0"], "token"),
+    ] {
+        let output = output(&[&["viewer"], &arguments[..]].concat());
+        assert!(!output.status.success());
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+}

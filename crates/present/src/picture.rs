@@ -104,22 +104,37 @@ impl<'a> Picture<'a> {
         Ok(())
     }
 
-    /// Makes `into` a copy without gaps between rows.
+    /// Makes `into` a copy of the rectangle `[x, y, width, height]` of the window, without gaps
+    /// between rows, if all of it is in the picture; says whether it is.
     ///
     /// # Errors
-    /// [`Error::BadPicture`] if its sizes do not fit its memory.
-    pub fn copy_to(&self, into: &mut Vec<u8>) -> Result<(), Error> {
+    /// [`Error::BadPicture`] if the picture's sizes do not fit its memory.
+    pub fn copy_part(
+        &self,
+        [x, y, width, height]: [u32; 4],
+        into: &mut Vec<u8>,
+    ) -> Result<bool, Error> {
         self.check()?;
-        let (row, stride) = (self.row_bytes(), self.stride as usize);
-        into.resize(row * self.height as usize, 0);
-        if stride == row {
-            self.pixels.read(0, into);
-        } else {
-            for (n, into) in into.chunks_exact_mut(row.max(1)).enumerate() {
-                self.pixels.read(n * stride, into);
-            }
+        let inside = |start: u32, length: u32, from: u32, total: u32| {
+            let (end, last) = (start.checked_add(length)?, from.checked_add(total)?);
+            (start >= from && end <= last).then(|| (start - from) as usize)
+        };
+        let (Some(left), Some(top)) = (
+            inside(x, width, self.x, self.width),
+            inside(y, height, self.y, self.height),
+        ) else {
+            return Ok(false);
+        };
+        let (row, stride) = (width as usize * PIXEL, self.stride as usize);
+        into.resize(row * height as usize, 0);
+        if row == stride {
+            self.pixels.read(top * stride, into);
+            return Ok(true);
         }
-        Ok(())
+        for (n, into) in into.chunks_exact_mut(row.max(1)).enumerate() {
+            self.pixels.read((top + n) * stride + left * PIXEL, into);
+        }
+        Ok(true)
     }
 
     pub(crate) fn row_bytes(&self) -> usize {
@@ -196,12 +211,33 @@ mod tests {
         assert_eq!(*gaps.packed(1, 2, &mut scratch), expected);
         let tight = picture(2, 3, 8, &pixels);
         assert_eq!(*tight.packed(1, 2, &mut scratch), pixels[8..24]);
+    }
+
+    #[test]
+    fn parts_are_copied() {
+        let pixels: Vec<u8> = (0..40).collect();
+        let mut gaps = picture(2, 3, 16, &pixels);
         let mut copy = vec![7; 3];
-        gaps.copy_to(&mut copy).unwrap();
+        assert!(gaps.copy_part([0, 0, 2, 3], &mut copy).unwrap());
         let expected = [&pixels[..8], &pixels[16..24], &pixels[32..40]].concat();
         assert_eq!(copy, expected);
-        tight.copy_to(&mut copy).unwrap();
-        assert_eq!(copy, pixels[..24]);
-        assert!(picture(4, 3, 12, &pixels).copy_to(&mut copy).is_err());
+        (gaps.x, gaps.y) = (10, 20);
+        assert!(gaps.copy_part([11, 21, 1, 2], &mut copy).unwrap());
+        assert_eq!(copy, [&pixels[20..24], &pixels[36..40]].concat());
+        for outside in [
+            [9, 20, 2, 3],
+            [10, 19, 2, 3],
+            [10, 20, 3, 3],
+            [10, 20, 2, 4],
+            [u32::MAX, 20, 2, 3],
+            [0, 0, 2, 3],
+        ] {
+            assert!(!gaps.copy_part(outside, &mut copy).unwrap(), "{outside:?}");
+        }
+        let tight = picture(2, 3, 8, &pixels);
+        assert!(tight.copy_part([0, 1, 2, 2], &mut copy).unwrap());
+        assert_eq!(copy, pixels[8..24]);
+        let bad = picture(4, 3, 12, &pixels);
+        assert!(bad.copy_part([0, 0, 1, 1], &mut copy).is_err());
     }
 }

@@ -7,7 +7,8 @@ const VIEW_AFTER = 100; // ms that the view must stand still before the viewer i
 const AGAIN_MIN = 500; // ms
 const AGAIN_MAX = 5000;
 const WRONG_TOKEN = 4001;
-const TOKEN = "manganese viewer token";
+const PROTOCOL = "manganese-viewer";
+const TOKEN = "manganese viewer token"; // where it is kept
 
 const get = (id) => document.getElementById(id);
 const panel = new Panel();
@@ -45,10 +46,9 @@ function connect() {
     return;
   }
   const scheme = location.protocol === "https:" ? "wss" : "ws";
-  const ours = new WebSocket(`${scheme}://${location.host}/watch`);
+  const ours = new WebSocket(`${scheme}://${location.host}/watch`, [PROTOCOL, secret]);
   ours.binaryType = "arraybuffer";
   socket = ours;
-  ours.onopen = () => ours.send(JSON.stringify({ token: secret }));
   ours.onmessage = ({ data }) => {
     if (typeof data === "string") {
       take(JSON.parse(data));

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use mgn_fabric::{connect, Address, Error, Receiver, Sender, Token, Transport};
 use mgn_present::{Picture, Target};
+use mgn_wall::Rect;
 
 use crate::encode::{jpeg, shrink};
 use crate::message::{Ask, Counters, Figures, Form, FromFeed, Head, Opening, SIDE_MAX};
@@ -32,8 +33,8 @@ pub struct FeedOptions {
 
 /// Sends pictures of one tile to a viewer, as it asks for them.
 ///
-/// [`Target::show`] copies a picture and returns; a thread does all else. Of pictures that come
-/// faster than the viewer asks, it sends the newest. The feed looks for its viewer for as long as
+/// [`Feed::show_part`] and [`Target::show`] copy pixels and return; a thread does all else. Of
+/// pictures that come faster than the viewer asks, it sends the newest. The feed looks for its viewer for as long as
 /// it lives, and takes pictures without one.
 ///
 /// All pictures are taken for those of one window. Feeds of one wall number its frames alike: that
@@ -59,6 +60,42 @@ impl Feed {
         feed
     }
 
+    /// Takes what a picture shows of its tile: the rectangle `part` of the window, which for a
+    /// window on a wall is [`mgn_wall::Area::shown`]. A picture that shows less of it is passed over.
+    ///
+    /// # Errors
+    /// If the picture's sizes do not fit its memory.
+    pub fn show_part(
+        &mut self,
+        picture: &Picture<'_>,
+        part: Rect,
+    ) -> Result<(), mgn_present::Error> {
+        let sides = 1..=SIDE_MAX;
+        if !sides.contains(&part.width) || !sides.contains(&part.height) {
+            return Ok(());
+        }
+        let mut kept = self.shared.lock().spare.pop().unwrap_or_default();
+        let wanted = [part.x, part.y, part.width, part.height];
+        let whole = picture.copy_part(wanted, &mut kept.pixels)?;
+        kept.head = Head {
+            x: part.x,
+            y: part.y,
+            width: part.width,
+            height: part.height,
+            form: Form::default(),
+            frame: picture.frame,
+            newest: picture.frame,
+        };
+        let mut state = self.shared.lock();
+        match whole {
+            true => state.put(kept, Instant::now()),
+            false => state.spare.push(kept),
+        }
+        drop(state);
+        self.shared.changed.notify_one();
+        Ok(())
+    }
+
     /// Notes what the server has done so far; the viewer is told once a second.
     pub fn count(&self, counters: &Counters) {
         self.shared.lock().counters = *counters;
@@ -66,25 +103,10 @@ impl Feed {
 }
 
 impl Target for Feed {
+    /// Takes a picture that is the tile's.
     fn show(&mut self, picture: &Picture<'_>) -> Result<(), mgn_present::Error> {
-        let sides = 1..=SIDE_MAX;
-        if !sides.contains(&picture.width) || !sides.contains(&picture.height) {
-            return Ok(());
-        }
-        let mut kept = self.shared.lock().spare.pop().unwrap_or_default();
-        picture.copy_to(&mut kept.pixels)?;
-        kept.head = Head {
-            x: picture.x,
-            y: picture.y,
-            width: picture.width,
-            height: picture.height,
-            form: Form::default(),
-            frame: picture.frame,
-            newest: picture.frame,
-        };
-        self.shared.lock().put(kept, Instant::now());
-        self.shared.changed.notify_one();
-        Ok(())
+        let part = Rect::new(picture.x, picture.y, picture.width, picture.height);
+        self.show_part(picture, part)
     }
 }
 

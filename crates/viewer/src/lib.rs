@@ -3,8 +3,8 @@
 //! A [`Feed`] takes the pictures of one tile where they are made, and sends those that the viewer
 //! asks for as JPEG. The [`Viewer`] serves the page. It asks only for what somebody looks at, no
 //! larger than it is shown, no faster than it is drawn, and for the same frame of every tile; what
-//! of a frame has arrived is shown when all of it has. The page has a WebSocket, on which the token
-//! comes first and then says what is in view.
+//! of a frame has arrived is shown when all of it has. The page has a WebSocket, which it must show
+//! the token for, and says on it what is in view.
 #![forbid(unsafe_code)]
 
 mod board;

@@ -190,7 +190,7 @@ impl Rounds {
         else {
             return;
         };
-        let mut awaited = members.filter(|tile| !tile.late);
+        let mut awaited = members.filter(|tile| tile.is_awaited());
         let agreed = awaited.clone().all(|tile| tile.frame() == Some(frame));
         let answered = awaited.all(|tile| tile.pending.is_some());
         let ahead = self.ahead();
@@ -225,7 +225,7 @@ impl Rounds {
                     version: self.version,
                     ..picture
                 });
-            } else if tile.is_member() && !agreed && tile.frame() != Some(frame) {
+            } else if tile.is_member() && tile.is_awaited() && tile.frame() != Some(frame) {
                 tile.late = true;
             }
         }
@@ -251,6 +251,11 @@ impl Tile {
         self.fed && self.want.is_some()
     }
 
+    /// Others wait for it: it has shown that it draws, and in time.
+    fn is_awaited(&self) -> bool {
+        self.newest > 0 && !self.late
+    }
+
     /// Which it would show if the round ended now.
     fn frame(&self) -> Option<u64> {
         let picture = self.pending.as_ref().or(self.shown.as_ref());
@@ -271,6 +276,7 @@ mod tests {
         let mut rounds = Rounds::new(tiles);
         for tile in 0..tiles {
             rounds.join(tile);
+            rounds.seen(tile, 1);
             rounds.want(tile, Some(FORM));
         }
         rounds
@@ -405,6 +411,17 @@ mod tests {
         answer(&mut rounds, 0, 2);
         rounds.advance(now, true);
         assert_eq!(frames(&rounds), [2, 1], "who is not seen is not waited for");
+    }
+
+    #[test]
+    fn a_tile_that_the_window_does_not_reach_is_not_waited_for() {
+        let (mut rounds, now) = (wall(2), Instant::now());
+        rounds.join(1);
+        assert_eq!(rounds.advance(now, true).len(), 2);
+        answer(&mut rounds, 0, 2);
+        rounds.advance(now, true);
+        assert_eq!(frames(&rounds), [2, 0]);
+        assert_eq!(rounds.health(1), Health::Live);
     }
 
     #[test]

@@ -3,15 +3,12 @@
 use std::time::{Duration, Instant};
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
+use mgn_wall::Wall;
 use serde::{Deserialize, Serialize};
 use tokio::time::{interval, timeout, MissedTickBehavior};
 
 use crate::board::{Board, Report, View};
-use crate::secret::Secret;
-use mgn_wall::Wall;
 
-/// How long a page may take to show its token.
-const TOKEN_TIME: Duration = Duration::from_secs(10);
 /// How long a page may take for what it is sent.
 const PATIENCE: Duration = Duration::from_secs(15);
 const REPORT_EVERY: Duration = Duration::from_secs(1);
@@ -24,7 +21,6 @@ const NONSENSE: u16 = 4003;
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum FromPage {
-    Token(String),
     View(View),
     /// The version of the pictures that it has drawn.
     Taken(#[allow(dead_code)] u64),
@@ -39,16 +35,7 @@ enum ToPage<'a> {
 }
 
 /// Serves a page until it goes.
-pub async fn attend(mut socket: WebSocket, board: &Board, secret: &Secret) {
-    let first = timeout(TOKEN_TIME, next(&mut socket)).await;
-    let shown = match first {
-        Ok(Some(Ok(FromPage::Token(token)))) => secret.is(&token),
-        _ => false,
-    };
-    if !shown {
-        tracing::warn!("a page without the token was sent away");
-        return close(socket, WRONG_TOKEN, "the token is wrong").await;
-    }
+pub async fn attend(mut socket: WebSocket, board: &Board) {
     let (number, changed) = board.watch();
     let end = serve(&mut socket, board, number, changed).await;
     board.unwatch(number);
@@ -56,6 +43,12 @@ pub async fn attend(mut socket: WebSocket, board: &Board, secret: &Secret) {
         tracing::info!("a page was sent away: {why}");
         close(socket, code, why).await;
     }
+}
+
+/// Tells a page that its token is not the viewer's. The answer to its request could not: scripts are not shown those.
+pub async fn refuse(socket: WebSocket) {
+    tracing::warn!("a page without the token was sent away");
+    close(socket, WRONG_TOKEN, "the token is wrong").await;
 }
 
 type End = Result<(), (u16, &'static str)>;

@@ -21,6 +21,9 @@ const PAGES_MAX: usize = 64;
 /// What a page says is short.
 const SAID_MAX: usize = 4096;
 
+/// What page and viewer speak on the WebSocket.
+const PROTOCOL: &str = "manganese-viewer";
+
 const ASSETS: [(&str, &str, &str); 6] = [
     (
         "/",
@@ -126,13 +129,26 @@ async fn watch(
     let Ok(page) = web.pages.clone().try_acquire_owned() else {
         return (StatusCode::SERVICE_UNAVAILABLE, "too many pages watch\n").into_response();
     };
+    let shown = shows(&headers, &web.secret);
     upgrade
+        .protocols([PROTOCOL])
         .max_message_size(SAID_MAX)
         .max_frame_size(SAID_MAX)
         .on_upgrade(move |socket| async move {
-            watcher::attend(socket, &web.board, &web.secret).await;
+            match shown {
+                true => watcher::attend(socket, &web.board).await,
+                false => watcher::refuse(socket).await,
+            }
             drop(page);
         })
+}
+
+/// Whether the token is among the protocols that the page offers: the one place in a WebSocket's request where a script may write, and which is not logged.
+fn shows(headers: &HeaderMap, secret: &Secret) -> bool {
+    let offered = headers.get(header::SEC_WEBSOCKET_PROTOCOL);
+    let offered = offered.and_then(|offered| offered.to_str().ok());
+    let mut offered = offered.unwrap_or_default().split(',').map(str::trim);
+    offered.next() == Some(PROTOCOL) && offered.next().is_some_and(|token| secret.is(token))
 }
 
 /// The host and port that the browser was told, if a foreign name cannot stand for them: a site that gives its own name this machine's address (DNS

@@ -8,7 +8,8 @@ use std::net::TcpStream;
 use mgn_viewer::{Feed, FeedOptions, Viewer, ViewerOptions};
 use mgn_wall::Wall;
 use support::{
-    feed, open, parts, show, show_pixels, unique, viewer, Drawing, Shown, Watcher, COLOURS, TIMEOUT,
+    feed, open, parts, show, show_pixels, unique, viewer, Drawing, Shown, Watcher, COLOURS,
+    PROTOCOL, TIMEOUT,
 };
 use tungstenite::Message;
 
@@ -175,18 +176,21 @@ fn strangers_are_sent_away() {
     }
     let wrong = token.replace(&token[..1], if token.starts_with('a') { "b" } else { "a" });
     let origin = format!("http://{host}");
-    for first in [
-        format!("{{\"token\":\"{wrong}\"}}"),
-        "{\"token\":\"\"}".into(),
-        "{\"view\":{\"widths\":[1],\"quality\":80}}".into(),
-        "nonsense".into(),
-        "x".repeat(1 << 20),
+    for offered in [
+        &*format!("{PROTOCOL}, {wrong}"),
+        &format!("{PROTOCOL}, {}", &token[1..]),
+        &format!("{PROTOCOL}, {token}0"),
+        &format!("{token}, {PROTOCOL}"),
+        PROTOCOL,
     ] {
-        let mut socket = open(&host, &[("origin", &origin)]).unwrap();
-        let _ = socket.send(Message::text(first));
-        let end = socket.read();
-        assert!(matches!(end, Ok(Message::Close(_)) | Err(_)), "{end:?}");
+        let headers = [("origin", &*origin), ("sec-websocket-protocol", offered)];
+        if let Ok(mut socket) = open(&host, &headers) {
+            let end = socket.read();
+            assert!(matches!(&end, Ok(Message::Close(Some(why))) if u16::from(why.code) == 4001));
+        }
     }
+    assert!(open(&host, &[("origin", &origin)])
+        .is_ok_and(|mut socket| matches!(socket.read(), Ok(Message::Close(_)))));
     // Who knows the token and then talks nonsense, too.
     for said in [
         "{\"view\":{\"widths\":[1,2],\"quality\":80}}",

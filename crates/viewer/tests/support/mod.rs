@@ -18,6 +18,8 @@ use tungstenite::{Message, WebSocket};
 /// Blue, green, red: colours that JPEG keeps apart.
 pub const COLOURS: [[u8; 3]; 4] = [[200, 40, 20], [30, 180, 60], [20, 60, 210], [190, 190, 40]];
 
+pub const PROTOCOL: &str = "manganese-viewer";
+
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub fn unique(name: &str) -> String {
@@ -153,10 +155,12 @@ pub fn open(
 impl Watcher {
     pub fn connect(viewer: &Viewer) -> Watcher {
         let (host, token) = parts(viewer);
-        let mut socket = open(&host, &[("origin", &format!("http://{host}"))]).unwrap();
-        let hello = format!("{{\"token\":\"{token}\"}}");
-        socket.send(Message::text(hello)).unwrap();
-        Watcher { socket }
+        let origin = format!("http://{host}");
+        let offered = format!("{PROTOCOL}, {token}");
+        let headers = [("origin", &*origin), ("sec-websocket-protocol", &*offered)];
+        Watcher {
+            socket: open(&host, &headers).unwrap(),
+        }
     }
 
     /// Looks at tiles of these widths.

@@ -1,0 +1,38 @@
+//! `mgn viewer`.
+
+use mgn_fabric::Token;
+use mgn_viewer::ViewerOptions;
+use mgn_wall::Wall;
+
+use crate::args::Viewer;
+use crate::say;
+
+pub fn serve(args: Viewer) -> anyhow::Result<()> {
+    let token = args.token_file.as_deref().map(Token::read).transpose()?;
+    let viewer = mgn_viewer::Viewer::start(ViewerOptions {
+        wall: args.wall,
+        listen: args.listen,
+        feeds: args.feeds,
+        token,
+        names: args.name,
+    })?;
+    say(&format!("{}\n", viewer.url()))?;
+    tracing::info!("pictures come in at {}", viewer.feeds());
+    viewer.wait();
+    anyhow::bail!("the viewer has ended")
+}
+
+/// A grid, or what a file describes.
+pub fn wall(text: &str) -> Result<Wall, String> {
+    let grid = match text.parse() {
+        Ok(wall) => return Ok(wall),
+        Err(error) => error,
+    };
+    match std::fs::read_to_string(text) {
+        Ok(json) => Wall::from_json(&json).map_err(|why| format!("{text}: {why}")),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(format!("{grid}, or the name of a file"))
+        }
+        Err(error) => Err(format!("{text}: {error}")),
+    }
+}
