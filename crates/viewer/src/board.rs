@@ -362,7 +362,7 @@ impl State {
             .reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)))?;
         Some(match self.rounds.shown(tile) {
             Some(shown) => Form {
-                reduce: (shown.head.width / width).clamp(1, REDUCE_MAX),
+                reduce: (shown.head.width / width).clamp(shown.head.least_reduce(), REDUCE_MAX),
                 quality,
             },
             None => FIRST,

@@ -10,7 +10,7 @@ use mgn_present::{Picture, Target};
 use mgn_wall::Rect;
 
 use crate::encode::{jpeg, shrink};
-use crate::message::{Ask, Counters, Figures, Form, FromFeed, Head, Opening, SIDE_MAX};
+use crate::message::{Ask, Counters, Figures, Form, FromFeed, Head, Opening, NAME_MAX, SIDE_MAX};
 
 /// When no frame has come for so long, the newest is the one to show.
 const QUIET: Duration = Duration::from_millis(100);
@@ -27,7 +27,7 @@ pub struct FeedOptions {
     pub token: Option<Token>,
     /// Which tile of the wall, counted from 0.
     pub tile: u16,
-    /// The render server's name, of up to 64 bytes, for people.
+    /// The render server's name, for people; its first 64 bytes are shown.
     pub name: String,
 }
 
@@ -244,9 +244,13 @@ fn feed(shared: &Arc<Shared>, options: &FeedOptions, began: Instant) -> Result<(
         Address::Tcp { .. } => Transport::Tcp,
         _ => Transport::Unix,
     };
+    let mut name = options.name.replace(char::is_control, " ");
+    while name.len() > NAME_MAX {
+        name.pop();
+    }
     let opening = Opening {
         tile: options.tile,
-        name: options.name.clone(),
+        name,
     };
     let (connection, _) = connect(
         &options.viewer,

@@ -11,6 +11,8 @@ use std::time::Duration;
 
 /// Wide and high enough for any framebuffer.
 pub const SIDE_MAX: u32 = 16384;
+/// What a picture that travels has at most, so that browsers can hold it.
+pub const PIXELS_MAX: u64 = 1 << 26;
 /// The longest message of a feed.
 pub const MESSAGE_MAX: usize = 8 << 20;
 /// Pictures are made smaller by at most so much, along each side.
@@ -172,6 +174,17 @@ impl Ask {
 }
 
 impl Head {
+    /// By how much it must be made smaller to travel.
+    pub fn least_reduce(&self) -> u32 {
+        let pixels = |by: &u32| {
+            let (width, height) = (self.width.div_ceil(*by), self.height.div_ceil(*by));
+            u64::from(width) * u64::from(height)
+        };
+        let mut all = 1..=REDUCE_MAX;
+        all.find(|by| pixels(by) <= PIXELS_MAX)
+            .unwrap_or(REDUCE_MAX)
+    }
+
     /// Of the picture that travels, in pixels.
     pub fn size(&self) -> (u32, u32) {
         (
@@ -246,6 +259,7 @@ impl FromFeed<'_> {
                     && sides.contains(&head.height)
                     && head.x <= 1 << 20
                     && head.y <= 1 << 20
+                    && head.form.reduce >= head.least_reduce()
                     && (1..=head.newest).contains(&head.frame);
                 if !sound {
                     return Err(Nonsense("a picture's sizes or numbers make no sense"));
@@ -411,6 +425,13 @@ mod tests {
             ..good
         };
         refused(wide, &jpeg);
+        let large = Head {
+            width: SIDE_MAX,
+            height: SIDE_MAX,
+            form: Form::default(),
+            ..good
+        };
+        assert_eq!(large.least_reduce(), 2);
         for (reduce, quality) in [(0, 80), (65, 80), (1, 0), (1, 101)] {
             let form = Form { reduce, quality };
             let ask = Ask {
@@ -472,7 +493,8 @@ mod tests {
     fn feed(bytes: &[u8]) {
         if let Ok(FromFeed::Picture(head, jpeg)) = FromFeed::decode(bytes) {
             let (width, height) = head.size();
-            assert!(width <= SIDE_MAX && height <= SIDE_MAX && jpeg.len() < bytes.len());
+            assert!(u64::from(width) * u64::from(height) <= PIXELS_MAX);
+            assert!(jpeg.len() < bytes.len());
         }
         if let Ok(opening) = Opening::decode(bytes) {
             assert!(opening.name.len() <= NAME_MAX);

@@ -7,10 +7,12 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use axum::serve::ListenerExt;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use mgn_fabric::{Address, Listener, Token};
 use mgn_wall::Wall;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, Semaphore};
 use tokio::time::{interval, MissedTickBehavior};
 
 use crate::board::Board;
@@ -20,6 +22,10 @@ use crate::web::{router, Web};
 
 /// How often it is looked whether a tile has been waited for long enough.
 const TICK: Duration = Duration::from_millis(100);
+/// Connections at once that ask for the page and its parts.
+const CONNECTIONS_MAX: usize = 128;
+/// How long a request may take to come.
+const REQUEST_TIME: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone)]
 pub struct ViewerOptions {
@@ -159,9 +165,7 @@ impl std::fmt::Debug for Viewer {
 
 async fn serve(listener: TcpListener, web: Arc<Web>, ended: oneshot::Receiver<()>) {
     let listener = match tokio::net::TcpListener::from_std(listener) {
-        Ok(listener) => listener.tap_io(|socket| {
-            let _ = socket.set_nodelay(true);
-        }),
+        Ok(listener) => listener,
         Err(error) => return tracing::error!("the page cannot be served: {error}"),
     };
     let mut clock = interval(TICK);
@@ -174,11 +178,38 @@ async fn serve(listener: TcpListener, web: Arc<Web>, ended: oneshot::Receiver<()
         }
     };
     tokio::select! {
-        served = axum::serve(listener, router(web)) => if let Err(error) = served {
-            tracing::error!("the page is served no more: {error}");
-        },
+        () = accept(listener, web) => {}
         () = ticking => {}
         _ = ended => {}
+    }
+}
+
+/// Serves whoever connects, so many at a time, each of whom must say in time what it wants.
+async fn accept(listener: tokio::net::TcpListener, web: Arc<Web>) {
+    let service = TowerToHyperService::new(router(web));
+    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    while let Ok(place) = room.clone().acquire_owned().await {
+        let socket = match listener.accept().await {
+            Ok((socket, _)) => socket,
+            Err(error) => {
+                // No descriptors or no memory: the browser keeps waiting in the queue.
+                tracing::warn!("cannot take a connection for the page: {error}");
+                tokio::time::sleep(TICK).await;
+                continue;
+            }
+        };
+        let _ = socket.set_nodelay(true);
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(REQUEST_TIME)
+            .serve_connection(TokioIo::new(socket), service.clone())
+            .with_upgrades();
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!("a connection for the page broke: {error}");
+            }
+            drop(place);
+        });
     }
 }
 

@@ -2,10 +2,14 @@
 
 mod support;
 
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
 use mgn_wall::{Fit, Rect, Tile, Wall};
 use serde_json::json;
 use support::browser::{Browser, Screenshot};
-use support::{viewer, Drawing, COLOURS};
+use support::{feed, parts, show_part, viewer, Drawing, COLOURS};
 
 /// 2 x 2 tiles with bezels between them.
 fn wall() -> Wall {
@@ -268,4 +272,105 @@ fn losses_are_shown_and_mended() {
     browser.open("about:blank");
     browser.open(url.split('#').next().unwrap());
     browser.until("document.querySelector('#state')?.textContent === 'Refused'");
+}
+
+#[test]
+fn a_window_is_shown_pixel_on_pixel_where_the_wall_wants_it_so() {
+    let Some(mut browser) = Browser::start(1000, 600) else {
+        return;
+    };
+    let rects = [Rect::new(0, 0, 200, 100), Rect::new(220, 0, 200, 100)];
+    let tile_at = |(n, rect): (usize, Rect)| Tile {
+        name: n.to_string(),
+        rect,
+    };
+    let viewer = viewer(
+        Wall {
+            name: "pixels".into(),
+            size: (420, 100),
+            fit: Fit::OneToOne,
+            tiles: rects.into_iter().enumerate().map(tile_at).collect(),
+        },
+        "pixels",
+    );
+    // The window ends in the middle of the second tile.
+    let mut feeds = [feed(&viewer, 0), feed(&viewer, 1)];
+    show_part(&mut feeds[0], COLOURS[0], rects[0], 1);
+    show_part(&mut feeds[1], COLOURS[1], Rect::new(220, 0, 100, 50), 1);
+    browser.open(viewer.url());
+    browser.until("document.querySelectorAll('.tile[data-frame][data-health=live]').length === 2");
+    let picture = browser.screenshot("pixels");
+    let first = place(&mut browser, &tile(0));
+    assert_like(colour(&picture, first, 0.95, 0.95), COLOURS[0]);
+    let second = place(&mut browser, &tile(1));
+    assert_like(colour(&picture, second, 0.02, 0.04), COLOURS[1]);
+    assert_like(colour(&picture, second, 0.48, 0.46), COLOURS[1]);
+    assert_like(colour(&picture, second, 0.52, 0.25), [0; 3]);
+    assert_like(colour(&picture, second, 0.25, 0.54), [0; 3]);
+    assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+}
+
+/// Passes connections on to the viewer until it is told to break them.
+struct Network {
+    place: String,
+    open: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl Network {
+    fn start(viewer: String) -> Network {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let place = listener.local_addr().unwrap().to_string();
+        let open: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
+        let all = open.clone();
+        thread::spawn(move || {
+            for near in listener.incoming().flatten() {
+                let Ok(far) = TcpStream::connect(&viewer) else {
+                    continue;
+                };
+                for (from, to) in [(&near, &far), (&far, &near)] {
+                    let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+                    thread::spawn(move || {
+                        let _ = std::io::copy(&mut from, &mut to);
+                        let _ = to.shutdown(Shutdown::Both);
+                    });
+                }
+                all.lock().unwrap().extend([near, far]);
+            }
+        });
+        Network { place, open }
+    }
+
+    fn cut(&self) {
+        for stream in self.open.lock().unwrap().drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+#[test]
+fn a_page_that_has_lost_the_viewer_connects_again() {
+    let Some(mut browser) = Browser::start(800, 600) else {
+        return;
+    };
+    let viewer = viewer(Wall::grid(2, 2).unwrap(), "again");
+    let _drawing = Drawing::start(&viewer, &[0, 1, 2, 3], (64, 48));
+    let (place, token) = parts(&viewer);
+    let network = Network::start(place);
+    browser.open(&format!("http://{}/#token={token}", network.place));
+    browser.until(ALL_SHOWN);
+    for _ in 0..2 {
+        browser.eval(
+            "window.states = []; new MutationObserver(() => states.push(document.querySelector('#state')\
+             .dataset.state)).observe(document.querySelector('#state'), {attributes: true}); 0",
+        );
+        network.cut();
+        browser.until("states.includes('lost') && states.at(-1) === 'live'");
+        let frame = "Number(document.querySelector('.tile').dataset.frame)";
+        let before = browser.eval(frame);
+        browser.until(&format!("{frame} > {before}"));
+    }
+    // Also when the page is loaded anew, now without the token in its address.
+    browser.open("about:blank");
+    browser.open(&format!("http://{}/", network.place));
+    browser.until(ALL_SHOWN);
 }

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use mgn_viewer::{Feed, FeedOptions, Viewer, ViewerOptions};
-use mgn_wall::Wall;
+use mgn_wall::{Rect, Wall};
 use support::{
     feed, open, parts, show, show_pixels, unique, viewer, Drawing, Shown, Watcher, COLOURS,
     PROTOCOL, TIMEOUT,
@@ -145,7 +145,7 @@ fn a_watcher_that_reads_nothing_holds_up_nobody() {
     };
     let pixels: Vec<u8> = (0..512 * 512 * 4).map(noise).collect();
     for frame in 1..30 {
-        show_pixels(&mut feed, &pixels, (512, 512), frame);
+        show_pixels(&mut feed, &pixels, Rect::new(0, 0, 512, 512), frame);
         while watcher.take()[0].frame < frame {}
     }
     // It gets what was under way for it, and no more.

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use mgn_present::{Picture, Target};
 use mgn_viewer::{Counters, Feed, FeedOptions, Viewer, ViewerOptions};
-use mgn_wall::Wall;
+use mgn_wall::{Rect, Wall};
 use tungstenite::client::IntoClientRequest;
 use tungstenite::{Message, WebSocket};
 
@@ -48,20 +48,25 @@ pub fn feed(viewer: &Viewer, tile: u16) -> Feed {
     })
 }
 
-/// A picture of one colour in which the first pixels of a row say nothing.
+/// Shows a picture of one colour.
 pub fn show(feed: &mut Feed, colour: [u8; 3], (width, height): (u32, u32), frame: u64) {
-    let pixel = [colour[0], colour[1], colour[2], 0];
-    let pixels = pixel.repeat((width * height) as usize);
-    show_pixels(feed, &pixels, (width, height), frame);
+    show_part(feed, colour, Rect::new(0, 0, width, height), frame);
 }
 
-pub fn show_pixels(feed: &mut Feed, pixels: &Vec<u8>, (width, height): (u32, u32), frame: u64) {
+/// Shows a rectangle of the window in one colour.
+pub fn show_part(feed: &mut Feed, colour: [u8; 3], part: Rect, frame: u64) {
+    let pixel = [colour[0], colour[1], colour[2], 0];
+    let pixels = pixel.repeat(part.area() as usize);
+    show_pixels(feed, &pixels, part, frame);
+}
+
+pub fn show_pixels(feed: &mut Feed, pixels: &Vec<u8>, part: Rect, frame: u64) {
     let picture = Picture {
-        x: 0,
-        y: 0,
-        width,
-        height,
-        stride: width * 4,
+        x: part.x,
+        y: part.y,
+        width: part.width,
+        height: part.height,
+        stride: part.width * 4,
         pixels,
         segment: None,
         surface: 1,
