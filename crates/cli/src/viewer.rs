@@ -10,11 +10,10 @@ use crate::say;
 pub fn serve(args: Viewer) -> anyhow::Result<()> {
     let token = args.token_file.as_deref().map(Token::read).transpose()?;
     let viewer = mgn_viewer::Viewer::start(ViewerOptions {
-        wall: args.wall,
         listen: args.listen,
-        feeds: args.feeds,
         token,
         names: args.name,
+        ..ViewerOptions::new(args.wall, args.feeds)
     })?;
     say(&format!("{}\n", viewer.url()))?;
     tracing::info!("pictures come in at {}", viewer.feeds());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mgn_wall::Wall;
 use serde::{Deserialize, Serialize};
@@ -87,12 +87,12 @@ impl PartialEq for Rates {
 }
 
 impl Board {
-    pub fn new(wall: Wall) -> Board {
+    pub fn new(wall: Wall, patience: Duration) -> Board {
         let tiles = wall.tiles.len();
         Board {
             wall,
             state: Mutex::new(State {
-                rounds: Rounds::new(tiles),
+                rounds: Rounds::new(tiles, patience),
                 feeds: (0..tiles).map(|_| None).collect(),
                 watchers: BTreeMap::new(),
                 next: 1,

@@ -1,18 +1,15 @@
 //! Which frame every tile should show next, so that all of a wall change together. No I/O.
 //!
 //! In a *round* every feed that is looked at is asked for one frame, a little ahead of the newest
-//! that any has seen. When all have answered with that frame, the pictures are shown. A feed that
-//! had passed the frame already answers with a later one; then all are asked again, further ahead.
+//! that any has seen. When all have answered with that frame, the pictures are shown. A feed where
+//! no more frames come answers with its newest, and is waited for if others are further. One that had
+//! passed the frame already answers with a later one; then all are asked again, further ahead.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::message::{Ask, Form, Head};
 
-/// How long the others wait for a tile.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// How often all are asked again before tiles of different frames are shown together.
-const TRIES: u32 = 4;
 /// Of frames to ask ahead.
 const MARGIN_MAX: u64 = 63;
 /// After so many rounds that went well, a smaller margin is tried.
@@ -43,6 +40,9 @@ pub enum Health {
 #[derive(Debug)]
 pub struct Rounds {
     tiles: Vec<Tile>,
+    /// How long the others wait for a tile, and how long tiles of different frames are not shown
+    /// together.
+    patience: Duration,
     round: Option<Round>,
     version: u64,
     margin: u64,
@@ -61,21 +61,24 @@ struct Tile {
     /// What its feed was asked last, until it answers.
     asked: Option<Ask>,
     pending: Option<Shown>,
+    /// The frame that it answered with in this round when others were further.
+    behind: u64,
     shown: Option<Shown>,
 }
 
 #[derive(Debug)]
 struct Round {
     frame: u64,
-    tries: u32,
-    /// When the first answer came.
+    /// When the first answer came, and the first since all were asked again.
+    began: Option<Instant>,
     since: Option<Instant>,
 }
 
 impl Rounds {
-    pub fn new(tiles: usize) -> Rounds {
+    pub fn new(tiles: usize, patience: Duration) -> Rounds {
         Rounds {
             tiles: (0..tiles).map(|_| Tile::default()).collect(),
+            patience,
             round: None,
             version: 0,
             margin: 1,
@@ -155,7 +158,7 @@ impl Rounds {
         if self.round.is_none() && ready {
             self.round = Some(Round {
                 frame: self.ahead(),
-                tries: 0,
+                began: None,
                 since: None,
             });
         }
@@ -168,7 +171,7 @@ impl Rounds {
                 continue;
             };
             let same = tile.shown.as_ref().filter(|shown| shown.head.form == form);
-            let have = same.map_or(0, |shown| shown.head.frame);
+            let have = same.map_or(0, |shown| shown.head.frame).max(tile.behind);
             let ask = Ask { frame, have, form };
             // Who has not answered for long is not asked more and more.
             if tile.asked != Some(ask) && !(tile.late && tile.asked.is_some()) {
@@ -197,28 +200,41 @@ impl Rounds {
         let Some(round) = &mut self.round else {
             return;
         };
-        let over = now.duration_since(*round.since.get_or_insert(now)) >= PATIENCE;
-        if !agreed && !over && !answered {
+        let began = *round.began.get_or_insert(now);
+        let since = *round.since.get_or_insert(now);
+        let over = |since| now.duration_since(since) >= self.patience;
+        if !agreed && !answered && !over(since) {
             return;
         }
         if agreed {
-            self.streak += u32::from(round.tries == 0);
+            self.streak += u32::from(began == since);
             if self.streak >= STREAK {
                 (self.streak, self.margin) = (0, self.margin.saturating_sub(1));
             }
-        } else if answered && round.tries < TRIES {
+        } else if answered && !over(began) {
+            let behind = self.tiles.iter_mut().filter(|tile| tile.is_behind(frame));
+            let behind: Vec<&mut Tile> = behind.collect();
+            if behind.iter().all(|tile| tile.newest <= frame) {
+                round.frame = frame;
+                for tile in behind {
+                    let earlier = tile.pending.take();
+                    tile.behind = earlier.map_or(0, |picture| picture.head.frame);
+                }
+                return;
+            }
             self.streak = 0;
             let further = (self.margin * 2 + 1).min(MARGIN_MAX);
             round.frame = ahead + (further - self.margin);
+            round.since = None;
             self.margin = further;
-            round.tries += 1;
             for tile in &mut self.tiles {
-                tile.pending = None;
+                (tile.pending, tile.behind) = (None, 0);
             }
             return;
         }
         self.round = None;
         for tile in &mut self.tiles {
+            tile.behind = 0;
             if let Some(picture) = tile.pending.take() {
                 self.version += 1;
                 tile.shown = Some(Shown {
@@ -240,7 +256,7 @@ impl Rounds {
     fn start_over(&mut self) {
         self.round = None;
         for tile in &mut self.tiles {
-            tile.pending = None;
+            (tile.pending, tile.behind) = (None, 0);
         }
     }
 }
@@ -256,6 +272,12 @@ impl Tile {
         self.newest > 0 && !self.late
     }
 
+    /// It has answered with a frame before `frame`.
+    fn is_behind(&self, frame: u64) -> bool {
+        let picture = self.pending.as_ref();
+        picture.is_some_and(|picture| picture.head.frame < frame)
+    }
+
     /// Which it would show if the round ended now.
     fn frame(&self) -> Option<u64> {
         let picture = self.pending.as_ref().or(self.shown.as_ref());
@@ -267,13 +289,14 @@ impl Tile {
 mod tests {
     use super::*;
 
+    const PATIENCE: Duration = Duration::from_secs(1);
     const FORM: Form = Form {
         reduce: 2,
         quality: 80,
     };
 
     fn wall(tiles: usize) -> Rounds {
-        let mut rounds = Rounds::new(tiles);
+        let mut rounds = Rounds::new(tiles, PATIENCE);
         for tile in 0..tiles {
             rounds.join(tile);
             rounds.seen(tile, 1);
@@ -319,26 +342,57 @@ mod tests {
 
     #[test]
     fn feeds_that_have_passed_a_frame_are_asked_further_ahead() {
-        let (mut rounds, now) = (wall(2), Instant::now());
+        let (mut rounds, mut now) = (wall(2), Instant::now());
         rounds.advance(now, true);
         answer(&mut rounds, 0, 2);
         answer(&mut rounds, 1, 9);
+        rounds.seen(0, 10);
         let asks = rounds.advance(now, true);
         assert_eq!(frames(&rounds), [0, 0]);
         assert_eq!(asks.len(), 2);
-        assert!(asks.iter().all(|(_, ask)| ask.frame == 13), "{asks:?}");
+        assert!(asks.iter().all(|(_, ask)| ask.frame == 14), "{asks:?}");
         for tile in [0, 1] {
-            answer(&mut rounds, tile, 13);
+            answer(&mut rounds, tile, 14);
         }
         rounds.advance(now, true);
-        assert_eq!(frames(&rounds), [13, 13]);
+        assert_eq!(frames(&rounds), [14, 14]);
         // Those that never agree are shown as they are.
-        for _ in 0..=TRIES {
-            answer(&mut rounds, 0, 20);
-            answer(&mut rounds, 1, 21);
+        rounds.advance(now, true);
+        for frame in [20, 30] {
+            assert_eq!(frames(&rounds), [14, 14]);
+            answer(&mut rounds, 0, frame);
+            answer(&mut rounds, 1, frame + 1);
+            rounds.seen(0, frame + 2);
             rounds.advance(now, true);
+            now += PATIENCE;
         }
-        assert_eq!(frames(&rounds), [20, 21]);
+        assert_eq!(frames(&rounds), [30, 31]);
+    }
+
+    #[test]
+    fn a_feed_that_is_behind_is_waited_for() {
+        let (mut rounds, mut now) = (wall(2), Instant::now());
+        rounds.advance(now, true);
+        // Both draw slowly, and one of them had not drawn the second frame when it was asked.
+        answer(&mut rounds, 0, 2);
+        answer(&mut rounds, 1, 1);
+        let asks = rounds.advance(now, true);
+        assert_eq!(frames(&rounds), [0, 0]);
+        assert_eq!(asks.len(), 1, "only who is behind is asked");
+        let (tile, ask) = asks[0];
+        assert_eq!((tile, ask.frame, ask.have), (1, 2, 1));
+        answer(&mut rounds, 1, 2);
+        rounds.advance(now, true);
+        assert_eq!(frames(&rounds), [2, 2]);
+
+        rounds.advance(now, true);
+        answer(&mut rounds, 0, 3);
+        answer(&mut rounds, 1, 2);
+        rounds.advance(now, true);
+        now += PATIENCE;
+        rounds.advance(now, true);
+        assert_eq!(frames(&rounds), [3, 2]);
+        assert_eq!(rounds.health(1), Health::Late);
     }
 
     #[test]
@@ -364,7 +418,8 @@ mod tests {
         }
         let asks = rounds.advance(now, true);
         assert_eq!(rounds.health(1), Health::Live);
-        assert_eq!(asks.len(), 3, "it is one of them again");
+        assert_eq!(asks.len(), 1, "it is one of them again");
+        assert_eq!((asks[0].0, asks[0].1.frame), (1, 6));
     }
 
     #[test]

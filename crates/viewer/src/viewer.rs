@@ -38,6 +38,26 @@ pub struct ViewerOptions {
     pub token: Option<Token>,
     /// Names of this machine, beside its host name, by which browsers may call it.
     pub names: Vec<String>,
+    /// How long tiles wait for one of theirs that is late, before they are shown without it.
+    pub patience: Duration,
+}
+
+impl ViewerOptions {
+    /// The page on loopback, at any port, and a second's patience.
+    pub fn new(wall: Wall, feeds: Address) -> ViewerOptions {
+        ViewerOptions {
+            wall,
+            listen: Address::Tcp {
+                host: "127.0.0.1".into(),
+                port: 0,
+                tls: false,
+            },
+            feeds,
+            token: None,
+            names: Vec::new(),
+            patience: Duration::from_secs(1),
+        }
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -91,7 +111,7 @@ impl Viewer {
 
         let door = Listener::bind(&options.feeds, options.token)?;
         let feeds = door.address().clone();
-        let board = Arc::new(Board::new(options.wall));
+        let board = Arc::new(Board::new(options.wall, options.patience));
         let stop = Arc::new(AtomicBool::new(false));
         let mut names: Vec<String> = options.names;
         names.extend([own_name, host.clone()]);

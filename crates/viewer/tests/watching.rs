@@ -8,8 +8,8 @@ use std::net::TcpStream;
 use mgn_viewer::{Feed, FeedOptions, Viewer, ViewerOptions};
 use mgn_wall::{Rect, Wall};
 use support::{
-    feed, open, parts, show, show_pixels, unique, viewer, Drawing, Shown, Watcher, COLOURS,
-    PROTOCOL, TIMEOUT,
+    feed, open, options, parts, show, show_pixels, unique, viewer, Drawing, Shown, Watcher,
+    COLOURS, PROTOCOL, TIMEOUT,
 };
 use tungstenite::Message;
 
@@ -241,11 +241,8 @@ fn assets_are_served_to_their_own_page_only() {
 fn feeds_by_tcp_need_the_token() {
     let token = mgn_fabric::Token::generate();
     let viewer = Viewer::start(ViewerOptions {
-        wall: Wall::grid(2, 1).unwrap(),
-        listen: "tcp:127.0.0.1:0".parse().unwrap(),
-        feeds: "tcp:127.0.0.1:0".parse().unwrap(),
         token: Some(token.clone()),
-        names: Vec::new(),
+        ..options(Wall::grid(2, 1).unwrap(), "tcp:127.0.0.1:0")
     })
     .unwrap();
     let feed = |tile, token| {
@@ -329,14 +326,7 @@ fn a_feed_finds_a_viewer_that_comes_later() {
     });
     show(&mut feed, COLOURS[2], (16, 16), 1);
     for _ in 0..2 {
-        let viewer = Viewer::start(ViewerOptions {
-            wall: Wall::grid(1, 1).unwrap(),
-            listen: "tcp:127.0.0.1:0".parse().unwrap(),
-            feeds: address.parse().unwrap(),
-            token: None,
-            names: Vec::new(),
-        })
-        .unwrap();
+        let viewer = Viewer::start(options(Wall::grid(1, 1).unwrap(), &address)).unwrap();
         let mut watcher = Watcher::connect(&viewer);
         watcher.look(&[16]);
         assert!(is_like(pixel(&watcher.take()[0]), COLOURS[2]));

@@ -28,15 +28,16 @@ pub fn unique(name: &str) -> String {
     format!("unix:@mgn-viewer-{}-{name}-{n}", std::process::id())
 }
 
+/// A busy machine is not to be taken for a late tile.
+pub fn options(wall: Wall, feeds: &str) -> ViewerOptions {
+    ViewerOptions {
+        patience: TIMEOUT,
+        ..ViewerOptions::new(wall, feeds.parse().unwrap())
+    }
+}
+
 pub fn viewer(wall: Wall, name: &str) -> Viewer {
-    Viewer::start(ViewerOptions {
-        wall,
-        listen: "tcp:127.0.0.1:0".parse().unwrap(),
-        feeds: unique(name).parse().unwrap(),
-        token: None,
-        names: Vec::new(),
-    })
-    .unwrap()
+    Viewer::start(options(wall, &unique(name))).unwrap()
 }
 
 pub fn feed(viewer: &Viewer, tile: u16) -> Feed {
