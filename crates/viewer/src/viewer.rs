@@ -40,10 +40,12 @@ pub struct ViewerOptions {
     pub names: Vec<String>,
     /// How long tiles wait for one of theirs that is late, before they are shown without it.
     pub patience: Duration,
+    /// How long a page may take for pictures before it is sent away.
+    pub page_patience: Duration,
 }
 
 impl ViewerOptions {
-    /// The page on loopback, at any port, and a second's patience.
+    /// The page on loopback, at any port; a second for tiles, and 15 for pages.
     pub fn new(wall: Wall, feeds: Address) -> ViewerOptions {
         ViewerOptions {
             wall,
@@ -56,6 +58,7 @@ impl ViewerOptions {
             token: None,
             names: Vec::new(),
             patience: Duration::from_secs(1),
+            page_patience: Duration::from_secs(15),
         }
     }
 }
@@ -118,7 +121,12 @@ impl Viewer {
         for name in &mut names {
             name.make_ascii_lowercase();
         }
-        let web = Arc::new(Web::new(board.clone(), secret, names));
+        let web = Arc::new(Web::new(
+            board.clone(),
+            secret,
+            names,
+            options.page_patience,
+        ));
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()

@@ -9,13 +9,13 @@ use tokio::time::{interval, timeout, MissedTickBehavior};
 
 use crate::board::{Board, Report, View};
 
-/// How long a page may take for what it is sent.
-const PATIENCE: Duration = Duration::from_secs(15);
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// What a page is told why it is sent away (RFC 6455 leaves these codes to applications).
 const WRONG_TOKEN: u16 = 4001;
 const TOO_SLOW: u16 = 4002;
 const NONSENSE: u16 = 4003;
+/// How long it may take to hear that.
+const GOODBYE: Duration = Duration::from_secs(5);
 
 /// What a page says.
 #[derive(Deserialize)]
@@ -34,14 +34,15 @@ enum ToPage<'a> {
     Tiles(&'a [Report]),
 }
 
-/// Serves a page until it goes.
-pub async fn attend(mut socket: WebSocket, board: &Board) {
+/// Serves a page until it goes, or takes longer than `patience` for what it is sent.
+pub async fn attend(socket: WebSocket, board: &Board, patience: Duration) {
     let (number, changed) = board.watch();
-    let end = serve(&mut socket, board, number, changed).await;
+    let mut page = Page { socket, patience };
+    let end = serve(&mut page, board, number, changed).await;
     board.unwatch(number);
     if let Err((code, why)) = end {
         tracing::info!("a page was sent away: {why}");
-        close(socket, code, why).await;
+        close(page.socket, code, why).await;
     }
 }
 
@@ -51,15 +52,20 @@ pub async fn refuse(socket: WebSocket) {
     close(socket, WRONG_TOKEN, "the token is wrong").await;
 }
 
+struct Page {
+    socket: WebSocket,
+    patience: Duration,
+}
+
 type End = Result<(), (u16, &'static str)>;
 
 async fn serve(
-    socket: &mut WebSocket,
+    page: &mut Page,
     board: &Board,
     number: u64,
     mut changed: tokio::sync::watch::Receiver<()>,
 ) -> End {
-    tell(socket, &ToPage::Wall(&board.wall)).await?;
+    page.tell(&ToPage::Wall(&board.wall)).await?;
     let mut told: Vec<Report> = Vec::new();
     let mut clock = interval(REPORT_EVERY);
     clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -67,7 +73,7 @@ async fn serve(
     loop {
         let mut due = false;
         tokio::select! {
-            said = next(socket) => match said {
+            said = page.next() => match said {
                 None => return Ok(()),
                 Some(Ok(FromPage::View(view))) => {
                     board.look(number, view).map_err(|why| (NONSENSE, why.0))?;
@@ -82,43 +88,45 @@ async fn serve(
             _ = clock.tick() => due = true,
         }
         if let Some(pictures) = board.next(number) {
-            send(socket, Message::Binary(pictures.into())).await?;
+            page.send(Message::Binary(pictures.into())).await?;
         }
         if !board.owes(number) {
             drew = Instant::now();
-        } else if drew.elapsed() > PATIENCE {
+        } else if drew.elapsed() > page.patience {
             return Err((TOO_SLOW, "the page has drawn nothing for long"));
         }
         let report = board.report();
         if due || report != told {
-            tell(socket, &ToPage::Tiles(&report)).await?;
+            page.tell(&ToPage::Tiles(&report)).await?;
             told = report;
         }
     }
 }
 
-/// What the page says next; None when it has gone.
-async fn next(socket: &mut WebSocket) -> Option<Result<FromPage, ()>> {
-    loop {
-        match socket.recv().await?.ok()? {
-            Message::Text(text) => return Some(serde_json::from_str(&text).map_err(|_| ())),
-            Message::Binary(_) => return Some(Err(())),
-            Message::Close(_) => return None,
-            Message::Ping(_) | Message::Pong(_) => {}
+impl Page {
+    /// What the page says next; None when it has gone.
+    async fn next(&mut self) -> Option<Result<FromPage, ()>> {
+        loop {
+            match self.socket.recv().await?.ok()? {
+                Message::Text(text) => return Some(serde_json::from_str(&text).map_err(|_| ())),
+                Message::Binary(_) => return Some(Err(())),
+                Message::Close(_) => return None,
+                Message::Ping(_) | Message::Pong(_) => {}
+            }
         }
     }
-}
 
-async fn tell(socket: &mut WebSocket, what: &ToPage<'_>) -> End {
-    let text = serde_json::to_string(what).expect("it has a serialised form");
-    send(socket, Message::Text(text.into())).await
-}
+    async fn tell(&mut self, what: &ToPage<'_>) -> End {
+        let text = serde_json::to_string(what).expect("it has a serialised form");
+        self.send(Message::Text(text.into())).await
+    }
 
-async fn send(socket: &mut WebSocket, message: Message) -> End {
-    match timeout(PATIENCE, socket.send(message)).await {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(_)) => Err((TOO_SLOW, "the page has gone")),
-        Err(_) => Err((TOO_SLOW, "the page reads nothing")),
+    async fn send(&mut self, message: Message) -> End {
+        match timeout(self.patience, self.socket.send(message)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err((TOO_SLOW, "the page has gone")),
+            Err(_) => Err((TOO_SLOW, "the page reads nothing")),
+        }
     }
 }
 
@@ -127,5 +135,5 @@ async fn close(mut socket: WebSocket, code: u16, why: &'static str) {
         code,
         reason: why.into(),
     };
-    let _ = timeout(PATIENCE, socket.send(Message::Close(Some(frame)))).await;
+    let _ = timeout(GOODBYE, socket.send(Message::Close(Some(frame)))).await;
 }

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{Request, State, WebSocketUpgrade};
 use axum::http::header::{self, HeaderMap, HeaderValue};
@@ -62,15 +63,18 @@ pub struct Web {
     pub secret: Secret,
     /// Names by which this machine may be called, in lower case.
     pub names: Vec<String>,
+    /// How long a page may take for pictures.
+    pub patience: Duration,
     pub pages: Arc<Semaphore>,
 }
 
 impl Web {
-    pub fn new(board: Arc<Board>, secret: Secret, names: Vec<String>) -> Web {
+    pub fn new(board: Arc<Board>, secret: Secret, names: Vec<String>, patience: Duration) -> Web {
         Web {
             board,
             secret,
             names,
+            patience,
             pages: Arc::new(Semaphore::new(PAGES_MAX)),
         }
     }
@@ -136,7 +140,7 @@ async fn watch(
         .max_frame_size(SAID_MAX)
         .on_upgrade(move |socket| async move {
             match shown {
-                true => watcher::attend(socket, &web.board).await,
+                true => watcher::attend(socket, &web.board, web.patience).await,
                 false => watcher::refuse(socket).await,
             }
             drop(page);

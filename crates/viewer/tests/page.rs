@@ -246,7 +246,10 @@ fn losses_are_shown_and_mended() {
     assert!((mural[2] / mural[3] - 4.0 / 3.0).abs() < 0.02, "{mural:?}");
     drop(drawing);
     let some = Drawing::start(&first, &[0, 1, 3], (320, 240));
-    browser.until("document.querySelectorAll('.tile[data-health=live]').length === 3");
+    browser.until(
+        "document.querySelectorAll('.tile')[2].dataset.health === 'lost' && \
+         document.querySelectorAll('.tile[data-health=live]').length === 3",
+    );
     let label = "document.querySelectorAll('.tile')[2].innerText";
     assert_eq!(browser.eval(label), "0,1: server lost");
     let picture = browser.screenshot("lost");

@@ -4,6 +4,7 @@ mod support;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 
 use mgn_viewer::{Feed, FeedOptions, Viewer, ViewerOptions};
 use mgn_wall::{Rect, Wall};
@@ -158,6 +159,24 @@ fn a_watcher_that_reads_nothing_holds_up_nobody() {
         got += 1;
     }
     assert!(got <= 5, "{got}");
+}
+
+#[test]
+fn a_watcher_that_never_draws_is_sent_away() {
+    let viewer = Viewer::start(ViewerOptions {
+        page_patience: Duration::from_millis(10),
+        ..options(Wall::grid(1, 1).unwrap(), &unique("asleep"))
+    })
+    .unwrap();
+    let _drawing = Drawing::start(&viewer, &[0], (16, 16));
+    let mut watcher = Watcher::connect(&viewer);
+    watcher.look(&[16]);
+    let why = loop {
+        if let Message::Close(why) = watcher.socket.read().unwrap() {
+            break why.unwrap();
+        }
+    };
+    assert_eq!(u16::from(why.code), 4002);
 }
 
 #[test]

@@ -28,10 +28,11 @@ pub fn unique(name: &str) -> String {
     format!("unix:@mgn-viewer-{}-{name}-{n}", std::process::id())
 }
 
-/// A busy machine is not to be taken for a late tile.
+/// A busy machine is not to be taken for a late tile, nor for a page that does not draw.
 pub fn options(wall: Wall, feeds: &str) -> ViewerOptions {
     ViewerOptions {
         patience: TIMEOUT,
+        page_patience: TIMEOUT,
         ..ViewerOptions::new(wall, feeds.parse().unwrap())
     }
 }
