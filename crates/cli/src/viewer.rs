@@ -2,7 +2,7 @@
 
 use mgn_fabric::Token;
 use mgn_viewer::ViewerOptions;
-use mgn_wall::Wall;
+use mgn_wall::{Wall, WallError};
 
 use crate::args::Viewer;
 use crate::say;
@@ -21,11 +21,11 @@ pub fn serve(args: Viewer) -> anyhow::Result<()> {
     anyhow::bail!("the viewer has ended")
 }
 
-/// A grid, or what a file describes.
+/// A grid, a wall in JSON, or what a file describes.
 pub fn wall(text: &str) -> Result<Wall, String> {
     let grid = match text.parse() {
-        Ok(wall) => return Ok(wall),
-        Err(error) => error,
+        Err(error @ WallError::Grid(_)) => error,
+        known => return known.map_err(|error| error.to_string()),
     };
     match std::fs::read_to_string(text) {
         Ok(json) => Wall::from_json(&json).map_err(|why| format!("{text}: {why}")),

@@ -93,13 +93,12 @@ function tellView() {
   tell({ view: { widths: wall.widths(), quality: saving ? 50 : wall.isClose() ? 92 : 80 } });
 }
 
-// version:u64  pictures:u32  (tile:u32  x:u32  y:u32  width:u32  height:u32  frame:u64  bytes:u32  jpeg)*
+// pictures:u32  (tile:u32  x:u32  y:u32  width:u32  height:u32  frame:u64  bytes:u32  jpeg)*
 async function show(from, data) {
   const bytes = new DataView(data);
-  const version = Number(bytes.getBigUint64(0, true));
   const pictures = [];
-  let at = 12;
-  for (let left = bytes.getUint32(8, true); left > 0; left -= 1) {
+  let at = 4;
+  for (let left = bytes.getUint32(0, true); left > 0; left -= 1) {
     const [tile, x, y, width, height] = [0, 4, 8, 12, 16].map((offset) => bytes.getUint32(at + offset, true));
     const frame = Number(bytes.getBigUint64(at + 20, true));
     const length = bytes.getUint32(at + 28, true);
@@ -115,7 +114,7 @@ async function show(from, data) {
     wall.show(sound);
     panel.count(data.byteLength);
   }
-  if (from.readyState === WebSocket.OPEN) from.send(JSON.stringify({ taken: version }));
+  if (from.readyState === WebSocket.OPEN) from.send(JSON.stringify("taken"));
 }
 
 function toggleFigures() {

@@ -72,17 +72,17 @@ pub struct View {
 }
 
 /// What the page is told of a tile.
-#[derive(Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct Report {
     health: Health,
     server: Option<String>,
     rates: Option<Rates>,
 }
 
-impl PartialEq for Rates {
-    /// Rates change all the time; what is told at once is everything else.
-    fn eq(&self, _: &Rates) -> bool {
-        true
+impl Report {
+    /// What is told at once when it changes.
+    pub fn news(&self) -> (Health, Option<&str>) {
+        (self.health, self.server.as_deref())
     }
 }
 
@@ -238,7 +238,7 @@ impl Board {
     /// The pictures that are new to a watcher, if it has room for them:
     ///
     /// ```text
-    /// version:u64  pictures:u32  (tile:u32  x:u32  y:u32  width:u32  height:u32  frame:u64  bytes:u32  jpeg)*
+    /// pictures:u32  (tile:u32  x:u32  y:u32  width:u32  height:u32  frame:u64  bytes:u32  jpeg)*
     /// ```
     pub fn next(&self, watcher: u64) -> Option<Vec<u8>> {
         let mut guard = self.lock();
@@ -248,8 +248,7 @@ impl Board {
             return None;
         }
         watcher.offered = state.rounds.version();
-        let mut bytes = state.rounds.version().to_le_bytes().to_vec();
-        bytes.extend([0; 4]);
+        let mut bytes = vec![0; 4];
         let mut pictures = 0u32;
         for (tile, given) in watcher.given.iter_mut().enumerate() {
             let shown = state
@@ -274,7 +273,7 @@ impl Board {
             *given = shown.version;
             pictures += 1;
         }
-        bytes[8..12].copy_from_slice(&pictures.to_le_bytes());
+        bytes[..4].copy_from_slice(&pictures.to_le_bytes());
         watcher.under_way += u32::from(pictures > 0);
         self.advance(guard);
         (pictures > 0).then_some(bytes)

@@ -22,8 +22,8 @@ const GOODBYE: Duration = Duration::from_secs(5);
 #[serde(rename_all = "lowercase")]
 enum FromPage {
     View(View),
-    /// The version of the pictures that it has drawn.
-    Taken(#[allow(dead_code)] u64),
+    /// It has drawn what came first of that which it has not said this of.
+    Taken,
 }
 
 /// What a page is told beside pictures.
@@ -78,7 +78,7 @@ async fn serve(
                 Some(Ok(FromPage::View(view))) => {
                     board.look(number, view).map_err(|why| (NONSENSE, why.0))?;
                 }
-                Some(Ok(FromPage::Taken(_))) => {
+                Some(Ok(FromPage::Taken)) => {
                     drew = Instant::now();
                     board.taken(number);
                 }
@@ -96,7 +96,8 @@ async fn serve(
             return Err((TOO_SLOW, "the page has drawn nothing for long"));
         }
         let report = board.report();
-        if due || report != told {
+        let news = report.iter().map(Report::news);
+        if due || news.ne(told.iter().map(Report::news)) {
             page.tell(&ToPage::Tiles(&report)).await?;
             told = report;
         }

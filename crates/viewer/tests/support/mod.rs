@@ -177,7 +177,7 @@ impl Watcher {
     }
 
     /// The next pictures, which are not said to have been taken.
-    pub fn next(&mut self) -> (u64, Vec<Shown>) {
+    pub fn next(&mut self) -> Vec<Shown> {
         loop {
             if let Message::Binary(bytes) = self.socket.read().unwrap() {
                 return decode(&bytes);
@@ -185,14 +185,13 @@ impl Watcher {
         }
     }
 
-    pub fn taken(&mut self, version: u64) {
-        let said = format!("{{\"taken\":{version}}}");
-        self.socket.send(Message::text(said)).unwrap();
+    pub fn taken(&mut self) {
+        self.socket.send(Message::text("\"taken\"")).unwrap();
     }
 
     pub fn take(&mut self) -> Vec<Shown> {
-        let (version, shown) = self.next();
-        self.taken(version);
+        let shown = self.next();
+        self.taken();
         shown
     }
 
@@ -206,18 +205,18 @@ impl Watcher {
                         return said;
                     }
                 }
-                Message::Binary(bytes) => self.taken(decode(&bytes).0),
+                Message::Binary(_) => self.taken(),
                 _ => {}
             }
         }
     }
 }
 
-fn decode(bytes: &[u8]) -> (u64, Vec<Shown>) {
+fn decode(bytes: &[u8]) -> Vec<Shown> {
     let u32_at = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let u64_at = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
-    let mut at = 12;
-    let pictures = (0..u32_at(8)).map(|_| {
+    let mut at = 4;
+    let pictures = (0..u32_at(0)).map(|_| {
         let length = u32_at(at + 28) as usize;
         let shown = Shown {
             tile: u32_at(at) as usize,
@@ -230,5 +229,5 @@ fn decode(bytes: &[u8]) -> (u64, Vec<Shown>) {
     });
     let pictures = pictures.collect();
     assert_eq!(at, bytes.len());
-    (u64_at(0), pictures)
+    pictures
 }
