@@ -27,7 +27,7 @@ export class Panel {
 
   setWall(wall) {
     this.rows = wall.tiles.map((tile) => {
-      const row = this.body.ownerDocument.createElement("tr");
+      const row = document.createElement("tr");
       const head = document.createElement("th");
       head.scope = "row";
       const server = document.createElement("small");

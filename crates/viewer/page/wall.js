@@ -122,10 +122,9 @@ export class WallView {
   /** Moves by shares of the stage. */
   pan(dx, dy) {
     const [width, height] = this.room();
-    const { scale } = this.target ?? this.view;
-    const from = this.target ?? this.view;
+    const { x, y, scale } = this.target ?? this.view;
     this.whole = false;
-    this.go({ x: from.x + (dx * width) / scale, y: from.y + (dy * height) / scale, scale }, true);
+    this.go({ x: x + (dx * width) / scale, y: y + (dy * height) / scale, scale }, true);
   }
 
   // What follows is for this class alone.

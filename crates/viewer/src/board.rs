@@ -126,6 +126,7 @@ impl Board {
         }
         state.rounds.join(tile);
         self.advance(state);
+        self.changed.send_replace(());
         Ok(number)
     }
 
@@ -138,6 +139,7 @@ impl Board {
         {
             state.rounds.leave(tile);
             self.advance(state);
+            self.changed.send_replace(());
         }
     }
 

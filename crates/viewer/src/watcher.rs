@@ -22,7 +22,7 @@ const GOODBYE: Duration = Duration::from_secs(5);
 #[serde(rename_all = "lowercase")]
 enum FromPage {
     View(View),
-    /// It has drawn what came first of that which it has not said this of.
+    /// It has drawn one more of the messages with pictures.
     Taken,
 }
 
