@@ -240,10 +240,17 @@ impl Browser {
 }
 
 impl Drop for Browser {
+    /// Its helpers end a little later than Chromium itself, and write until then.
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
-        let _ = std::fs::remove_dir_all(&self.folder);
+        for _ in 0..200 {
+            thread::sleep(Duration::from_millis(10));
+            let _ = std::fs::remove_dir_all(&self.folder);
+            if !self.folder.exists() {
+                return;
+            }
+        }
     }
 }
 
