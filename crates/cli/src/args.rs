@@ -1,5 +1,7 @@
 //! The command line. Help, man pages and completions all come from here.
 
+mod mothership;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -7,6 +9,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use mgn_fabric::{Address, Transport};
 use mgn_verify::Input;
 use mgn_wall::Wall;
+
+pub use mothership::Config;
 
 /// Run OpenGL programs whose rendering is done by another process, here or on another machine.
 #[derive(Debug, Parser)]
@@ -25,6 +29,9 @@ pub enum Command {
     Replay(Replay),
     Info(Info),
     Tune(Tune),
+    /// Check and show what a wall is made of
+    #[command(subcommand)]
+    Config(Config),
     /// Make the secrets that servers and programs prove to each other over TCP
     #[command(subcommand)]
     Token(Token),

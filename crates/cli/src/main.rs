@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod config;
 mod generated;
 mod gl;
 mod info;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Command::Viewer(viewer) => viewer::serve(viewer),
         Command::Tune(tune) => tune::tune(tune),
         Command::GlList => gl::list(),
+        Command::Config(command) => return config::config(command),
         Command::Token(Token::New { file }) => new_token(&file),
         Command::Pages(pages) => pages::write(&pages),
         Command::TunePartner => mgn_fabric::tune_partner().map_err(Into::into),

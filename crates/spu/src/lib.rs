@@ -16,3 +16,6 @@ pub use discard::Discard;
 pub use locations::Locations;
 pub use nop::Nop;
 pub use print::Print;
+
+/// What chains may name.
+pub const NAMES: &[&str] = &["discard", "nop", "print"];

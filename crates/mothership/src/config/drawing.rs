@@ -1,0 +1,237 @@
+//! A wall as a drawing of letters.
+
+use std::fmt::Write as _;
+
+use mgn_wall::{Rect, Wall};
+
+use super::{Config, Place, Stage, Start, Target, WallPlan};
+
+/// A letter's height is about so many times its width.
+const TALL: f64 = 2.0;
+/// No drawing is higher, in lines.
+const LINES: usize = 48;
+const BEZEL: char = '░';
+const OVERLAP: char = '▒';
+
+impl Config {
+    /// What is configured, for people: each wall drawn to scale, at most `columns` wide, and lists of the rest.
+    pub fn describe(&self, columns: usize) -> String {
+        let mut text = String::new();
+        for plan in &self.walls {
+            let _ = writeln!(text, "{}", plan.describe(columns));
+        }
+        text += &self.lists();
+        text
+    }
+
+    fn lists(&self) -> String {
+        let mut text = String::new();
+        for host in &self.hosts {
+            let address = host.address.as_deref().unwrap_or("without an address");
+            let start = match &host.start {
+                Start::Here => "servers are started here".into(),
+                Start::Ssh { destination, .. } => {
+                    format!("servers are started by ssh {destination}")
+                }
+                Start::No => "servers are started by somebody else".into(),
+            };
+            let _ = writeln!(text, "host {}: {address}, {start}", host.name);
+        }
+        for server in &self.servers {
+            let mut facts = Vec::new();
+            facts.extend(server.host.iter().map(|host| format!("on {host}")));
+            facts.extend(server.listen.iter().map(ToString::to_string));
+            if !server.transports.is_empty() {
+                let ways: Vec<String> = server.transports.iter().map(|t| t.to_string()).collect();
+                facts.push(format!("by {} only", ways.join(" or ")));
+            }
+            if server.discard {
+                facts.push("renders nothing".into());
+            }
+            if !server.chain.is_empty() {
+                facts.push(format!("through {}", chain(&server.chain)));
+            }
+            let _ = writeln!(text, "server {}: {}", server.name, facts.join(", "));
+        }
+        text
+    }
+}
+
+impl WallPlan {
+    fn describe(&self, columns: usize) -> String {
+        let wall = &self.wall;
+        let (width, height) = wall.size;
+        let fit = match wall.fit {
+            mgn_wall::Fit::Scale => "windows are stretched over it",
+            mgn_wall::Fit::OneToOne => "windows are shown pixel by pixel",
+            mgn_wall::Fit::Window => "windows are made as large",
+        };
+        let mut text = format!("wall {}: {width} x {height} pixels, {fit}", wall.name);
+        if !self.chain.is_empty() {
+            text += &format!(", through {}", chain(&self.chain));
+        }
+        text.push('\n');
+        text += &self.draw(columns);
+        for (tile, end) in wall.tiles.iter().zip(&self.ends) {
+            let Rect {
+                x,
+                y,
+                width,
+                height,
+            } = tile.rect;
+            let shown = target(&end.present);
+            let _ = writeln!(
+                text,
+                "  {}: {width} x {height} at {x}, {y}, rendered by {}, {shown}",
+                tile.name, end.server
+            );
+        }
+        text
+    }
+
+    /// The drawing: `░` is behind bezels, `▒` is shown by several tiles.
+    pub fn draw(&self, columns: usize) -> String {
+        let wall = &self.wall;
+        let rects = || wall.tiles.iter().map(|tile| clipped(wall, &tile.rect));
+        let across = rects().flat_map(|r| [r.x, r.right()]).collect();
+        let down = rects().flat_map(|r| [r.y, r.bottom()]).collect();
+        let (width, height) = (f64::from(wall.size.0), f64::from(wall.size.1));
+        let most = columns.max(1);
+        // Both ways by the same scale, as far as the letters allow.
+        let scale = (most as f64 / width).min(LINES as f64 * TALL / height);
+        let across = Axis::new(across, wall.size.0, scale, most);
+        let down = Axis::new(down, wall.size.1, scale / TALL, usize::MAX);
+        let mut canvas = vec![vec![BEZEL; across.letters()]; down.letters()];
+        let cells: Vec<Rect> = rects()
+            .map(|r| {
+                let (x, y) = (across.at(r.x), down.at(r.y));
+                Rect::between(x, y, across.at(r.right()), down.at(r.bottom()))
+            })
+            .collect();
+        for (y, row) in canvas.iter_mut().enumerate() {
+            for (x, letter) in row.iter_mut().enumerate() {
+                let cell = Rect::new(x as u32, y as u32, 1, 1);
+                let tiles = cells.iter().filter(|tile| !tile.and(&cell).is_empty());
+                match tiles.count() {
+                    0 => {}
+                    1 => *letter = ' ',
+                    _ => *letter = OVERLAP,
+                }
+            }
+        }
+        for cell in &cells {
+            frame(&mut canvas, cell);
+        }
+        for ((cell, tile), end) in cells.iter().zip(&wall.tiles).zip(&self.ends) {
+            label(&mut canvas, cell, &[&tile.name, &end.server]);
+        }
+        let lines = canvas
+            .into_iter()
+            .map(|row| row.into_iter().collect::<String>() + "\n");
+        lines.collect()
+    }
+}
+
+/// Pixels of the mural one way, and the letters that they are drawn at.
+struct Axis {
+    /// Where something begins or ends, and which letter that is, both ascending.
+    marks: Vec<(u32, u32)>,
+}
+
+impl Axis {
+    /// Whatever lies between two marks gets one letter at least where there is room, so that narrow bezels are seen.
+    fn new(mut edges: Vec<u32>, size: u32, scale: f64, most: usize) -> Axis {
+        edges.extend([0, size]);
+        edges.sort_unstable();
+        edges.dedup();
+        let least = u32::from(edges.len() <= most);
+        let place = |scale: f64| -> Vec<(u32, u32)> {
+            let mut last = 0;
+            let mark = |(n, edge): (usize, &u32)| {
+                let at = (f64::from(*edge) * scale).round() as u32;
+                last = if n == 0 { 0 } else { at.max(last + least) };
+                (*edge, last)
+            };
+            edges.iter().enumerate().map(mark).collect()
+        };
+        let mut scale = scale;
+        let mut marks = place(scale);
+        while marks.last().is_some_and(|(_, end)| *end as usize > most) {
+            scale *= 0.98;
+            marks = place(scale);
+        }
+        Axis { marks }
+    }
+
+    fn letters(&self) -> usize {
+        self.marks.last().map_or(0, |(_, end)| *end as usize)
+    }
+
+    /// The letter of an edge.
+    fn at(&self, edge: u32) -> u32 {
+        let found = self.marks.binary_search_by_key(&edge, |(edge, _)| *edge);
+        found.map_or(0, |n| self.marks[n].1)
+    }
+}
+
+fn clipped(wall: &Wall, rect: &Rect) -> Rect {
+    rect.and(&Rect::new(0, 0, wall.size.0, wall.size.1))
+}
+
+fn frame(canvas: &mut [Vec<char>], cell: &Rect) {
+    if cell.is_empty() {
+        return;
+    }
+    let (left, top) = (cell.x, cell.y);
+    let (right, bottom) = (cell.right() - 1, cell.bottom() - 1);
+    for y in top..=bottom {
+        for x in left..=right {
+            let line = match (x == left, x == right, y == top, y == bottom) {
+                (true, _, true, _) => '┌',
+                (_, true, true, _) => '┐',
+                (true, _, _, true) => '└',
+                (_, true, _, true) => '┘',
+                (true, ..) | (_, true, ..) => '│',
+                (_, _, true, _) | (.., true) => '─',
+                _ => continue,
+            };
+            let letter = &mut canvas[y as usize][x as usize];
+            if *letter != OVERLAP {
+                *letter = line;
+            }
+        }
+    }
+}
+
+/// Lines of text in the middle of a frame, as far as they fit.
+fn label(canvas: &mut [Vec<char>], cell: &Rect, lines: &[&str]) {
+    let (Some(width), Some(height)) = (cell.width.checked_sub(2), cell.height.checked_sub(2))
+    else {
+        return;
+    };
+    let count = lines.len().min(height as usize);
+    let top = cell.y as usize + 1 + (height as usize - count) / 2;
+    for (n, line) in lines.iter().take(count).enumerate() {
+        let letters: Vec<char> = line.chars().take(width as usize).collect();
+        let left = cell.x as usize + 1 + (width as usize - letters.len()) / 2;
+        canvas[top + n][left..left + letters.len()].copy_from_slice(&letters);
+    }
+}
+
+fn target(target: &Target) -> String {
+    match target {
+        Target::Program => "shown in the program's window".into(),
+        Target::Window { display, place } => match place {
+            Place::Fullscreen => format!("shown on all of {display}"),
+            Place::At(x, y) => format!("shown on {display} at {x}, {y}"),
+        },
+        Target::Files(dir) => format!("written to {}", dir.display()),
+        Target::Viewer => "shown in browsers".into(),
+        Target::None => "not shown".into(),
+    }
+}
+
+fn chain(stages: &[Stage]) -> String {
+    let names: Vec<&str> = stages.iter().map(|stage| stage.name.as_str()).collect();
+    names.join(", ")
+}

@@ -1,0 +1,680 @@
+//! From TOML to a configuration.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+use mgn_fabric::{Address, Transport};
+use mgn_wall::{Fit, Rect, Tile, Wall, WallError, TILES_MAX};
+use toml::de::{DeTable, DeValue};
+
+use super::section::{closest, At, Notes, Section, Value};
+use super::{Config, Host, Mothership, Place, Server, Stage, Start, Target, TileEnd};
+use super::{WallPlan, Windows};
+
+/// More pixels than any mural has.
+const PIXELS: u32 = 1 << 20;
+
+/// Reads a file's text, or gives all that is wrong in it, as bytes of the text and what to do.
+pub(super) fn read(
+    text: &str,
+    folder: &Path,
+    stages: &[&str],
+) -> Result<Config, Vec<(Range<usize>, String)>> {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let notes = Notes::default();
+    for error in &errors {
+        let span = error.span().unwrap_or(0..1);
+        notes.add(span, format!("this is no TOML: {}", error.message()));
+    }
+    if !errors.is_empty() {
+        // What stands behind such a mistake is rarely what was meant.
+        return Err(notes.into_list());
+    }
+    let reader = Reader {
+        folder,
+        stages,
+        notes: &notes,
+    };
+    let config = reader.config(&Section::new(&notes, "the configuration", &table));
+    let found = notes.into_list();
+    match found.is_empty() {
+        true => Ok(config),
+        false => Err(found),
+    }
+}
+
+struct Reader<'f> {
+    folder: &'f Path,
+    stages: &'f [&'f str],
+    notes: &'f Notes,
+}
+
+/// On which host (none is the mothership's) somebody listens at an address, and where that stands.
+type Taken = (String, Address, Range<usize>);
+
+/// What was read of one kind, and where each was named.
+struct Named<T> {
+    kind: &'static str,
+    list: Vec<(At<String>, T)>,
+}
+
+impl<T> Named<T> {
+    fn new(kind: &'static str) -> Named<T> {
+        let list = Vec::new();
+        Named { kind, list }
+    }
+
+    fn add(&mut self, notes: &Notes, name: At<String>, what: T) {
+        if self.find(&name.value).is_some() {
+            let what = format!(
+                "there is another {} called {}; give one of them another name",
+                self.kind, name.value
+            );
+            return notes.add(name.span, what);
+        }
+        self.list.push((name, what));
+    }
+
+    fn find(&self, name: &str) -> Option<&T> {
+        let found = self.list.iter().find(|(at, _)| at.value == name);
+        found.map(|(_, what)| what)
+    }
+
+    /// Notes that a name is none of these, if so.
+    fn check(&self, notes: &Notes, name: &At<String>) -> bool {
+        if self.find(&name.value).is_some() {
+            return true;
+        }
+        let all = || self.list.iter().map(|(at, _)| at.value.as_str());
+        let advice = match (closest(&name.value, all()), self.list.is_empty()) {
+            (_, true) => format!("add a [[{}]] with this name", self.kind),
+            (Some(near), _) => format!("did you mean {near}?"),
+            (None, _) => format!("there are {}", all().collect::<Vec<_>>().join(", ")),
+        };
+        let what = format!(
+            "there is no {} called {:?}; {advice}",
+            self.kind, name.value
+        );
+        notes.add(name.span.clone(), what);
+        false
+    }
+
+    fn into_list(self) -> Vec<T> {
+        self.list.into_iter().map(|(_, what)| what).collect()
+    }
+}
+
+impl Reader<'_> {
+    fn config(&self, file: &Section<'_>) -> Config {
+        let mut hosts = Named::new("host");
+        for section in file.each("host", "the host") {
+            self.host(section, &mut hosts);
+        }
+        let mut servers = Named::new("server");
+        let mut taken = Vec::new();
+        for section in file.each("server", "the server") {
+            self.server(section, &hosts, &mut servers, &mut taken);
+        }
+        let mothership = self.mothership(file, &hosts, &servers, &mut taken);
+        let mut walls = Named::new("wall");
+        for section in file.each("wall", "the wall") {
+            self.wall(section, &servers, &mut walls);
+        }
+        Config {
+            mothership,
+            hosts: hosts.into_list(),
+            servers: servers.into_list(),
+            walls: walls.into_list(),
+        }
+    }
+
+    fn mothership(
+        &self,
+        file: &Section<'_>,
+        hosts: &Named<Host>,
+        servers: &Named<Server>,
+        taken: &mut Vec<Taken>,
+    ) -> Mothership {
+        let section = file
+            .get("mothership")
+            .and_then(|value| value.section("the mothership"));
+        let Some(section) = section else {
+            let far = servers
+                .list
+                .iter()
+                .find(|(_, server)| self.is_far(server, hosts));
+            if let Some((name, _)) = far {
+                let what = "this server is started by ssh and must find the mothership; add a [mothership] that listens at a tls: address";
+                self.notes.add(name.span.clone(), what);
+            }
+            self.token_is_there(None, taken);
+            return Mothership {
+                listen: vec![crate::default_address()],
+                address: None,
+                token_file: None,
+            };
+        };
+        let listen = match section.get("listen") {
+            Some(value) => self.addresses(&value, "", taken),
+            None => vec![crate::default_address()],
+        };
+        let token_file = section.get("token_file");
+        self.token_is_there(token_file.as_ref().map(|value| &value.span), taken);
+        let token_file = token_file.and_then(|value| value.text());
+        let tcp = || listen.iter().find(|address| is_tcp(address));
+        let said = section.get("address").and_then(|value| {
+            let address = value.parsed(str::parse::<Address>)?;
+            if !is_tcp(&address.value) {
+                value.wrong::<()>("a tcp: or tls: address, which other hosts can reach");
+            }
+            Some(address.value)
+        });
+        let address = said.or_else(|| tcp().filter(|a| !is_vague(a)).cloned());
+        let far = servers
+            .list
+            .iter()
+            .find(|(_, server)| self.is_far(server, hosts));
+        if let (None, Some((name, _))) = (&address, far) {
+            section.wrong(match tcp() {
+                None => format!("the server {} is started by ssh and must find the mothership; add a tls: address to listen", name.value),
+                Some(_) => format!("the server {} is started by ssh and must find the mothership; add address = \"tls:HOST:PORT\" as other hosts call it", name.value),
+            });
+        }
+        Mothership {
+            listen,
+            address,
+            token_file: token_file.map(|file| self.folder.join(file.value)),
+        }
+    }
+
+    fn is_far(&self, server: &Server, hosts: &Named<Host>) -> bool {
+        let host = server.host.as_deref().and_then(|name| hosts.find(name));
+        host.is_some_and(|host| matches!(host.start, Start::Ssh { .. }))
+    }
+
+    /// TCP is not served without a token.
+    fn token_is_there(&self, token: Option<&Range<usize>>, taken: &[Taken]) {
+        let tcp = taken.iter().find(|(_, address, _)| is_tcp(address));
+        if let (None, Some((_, address, span))) = (token, tcp) {
+            let what = format!("{address} is served to those with a token only; make one with `mgn token new FILE` and add token_file = \"FILE\" to [mothership]");
+            self.notes.add(span.clone(), what);
+        }
+    }
+
+    fn host(&self, mut section: Section<'_>, hosts: &mut Named<Host>) {
+        let name = section.name();
+        let address = section.text("address").map(|address| address.value);
+        let ssh = section.text("ssh").map(|ssh| ssh.value);
+        let command = section.text("mgn").map(|mgn| mgn.value);
+        let token_file = section.text("token_file");
+        let start = section.get("start").and_then(|value| {
+            let word = value.text()?.value;
+            if !["here", "ssh", "no"].contains(&word.as_str()) {
+                return value
+                    .wrong(r#""here", "ssh" or "no""#)
+                    .or(Some((word, value)));
+            }
+            Some((word, value))
+        });
+        let word = match &start {
+            Some((word, _)) => word.as_str(),
+            None if ssh.is_some() => "ssh",
+            None => "no",
+        };
+        let start = match word {
+            "here" => Start::Here,
+            "ssh" => {
+                let destination = ssh.clone().or_else(|| address.clone());
+                if destination
+                    .as_ref()
+                    .is_none_or(|to| to.is_empty() || to.starts_with('-'))
+                {
+                    section.wrong(format!("{} is reached by ssh, but where is it? Add address = \"NAME\" or ssh = \"USER@NAME\"", section.title));
+                }
+                Start::Ssh {
+                    destination: destination.unwrap_or_default(),
+                    command: command.clone().unwrap_or_else(|| "mgn".into()),
+                }
+            }
+            _ => Start::No,
+        };
+        if !matches!(start, Start::Ssh { .. }) {
+            for (key, is_there) in [
+                ("ssh", ssh.is_some()),
+                ("mgn", command.is_some()),
+                ("token_file", token_file.is_some()),
+            ] {
+                if is_there {
+                    section.wrong(format!(
+                        "{} has {key}, which is for start = \"ssh\"; leave it out or change start",
+                        section.title
+                    ));
+                }
+            }
+        }
+        if let Some(name) = name {
+            let host = Host {
+                name: name.value.clone(),
+                address,
+                start,
+                token_file: token_file.map(|file| file.value.into()),
+            };
+            hosts.add(self.notes, name, host);
+        }
+    }
+
+    fn server(
+        &self,
+        mut section: Section<'_>,
+        hosts: &Named<Host>,
+        servers: &mut Named<Server>,
+        taken: &mut Vec<Taken>,
+    ) {
+        let name = section.name();
+        let host = section.text("host");
+        let host = host.filter(|host| hosts.check(self.notes, host));
+        let host = host.map(|host| host.value);
+        let start = host.as_deref().and_then(|name| hosts.find(name));
+        let start = start.map_or(&Start::Here, |host| &host.start);
+        let place = host.clone().unwrap_or_default();
+        let listen = match section.get("listen") {
+            Some(value) => self.addresses(&value, &place, taken),
+            None => match (&name, start) {
+                (Some(name), Start::Here) => {
+                    vec![Address::Abstract(format!("manganese-{}", name.value))]
+                }
+                (Some(_), Start::Ssh { .. }) => {
+                    section.wrong(format!("{} has no listen; add listen = [\"tls:HOST:PORT\"], an address that programs can reach", section.title));
+                    Vec::new()
+                }
+                _ => Vec::new(),
+            },
+        };
+        let transports = section.get("transports").map(|value| {
+            let each = value.list("transports");
+            let read = |value: &Value<'_>| {
+                let transport = value.parsed(str::parse::<Transport>)?.value;
+                match transport {
+                    Transport::Null | Transport::File(_) => value.wrong("shm, unix or tcp"),
+                    transport => Some(transport),
+                }
+            };
+            each.iter().filter_map(read).collect()
+        });
+        let discard = section.flag("discard").is_some_and(|flag| flag.value);
+        let chain = self.chain(&section);
+        if *start == Start::No && (!listen.is_empty() || discard || !chain.is_empty()) {
+            section.wrong(format!("{} is started by somebody else, whose command line says where it listens and what it does; leave out listen, discard and chain, or change start of its host", section.title));
+        }
+        if let Some(name) = name {
+            let server = Server {
+                name: name.value.clone(),
+                host,
+                listen,
+                transports: transports.unwrap_or_default(),
+                discard,
+                chain,
+            };
+            servers.add(self.notes, name, server);
+        }
+    }
+
+    /// Addresses to listen on, at one place each.
+    fn addresses(&self, value: &Value<'_>, place: &str, taken: &mut Vec<Taken>) -> Vec<Address> {
+        let mut addresses = Vec::new();
+        let entries = match value.value {
+            DeValue::String(_) => vec![value.itself()],
+            _ => value.list("addresses"),
+        };
+        if entries.is_empty() && matches!(value.value, DeValue::Array(_)) {
+            value.wrong::<()>("one address at least");
+        }
+        for entry in entries {
+            let Some(address) = entry.parsed(str::parse::<Address>) else {
+                continue;
+            };
+            let At {
+                value: address,
+                span,
+            } = address;
+            let is_taken = |(other, at, _): &Taken| other == place && *at == address;
+            if let Address::Tcp { port: 0, .. } = address {
+                entry.wrong::<()>("an address with a port, which others can know");
+            } else if taken.iter().any(is_taken) {
+                let what = format!("{address} is listened on by somebody else; choose another");
+                self.notes.add(span, what);
+            } else {
+                taken.push((place.to_owned(), address.clone(), span));
+                addresses.push(address);
+            }
+        }
+        addresses
+    }
+
+    /// `["print", { spu = "save", dir = "/tmp" }]`
+    fn chain(&self, section: &Section<'_>) -> Vec<Stage> {
+        let Some(value) = section.get("chain") else {
+            return Vec::new();
+        };
+        let stages = value.list("stages").into_iter();
+        stages.filter_map(|value| self.stage(&value)).collect()
+    }
+
+    fn stage(&self, value: &Value<'_>) -> Option<Stage> {
+        let mut parameters = BTreeMap::new();
+        let (name, at) = match value.value {
+            DeValue::String(name) => (name.to_string(), value.span.clone()),
+            DeValue::Table(table) => {
+                for (key, entry) in table {
+                    let text = match entry.get_ref() {
+                        DeValue::String(text) => text.to_string(),
+                        DeValue::Integer(number) => number.to_string(),
+                        DeValue::Float(number) => number.to_string(),
+                        DeValue::Boolean(flag) => flag.to_string(),
+                        _ => {
+                            let part = value.part(entry);
+                            part.wrong::<()>("a text, a number, or true or false");
+                            continue;
+                        }
+                    };
+                    parameters.insert(key.get_ref().to_string(), text);
+                }
+                let Some(name) = parameters.remove("spu") else {
+                    return value.wrong("a table that names a stage, { spu = \"...\" }");
+                };
+                let at = table.get("spu").map_or(value.span.clone(), |at| at.span());
+                (name, at)
+            }
+            _ => return value.wrong("a list of names and tables { spu = \"...\" }"),
+        };
+        if !self.stages.contains(&name.as_str()) {
+            let advice = match closest(&name, self.stages.iter().copied()) {
+                Some(near) => format!("did you mean {near}?"),
+                None => format!("there are {}", self.stages.join(", ")),
+            };
+            let what = format!("there is no stream processing unit called {name:?}; {advice}");
+            self.notes.add(at, what);
+        }
+        Some(Stage { name, parameters })
+    }
+
+    fn wall(&self, mut section: Section<'_>, servers: &Named<Server>, walls: &mut Named<WallPlan>) {
+        let name = section.name();
+        let size = section.get("size");
+        let size = size.and_then(|value| value.wholes::<2>("[width, height]", 1, PIXELS));
+        let fit = section.get("fit").and_then(|value| {
+            let fit = match value.text()?.value.as_str() {
+                "scale" => Fit::Scale,
+                "1:1" => Fit::OneToOne,
+                "window" => Fit::Window,
+                _ => return value.wrong(r#""1:1", "scale" or "window""#),
+            };
+            Some(fit)
+        });
+        let windows = section.get("windows").and_then(|value| windows(&value));
+        let chain = self.chain(&section);
+        let present = section.get("present");
+        let present = present.and_then(|value| self.target(&value));
+        let tiles = self.tiles(&section, servers, present.unwrap_or_default());
+        let Some(name) = name else { return };
+        let hull = tiles.iter().fold((1, 1), |hull, (tile, _)| {
+            let rect = &tile.value.rect;
+            (rect.right().max(hull.0), rect.bottom().max(hull.1))
+        });
+        let wall = Wall {
+            name: name.value.clone(),
+            size: size.map_or(hull, |size| size.value.into()),
+            fit: fit.unwrap_or_default(),
+            tiles: tiles.iter().map(|(tile, _)| tile.value.clone()).collect(),
+        };
+        for (n, (tile, _)) in tiles.iter().enumerate() {
+            self.check_tile(&wall, n, &tile.span);
+        }
+        match wall.check() {
+            Err(WallError::NoTiles(_)) => section.wrong(format!(
+                "{} has no tiles; add a [[wall.tile]] for each, or grid = [columns, rows]",
+                section.title
+            )),
+            Err(error @ (WallError::TooMany(..) | WallError::Size(..))) => {
+                section.wrong(error.to_string())
+            }
+            _ => {}
+        }
+        let plan = WallPlan {
+            wall,
+            ends: tiles.into_iter().map(|(_, end)| end).collect(),
+            windows: windows.unwrap_or_default(),
+            chain,
+        };
+        walls.add(self.notes, name, plan);
+    }
+
+    /// What `Wall::check` says about one tile, where it stands.
+    fn check_tile(&self, wall: &Wall, n: usize, span: &Range<usize>) {
+        let alone = Wall {
+            tiles: vec![wall.tiles[n].clone()],
+            ..wall.clone()
+        };
+        let twice = wall.tiles[..n]
+            .iter()
+            .any(|tile| tile.name == wall.tiles[n].name);
+        let error = match alone.check() {
+            Err(error @ (WallError::Empty(_) | WallError::Outside(..))) => error,
+            _ if twice => WallError::Twice(wall.tiles[n].name.clone()),
+            _ => return,
+        };
+        self.notes.add(span.clone(), error.to_string());
+    }
+
+    /// The tiles one by one, or those of a grid.
+    fn tiles(
+        &self,
+        section: &Section<'_>,
+        servers: &Named<Server>,
+        present: Target,
+    ) -> Vec<(At<Tile>, TileEnd)> {
+        let each = section.each("tile", &format!("a tile of {}", section.title));
+        let grid = section.get("grid");
+        let keys = ["tile_size", "bezel", "servers"];
+        let [size, bezel, names] = keys.map(|key| section.get(key));
+        let Some(grid) = grid else {
+            for value in [size, bezel, names].into_iter().flatten() {
+                let what = format!("{} is for a wall with grid = [columns, rows]", value.key);
+                self.notes.add(value.span, what);
+            }
+            let read = |tile| self.tile(tile, servers, &present);
+            return each.into_iter().filter_map(read).collect();
+        };
+        if !each.is_empty() {
+            self.notes.add(
+                grid.span.clone(),
+                "a wall has either a grid or tiles one by one; leave out one of them",
+            );
+        }
+        let most = TILES_MAX as u32;
+        let shape = grid.wholes::<2>("[columns, rows]", 1, most);
+        if size.is_none() {
+            section.wrong(format!(
+                "{} is a grid without tile_size; add tile_size = [width, height] in pixels",
+                section.title
+            ));
+        }
+        let size = size.and_then(|value| value.wholes::<2>("[width, height]", 1, PIXELS));
+        let bezel = match bezel {
+            Some(value) => value
+                .wholes::<2>("[x, y]", 0, PIXELS)
+                .map(|bezel| bezel.value),
+            None => Some([0, 0]),
+        };
+        if names.is_none() {
+            section.wrong(format!("{} is a grid without servers; add servers = [\"...\"], one for all tiles or one for each, row by row", section.title));
+        }
+        let (Some(shape), Some(size), Some(bezel), Some(names)) = (shape, size, bezel, names)
+        else {
+            return Vec::new();
+        };
+        let ([columns, rows], [width, height]) = (shape.value, size.value);
+        let count = columns * rows;
+        let far = |n: u32, size: u32, gap: u32| u64::from(n) * (u64::from(size) + u64::from(gap));
+        if count > most
+            || far(columns, width, bezel[0]).max(far(rows, height, bezel[1])) > PIXELS.into()
+        {
+            let what = format!("a wall has {most} tiles and {PIXELS} pixels each way at most");
+            self.notes.add(shape.span, what);
+            return Vec::new();
+        }
+        let list = names.list("names of servers");
+        let servers: Vec<_> = list
+            .iter()
+            .map(|value| self.server_of(value, servers))
+            .collect();
+        if servers.len() != 1 && servers.len() != count as usize {
+            names.wrong::<()>(&format!(
+                "1 name, or {count} names row by row; the number of tiles is {columns} x {rows}"
+            ));
+            return Vec::new();
+        }
+        let tile = |n: u32| {
+            let (x, y) = (n % columns, n / columns);
+            let server = servers.get(n as usize).unwrap_or(&servers[0]);
+            let tile = Tile {
+                name: format!("{x},{y}"),
+                rect: Rect::new(
+                    x * (width + bezel[0]),
+                    y * (height + bezel[1]),
+                    width,
+                    height,
+                ),
+            };
+            let end = TileEnd {
+                server: server.clone().unwrap_or_default(),
+                present: present.clone(),
+            };
+            (
+                At {
+                    value: tile,
+                    span: shape.span.clone(),
+                },
+                end,
+            )
+        };
+        (0..count).map(tile).collect()
+    }
+
+    fn tile(
+        &self,
+        mut section: Section<'_>,
+        servers: &Named<Server>,
+        present: &Target,
+    ) -> Option<(At<Tile>, TileEnd)> {
+        let name = section.name();
+        let rect = section
+            .require(
+                "rect",
+                "rect = [x, y, width, height] in pixels of the mural",
+            )
+            .and_then(|value| value.wholes::<4>("[x, y, width, height]", 0, PIXELS));
+        let server = section
+            .require("server", "server = \"...\", who renders it")
+            .and_then(|value| self.server_of(&value, servers));
+        let own = section.get("present").map(|value| self.target(&value));
+        let (name, rect) = (name?, rect?);
+        let [x, y, width, height] = rect.value;
+        let tile = At {
+            value: rect.value,
+            span: rect.span,
+        }
+        .map(|_| Tile {
+            name: name.value,
+            rect: Rect::new(x, y, width, height),
+        });
+        let end = TileEnd {
+            server: server.unwrap_or_default(),
+            present: own.flatten().unwrap_or_else(|| present.clone()),
+        };
+        Some((tile, end))
+    }
+
+    fn server_of(&self, value: &Value<'_>, servers: &Named<Server>) -> Option<String> {
+        let name = value.text()?;
+        let is_known = servers.check(self.notes, &name);
+        is_known.then_some(name.value)
+    }
+
+    fn target(&self, value: &Value<'_>) -> Option<Target> {
+        let shape = "\"program\", \"viewer\", \"none\", { window = \":0\" } or { files = \"DIR\" }";
+        if let DeValue::String(word) = value.value {
+            return match &**word {
+                "program" => Some(Target::Program),
+                "viewer" => Some(Target::Viewer),
+                "none" => Some(Target::None),
+                _ => value.wrong(shape),
+            };
+        }
+        let DeValue::Table(_) = value.value else {
+            return value.wrong(shape);
+        };
+        let section = value.section("this target")?;
+        let (display, files) = (section.text("window"), section.text("files"));
+        let position = section.get("position");
+        let fullscreen = section.flag("fullscreen");
+        match (display, files) {
+            (None, Some(dir)) => {
+                if position.is_some() || fullscreen.is_some() {
+                    section.wrong("files have no position and no fullscreen; leave them out");
+                }
+                Some(Target::Files(dir.value.into()))
+            }
+            (Some(display), None) => {
+                let full = fullscreen.is_some_and(|flag| flag.value);
+                let place = match position {
+                    Some(position) if full => {
+                        let what =
+                            "a window is either at a position or fullscreen; leave out one of them";
+                        self.notes.add(position.span, what);
+                        return None;
+                    }
+                    Some(position) => {
+                        let [x, y] = position.wholes::<2>("[x, y]", 0, PIXELS)?.value;
+                        Place::At(x as i32, y as i32)
+                    }
+                    None if full => Place::Fullscreen,
+                    None => Place::At(0, 0),
+                };
+                Some(Target::Window {
+                    display: display.value,
+                    place,
+                })
+            }
+            _ => value.wrong(shape),
+        }
+    }
+}
+
+fn windows(value: &Value<'_>) -> Option<Windows> {
+    let section = value.section("windows")?;
+    let size = section.get("min_size");
+    let size = size.and_then(|value| value.wholes::<2>("[width, height]", 0, PIXELS));
+    let nth = section.get("nth").and_then(|value| value.whole(1, 10_000));
+    Some(Windows {
+        title: section.text("title").map(|title| title.value),
+        class: section.text("class").map(|class| class.value),
+        min_size: size.map_or((0, 0), |size| size.value.into()),
+        nth: nth.map(|nth| nth.value),
+    })
+}
+
+fn is_tcp(address: &Address) -> bool {
+    matches!(address, Address::Tcp { .. })
+}
+
+/// Whether an address to listen on does not say where others find it.
+pub(crate) fn is_vague(address: &Address) -> bool {
+    match address {
+        Address::Tcp { host, .. } => host
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|ip| ip.is_unspecified()),
+        _ => false,
+    }
+}

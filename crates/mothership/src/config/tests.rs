@@ -1,0 +1,266 @@
+use super::*;
+
+fn read(text: &str) -> Result<Config, Mistakes> {
+    reading::read(text, Path::new("/walls"), &["print", "nop"])
+        .map_err(|found| Mistakes::new("wall.toml", text, found))
+}
+
+const FULL: &str = r#"
+[mothership]
+listen = ["unix:@m", "tls:0.0.0.0:7400"]
+address = "tls:control:7400"
+token_file = "token"
+
+[[host]]
+name = "left"
+address = "left.example.org"
+ssh = "wall@left.example.org"
+start = "ssh"
+mgn = "/opt/mgn"
+token_file = "/etc/token"
+
+[[host]]
+name = "far"
+
+[[server]]
+name = "a"
+listen = ["unix:@a", "tls:0.0.0.0:7500"]
+transports = ["shm", "tcp"]
+
+[[server]]
+name = "b"
+host = "left"
+listen = "tls:0.0.0.0:7500"
+discard = true
+chain = ["print", { spu = "nop", level = 3, on = true }]
+
+[[server]]
+name = "c"
+host = "far"
+
+[[wall]]
+name = "cave"
+fit = "1:1"
+size = [3000, 1000]
+windows = { title = "Molecule*", min_size = [640, 480], nth = 1 }
+chain = ["print"]
+present = "viewer"
+
+[[wall.tile]]
+name = "left"
+rect = [0, 0, 1500, 1000]
+server = "a"
+
+[[wall.tile]]
+name = "right"
+rect = [1400, 0, 1600, 1000]
+server = "b"
+present = { window = ":0", fullscreen = true }
+
+[[wall]]
+name = "grid"
+grid = [3, 2]
+tile_size = [100, 60]
+bezel = [10, 20]
+servers = ["a", "b", "c", "a", "b", "c"]
+"#;
+
+#[test]
+fn everything_is_read() {
+    let config = read(FULL).unwrap();
+    assert_eq!(config.mothership.listen.len(), 2);
+    assert_eq!(
+        config.mothership.token_file.as_deref(),
+        Some(Path::new("/walls/token"))
+    );
+    let b = config.server("b").unwrap();
+    let Start::Ssh {
+        destination,
+        command,
+    } = config.start(b)
+    else {
+        panic!("{b:?} is not started by ssh");
+    };
+    assert_eq!(
+        (destination.as_str(), command.as_str()),
+        ("wall@left.example.org", "/opt/mgn")
+    );
+    assert!(b.discard);
+    assert_eq!(b.chain[1].name, "nop");
+    assert_eq!(b.chain[1].parameters["level"], "3");
+    assert_eq!(b.chain[1].parameters["on"], "true");
+    assert_eq!(config.start(config.server("c").unwrap()), Start::No);
+    assert_eq!(config.start(config.server("a").unwrap()), Start::Here);
+    let cave = config.wall("cave").unwrap();
+    assert_eq!(cave.ends[0].present, Target::Viewer);
+    assert_eq!(
+        cave.ends[1].present,
+        Target::Window {
+            display: ":0".into(),
+            place: Place::Fullscreen
+        }
+    );
+    assert_eq!(cave.windows.nth, Some(1));
+    let grid = config.wall("grid").unwrap();
+    assert_eq!(grid.wall.size, (320, 140));
+    assert_eq!(
+        grid.wall.tiles[5].rect,
+        mgn_wall::Rect::new(220, 80, 100, 60)
+    );
+    assert_eq!(grid.ends[4].server, "b");
+    for plan in &config.walls {
+        plan.wall.check().unwrap();
+        assert_eq!(plan.wall.tiles.len(), plan.ends.len());
+    }
+}
+
+#[test]
+fn nothing_is_needed_but_what_is_meant() {
+    let config = read("").unwrap();
+    assert_eq!(config.mothership.listen, [crate::default_address()]);
+    let config = read("[[server]]\nname = \"a\"\n").unwrap();
+    assert_eq!(config.servers[0].listen[0].to_string(), "unix:@manganese-a");
+}
+
+/// Each of these mistakes is found where it stands, and a word of the advice is in the sentence.
+#[test]
+fn mistakes_are_explained_where_they_are() {
+    let server = "[[server]]\nname = \"a\"\n";
+    let wall = format!("{server}[[wall]]\nname = \"w\"\n");
+    let cases = [
+        ("[[server]\n", "1:10", "TOML"),
+        ("a = 1\na = 2\n", "2:1", "duplicate"),
+        ("walls = 3\n", "1:1", "did you mean wall?"),
+        ("[[server]]\n", "1:1", "add name"),
+        ("[[server]]\nname = \"a b\"\n", "2:8", "letters"),
+        ("[[server]]\nname = \"-a\"\n", "2:8", "letters"),
+        ("[[server]]\nname = 3\n", "2:8", "text in quotes"),
+        (&format!("{server}{server}"), "4:8", "another server"),
+        (&format!("{server}host = \"x\"\n"), "3:8", "[[host]]"),
+        (&format!("{server}color = 1\n"), "3:1", "it may have"),
+        (&format!("{server}discard = 1\n"), "3:11", "true or false"),
+        (&format!("{server}listen = [\"tcp:x\"]\n"), "3:11", "port"),
+        (&format!("{server}listen = [\"unix:@a\", \"unix:@a\"]\n"), "3:22", "choose another"),
+        (&format!("{server}listen = [\"tcp:h:0\"]\n"), "3:11", "port"),
+        (&format!("{server}listen = []\n"), "3:10", "one address"),
+        (&format!("{server}listen = [\"tls:h:1\"]\n"), "3:11", "mgn token new"),
+        (&format!("{server}transports = [\"null\"]\n"), "3:15", "shm"),
+        (&format!("{server}chain = [\"prin\"]\n"), "3:10", "did you mean print?"),
+        (&format!("{server}chain = [{{ spu = \"x\" }}]\n"), "3:18", "there are print, nop"),
+        (&format!("{server}chain = [{{ name = \"x\" }}]\n"), "3:10", "spu"),
+        (&format!("{server}chain = [{{ spu = \"nop\", a = [1] }}]\n"), "3:29", "a number"),
+        ("[[host]]\nname = \"h\"\nstart = \"now\"\n", "3:9", "\"ssh\""),
+        ("[[host]]\nname = \"h\"\nstart = \"ssh\"\n", "1:1", "address"),
+        ("[[host]]\nname = \"h\"\nssh = \"-o x\"\n", "1:1", "address"),
+        ("[[host]]\nname = \"h\"\nmgn = \"mgn\"\n", "1:1", "leave it out"),
+        ("[[host]]\nname = \"h\"\n[[server]]\nname = \"a\"\nhost = \"h\"\ndiscard = true\n", "3:1", "somebody else"),
+        ("[mothership]\nlisten = [\"tls:h:1\"]\n", "2:11", "token_file"),
+        ("[mothership]\naddress = \"unix:@x\"\n", "2:11", "other hosts"),
+        ("[[host]]\nname = \"h\"\nssh = \"h\"\n[[server]]\nname = \"a\"\nhost = \"h\"\nlisten = \"unix:@a\"\n", "5:8", "[mothership]"),
+        ("[mothership]\n[[host]]\nname = \"h\"\nssh = \"h\"\n[[server]]\nname = \"a\"\nhost = \"h\"\n", "5:1", "has no listen"),
+        (&wall, "3:1", "no tiles"),
+        (&format!("{wall}fit = \"big\"\n"), "5:7", "\"1:1\""),
+        (&format!("{wall}size = [1]\n"), "5:8", "[width, height]"),
+        (&format!("{wall}size = [1, 0]\n"), "5:12", "from 1"),
+        (&format!("{wall}size = [1, 2000000000000]\n"), "5:12", "from 1"),
+        (&format!("{wall}bezel = [1, 1]\n"), "5:9", "grid"),
+        (&format!("{wall}grid = [2, 2]\n"), "3:1", "tile_size"),
+        (&format!("{wall}grid = [2, 2]\ntile_size = [9, 9]\n"), "3:1", "servers"),
+        (&format!("{wall}grid = [2, 2]\ntile_size = [9, 9]\nservers = [\"b\"]\n"), "7:12", "did you mean a?"),
+        (&format!("{wall}grid = [2, 2]\ntile_size = [9, 9]\nservers = [\"a\", \"a\"]\n"), "7:11", "2 x 2"),
+        (&format!("{wall}grid = [9, 9]\ntile_size = [9, 9]\nservers = [\"a\"]\n"), "5:8", "64 tiles"),
+        (&format!("{wall}grid = [2, 2]\ntile_size = [900000, 9]\nservers = [\"a\"]\n"), "5:8", "pixels"),
+        (&format!("{wall}windows = {{ nth = 0 }}\n"), "5:19", "from 1"),
+        (&format!("{wall}windows = {{ name = \"x\" }}\n"), "5:13", "windows has no key"),
+        (&format!("{wall}present = \"here\"\n"), "5:11", "\"viewer\""),
+        (&format!("{wall}present = {{ window = \":0\", position = [1, 1], fullscreen = true }}\n"), "5:39", "either"),
+        (&format!("{wall}present = {{ files = \"d\", fullscreen = true }}\n"), "5:11", "files have no"),
+        (&format!("{wall}[[wall.tile]]\nname = \"t\"\nserver = \"a\"\n"), "5:1", "add rect"),
+        (&format!("{wall}[[wall.tile]]\nname = \"t\"\nrect = [0, 0, 9, 9]\n"), "5:1", "add server"),
+        (&format!("{wall}[[wall.tile]]\nname = \"t\"\nrect = [0, 0, 0, 9]\nserver = \"a\"\n"), "7:8", "no pixels"),
+        (&format!("{wall}size = [9, 9]\n[[wall.tile]]\nname = \"t\"\nrect = [9, 0, 9, 9]\nserver = \"a\"\n"), "8:8", "move it inside"),
+    ];
+    for (text, place, word) in cases {
+        let mistakes = match read(text) {
+            Err(mistakes) => mistakes,
+            Ok(config) => panic!("{text}\nis taken as {config:?}"),
+        };
+        let found = mistakes.list.iter().any(|mistake| {
+            let (line, column) = (mistake.line, mistake.column);
+            format!("{line}:{column}") == place && mistake.what.contains(word)
+        });
+        assert!(
+            found,
+            "{place}: {word} is not said of\n{text}\nbut\n{mistakes}"
+        );
+    }
+}
+
+#[test]
+fn all_mistakes_are_shown_with_their_lines() {
+    let text = "[[server]]\nname = \"ä\"\n\n[[wall]]\nname = \"w\"\n\tfti = \"1:1\"\n";
+    let shown = read(text).unwrap_err().to_string();
+    let expected =
+        "wall.toml:2:8: a name has 1 to 64 letters, digits and . _ - , and does not begin with -
+    2 | name = \"ä\"
+      |        ^^^
+wall.toml:4:1: the wall w has no tiles; add a [[wall.tile]] for each, or grid = [columns, rows]
+    4 | [[wall]]
+      | ^^^^^^^^
+wall.toml:6:2: the wall w has no key \"fti\"; did you mean fit?
+    6 | \tfti = \"1:1\"
+      | \t^^^";
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn windows_are_chosen() {
+    let windows = Windows {
+        title: Some("*cule - * of *".into()),
+        class: Some("VMD".into()),
+        min_size: (100, 50),
+        nth: Some(2),
+    };
+    assert!(windows.fits("Molecule - 1 of 2", &["vmd", "VMD"], (100, 50)));
+    assert!(!windows.fits("Molecule - 1 of 2", &["vmd"], (100, 50)));
+    assert!(!windows.fits("Molecule", &["VMD"], (100, 50)));
+    assert!(!windows.fits("Molecule - 1 of 2", &["VMD"], (99, 50)));
+    assert!(windows.takes(2) && !windows.takes(1));
+    assert!(Windows::default().fits("", &[], (1, 1)) && Windows::default().takes(7));
+    for (pattern, text, is) in [
+        ("a*a", "a", false),
+        ("a*a", "aa", true),
+        ("*", "", true),
+        ("a*b*c", "abbcc", true),
+        ("a*b*c", "acb", false),
+    ] {
+        assert_eq!(like(pattern, text), is, "{pattern} {text}");
+    }
+}
+
+#[test]
+fn walls_are_drawn() {
+    let config = read(FULL).unwrap();
+    let drawing = config.wall("grid").unwrap().draw(32);
+    let expected = "\
+┌────────┐░┌────────┐░┌────────┐
+│  0,0   │░│  1,0   │░│  2,0   │
+└────────┘░└────────┘░└────────┘
+░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░
+┌────────┐░┌────────┐░┌────────┐
+│  0,1   │░│  1,1   │░│  2,1   │
+└────────┘░└────────┘░└────────┘
+";
+    assert_eq!(drawing, expected);
+    let cave = config.wall("cave").unwrap();
+    assert!(cave.draw(60).contains(OVERLAPS));
+    for columns in 1..200 {
+        for plan in &config.walls {
+            let drawing = plan.draw(columns);
+            assert!(drawing.lines().all(|line| line.chars().count() <= columns));
+            assert!(drawing.lines().count() <= 60);
+        }
+    }
+}
+
+const OVERLAPS: &str = "▒▒";

@@ -1,0 +1,58 @@
+//! The configurations in `docs/examples` are what the manual says they are.
+
+use std::path::PathBuf;
+
+use mgn_mothership::config::{Config, Start, WallPlan};
+
+fn example(name: &str) -> Config {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples");
+    let config = Config::read(&folder.join(name), &[]);
+    config.unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn shown(plan: &WallPlan) -> u64 {
+    let (width, height) = plan.wall.size;
+    let areas = plan.wall.areas(width, height);
+    areas.iter().map(|area| area.shown.area()).sum()
+}
+
+#[test]
+fn four_tiles_here() {
+    let config = example("2x2.toml");
+    let plan = config.wall("desk").unwrap();
+    assert_eq!(shown(plan), 1920 * 1080);
+    let servers: Vec<&str> = plan.ends.iter().map(|end| end.server.as_str()).collect();
+    assert_eq!(servers, ["a", "b", "c", "d"]);
+    assert!(config
+        .servers
+        .iter()
+        .all(|server| config.start(server) == Start::Here));
+}
+
+#[test]
+fn nine_tiles_by_ssh() {
+    let config = example("3x3-ssh.toml");
+    let plan = config.wall("cave").unwrap();
+    assert_eq!(plan.wall.tiles.len(), 9);
+    for (tile, end) in plan.wall.tiles.iter().zip(&plan.ends) {
+        let column = ["left", "middle", "right"][tile.rect.x as usize / 1920];
+        assert_eq!(end.server, column);
+    }
+    for server in &config.servers {
+        let Start::Ssh { destination, .. } = config.start(server) else {
+            panic!("{server:?} is not started by ssh");
+        };
+        assert_eq!(destination, format!("wall@{}.example.org", server.name));
+    }
+}
+
+#[test]
+fn bezels_and_overlaps() {
+    let config = example("bezels.toml");
+    let plan = config.wall("gallery").unwrap();
+    let (width, height) = plan.wall.size;
+    // The overlap is shown twice, and what is behind the frames not at all.
+    assert_eq!(shown(plan), u64::from(width + 320 - 80) * u64::from(height));
+    let drawing = plan.draw(100);
+    assert!(drawing.contains('░') && drawing.contains('▒'));
+}
