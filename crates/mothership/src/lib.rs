@@ -4,6 +4,11 @@
 #![forbid(unsafe_code)]
 
 pub mod config;
+pub mod core;
+#[cfg(test)]
+mod fuzz;
+pub mod protocol;
+pub mod status;
 
 pub use config::Config;
 

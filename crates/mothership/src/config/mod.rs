@@ -12,6 +12,8 @@ use mgn_fabric::{Address, Transport};
 use mgn_wall::Wall;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use reading::is_vague;
+
 pub use mistakes::{Mistake, Mistakes};
 
 /// Everything that a file says. Names are unique, and those that are mentioned exist.
@@ -195,6 +197,12 @@ impl Windows {
             && size.0 >= self.min_size.0
             && size.1 >= self.min_size.1
     }
+}
+
+/// Whether this may be a name: it stands on command lines and in file names.
+pub(crate) fn is_name(text: &str) -> bool {
+    let sound = |c: char| c.is_ascii_alphanumeric() || "._-,".contains(c);
+    (1..=64).contains(&text.len()) && text.chars().all(sound) && !text.starts_with(['-', '.'])
 }
 
 /// Whether a text is as a pattern says, in which `*` stands for any letters.

@@ -171,10 +171,9 @@ impl<'f> Value<'f> {
 
     pub fn name(&self) -> Option<At<String>> {
         let name = self.text()?;
-        let sound = |c: char| c.is_ascii_alphanumeric() || "._-,".contains(c);
-        let text = &name.value;
-        if text.is_empty() || text.len() > 64 || !text.chars().all(sound) || text.starts_with('-') {
-            let what = "a name has 1 to 64 letters, digits and . _ - , and does not begin with -";
+        if !super::is_name(&name.value) {
+            let what =
+                "a name has 1 to 64 letters, digits and . _ - , and begins with neither - nor .";
             self.notes.add(self.span.clone(), what);
             return None;
         }

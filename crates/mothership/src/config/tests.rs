@@ -201,7 +201,7 @@ fn all_mistakes_are_shown_with_their_lines() {
     let text = "[[server]]\nname = \"ä\"\n\n[[wall]]\nname = \"w\"\n\tfti = \"1:1\"\n";
     let shown = read(text).unwrap_err().to_string();
     let expected =
-        "wall.toml:2:8: a name has 1 to 64 letters, digits and . _ - , and does not begin with -
+        "wall.toml:2:8: a name has 1 to 64 letters, digits and . _ - , and begins with neither - nor .
     2 | name = \"ä\"
       |        ^^^
 wall.toml:4:1: the wall w has no tiles; add a [[wall.tile]] for each, or grid = [columns, rows]

@@ -1,0 +1,384 @@
+//! Who could draw for a client, or why nobody can.
+
+use std::collections::BTreeMap;
+
+use mgn_fabric::{Address, Transport};
+use mgn_wall::Wall;
+
+use super::{Core, Expected, Server, Standing};
+use crate::config::{is_vague, Target, WallPlan};
+use crate::protocol::{End, Matched, Needs, Offer, Request, Wanted, Way, Whereabouts};
+
+/// The answer to a request as things are.
+#[derive(Debug)]
+pub(super) enum Verdict {
+    Match(Box<Matched>),
+    /// For what.
+    Wait(String),
+    /// Whatever comes, and why.
+    Never(String),
+}
+
+/// A server that could do it, and the way to it.
+struct Reached<'a> {
+    server: &'a Server,
+    way: Way,
+    address: String,
+}
+
+impl Core {
+    pub(super) fn judge(&self, request: &Request) -> Verdict {
+        match &request.wanted {
+            Wanted::Wall(name) => match self.walls.get(name) {
+                Some(plan) => self.judge_wall(plan, request),
+                None => Verdict::Never(self.no_such_wall(name)),
+            },
+            Wanted::Grid(columns, rows) => match Wall::grid(*columns, *rows) {
+                Ok(wall) => self.judge_grid(wall, None, request),
+                Err(error) => Verdict::Never(error.to_string()),
+            },
+            Wanted::Single(server) => match Wall::grid(1, 1) {
+                Ok(wall) => self.judge_grid(wall, server.as_deref(), request),
+                Err(error) => Verdict::Never(error.to_string()),
+            },
+        }
+    }
+
+    fn no_such_wall(&self, name: &str) -> String {
+        if self.walls.is_empty() {
+            return format!("there is no wall called {name}: the mothership has no configuration with walls; give it one, or ask for a grid, 2x2 for one");
+        }
+        let all: Vec<&str> = self.walls.keys().map(String::as_str).collect();
+        let all = all.join(", ");
+        format!("there is no wall called {name}; the configuration has {all}")
+    }
+
+    /// A wall whose tiles each have their server.
+    fn judge_wall(&self, plan: &WallPlan, request: &Request) -> Verdict {
+        let mut wait = None;
+        let mut ends = Vec::new();
+        let mut wanted: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut first: Option<&Server> = None;
+        for (tile, end) in plan.wall.tiles.iter().zip(&plan.ends) {
+            let name = end.server.as_str();
+            let of = format!("the server {name} of the tile {}", tile.name);
+            let Some(server) = self.servers.get(name) else {
+                match self.expected.get(name).and_then(|e| e.failed.as_ref()) {
+                    Some(why) => return Verdict::Never(format!("{of} will not come: {why}")),
+                    None => wait = wait.or(Some(format!("{of} is not there yet"))),
+                }
+                continue;
+            };
+            if let Err(lack) = server.hello.offer.meets(&request.needs) {
+                return Verdict::Never(format!("{of} has {lack}"));
+            }
+            let one = *first.get_or_insert(server);
+            if !one.hello.offer.is_same(&server.hello.offer) {
+                return Verdict::Never(format!(
+                    "{of} renders with {}, and {} with {}; a wall needs the same on all",
+                    server.hello.offer.driver(),
+                    one.hello.name,
+                    one.hello.offer.driver()
+                ));
+            }
+            let (way, address) = match self.way_to(server, request) {
+                Ok(found) => found,
+                Err(why) => return Verdict::Never(why),
+            };
+            let count = wanted.entry(name).or_default();
+            *count += 1;
+            if *count > server.hello.sessions {
+                return Verdict::Never(format!("{of} takes {} sessions at most, and the wall {} needs more of it; start it with a higher --max-sessions", server.hello.sessions, plan.wall.name));
+            }
+            if *count > self.free(server) {
+                wait = wait.or(Some(format!("{of} has its limit of sessions")));
+            }
+            ends.push(end_at(server, way, address, end.present.clone()));
+        }
+        match (wait, first) {
+            (Some(why), _) => Verdict::Wait(why),
+            (None, None) => Verdict::Wait("the wall has no tiles".into()),
+            (None, Some(one)) => Verdict::Match(Box::new(Matched {
+                wall: plan.wall.clone(),
+                ends,
+                windows: plan.windows.clone(),
+                chain: plan.chain.clone(),
+                renderer: one.hello.offer.renderer.clone(),
+                version: one.hello.offer.version.clone(),
+            })),
+        }
+    }
+
+    /// As many tiles as the wall has, by whoever can render them, or by the one that is named.
+    fn judge_grid(&self, wall: Wall, named: Option<&str>, request: &Request) -> Verdict {
+        let count = wall.tiles.len() as u64;
+        let mut lacks = Vec::new();
+        // Those that render the same, with the way to each.
+        let mut groups: BTreeMap<(&str, &str), Vec<Reached<'_>>> = BTreeMap::new();
+        let is_wanted = |server: &&Server| named.is_none_or(|name| server.hello.name == name);
+        for server in self.servers.values().filter(is_wanted) {
+            let offer = &server.hello.offer;
+            if let Err(lack) = offer.meets(&request.needs) {
+                lacks.push(format!("the server {} has {lack}", server.hello.name));
+                continue;
+            }
+            match self.way_to(server, request) {
+                Ok((way, address)) => groups
+                    .entry((&offer.renderer, &offer.version))
+                    .or_default()
+                    .push(Reached {
+                        server,
+                        way,
+                        address,
+                    }),
+                Err(why) => lacks.push(why),
+            }
+        }
+        let room = |group: &[Reached<'_>], each: &dyn Fn(&Server) -> u32| -> u64 {
+            group.iter().map(|one| u64::from(each(one.server))).sum()
+        };
+        let free = |server: &Server| self.free(server);
+        let fitting = groups.values().filter(|group| room(group, &free) >= count);
+        if let Some(group) = fitting.max_by_key(|group| (group.len(), room(group, &free))) {
+            return Verdict::Match(Box::new(self.spread(wall, group)));
+        }
+        if groups
+            .values()
+            .any(|group| room(group, &|server| server.hello.sessions) >= count)
+        {
+            return Verdict::Wait("all servers have their limit of sessions".into());
+        }
+        self.judge_absence(count, named, &lacks, groups.len())
+    }
+
+    /// What to say where there are not enough servers.
+    fn judge_absence(
+        &self,
+        count: u64,
+        named: Option<&str>,
+        lacks: &[String],
+        kinds: usize,
+    ) -> Verdict {
+        let mut absent = self.expected.iter().filter(|(name, _)| {
+            named.is_none_or(|named| named == name.as_str()) && !self.servers.contains_key(*name)
+        });
+        if let Some((name, _)) = absent
+            .clone()
+            .find(|(_, expected)| expected.failed.is_none())
+        {
+            return Verdict::Wait(format!("the server {name} is not there yet"));
+        }
+        if let Some(name) = named.filter(|name| !self.servers.contains_key(*name)) {
+            let failed = absent
+                .next()
+                .and_then(|(_, expected)| expected.failed.as_ref());
+            return match failed {
+                Some(why) => Verdict::Never(format!("the server {name} will not come: {why}")),
+                None => Verdict::Wait(format!("no server called {name} is there")),
+            };
+        }
+        if self.servers.is_empty() {
+            return match absent.next() {
+                Some((
+                    name,
+                    Expected {
+                        failed: Some(why), ..
+                    },
+                )) => Verdict::Never(format!("the server {name} will not come: {why}")),
+                _ => Verdict::Wait("no server is there".into()),
+            };
+        }
+        if !lacks.is_empty() {
+            return Verdict::Never(lacks.join("; "));
+        }
+        let same = if kinds > 1 {
+            " with the same renderer"
+        } else {
+            ""
+        };
+        Verdict::Never(format!("{count} sessions are needed, and the servers{same} take fewer; start another, or one with a higher --max-sessions"))
+    }
+
+    /// Gives each tile to the server that has least to do, in terms of what it takes.
+    fn spread(&self, wall: Wall, group: &[Reached<'_>]) -> Matched {
+        let mut free: Vec<u32> = group.iter().map(|one| self.free(one.server)).collect();
+        let offer = &group[0].server.hello.offer;
+        let mut given = vec![0u32; group.len()];
+        let end = |_| {
+            let open = (0..group.len()).filter(|n| free[*n] > 0);
+            let busy = |n: &usize| {
+                let memory = std::cmp::Reverse(group[*n].server.hello.offer.memory);
+                (given[*n], std::cmp::Reverse(free[*n]), memory)
+            };
+            let n = open.min_by_key(busy).unwrap_or(0);
+            free[n] = free[n].saturating_sub(1);
+            given[n] += 1;
+            let Reached {
+                server,
+                way,
+                address,
+            } = &group[n];
+            end_at(server, *way, address.clone(), Target::Program)
+        };
+        Matched {
+            ends: wall.tiles.iter().map(end).collect(),
+            wall,
+            windows: Default::default(),
+            chain: Vec::new(),
+            renderer: offer.renderer.clone(),
+            version: offer.version.clone(),
+        }
+    }
+
+    /// Sessions that a server could take on.
+    fn free(&self, server: &Server) -> u32 {
+        let promised = self
+            .clients
+            .values()
+            .filter_map(|client| match &client.standing {
+                Standing::Matched(matched) => Some(matched),
+                Standing::Waiting(_) => None,
+            });
+        let ends = promised.flat_map(|matched| &matched.ends);
+        let promised = ends.filter(|end| end.server == server.hello.name).count();
+        // Others come without us.
+        let busy = promised.max(server.sessions.len());
+        let busy = u32::try_from(busy).unwrap_or(u32::MAX);
+        server.hello.sessions.saturating_sub(busy)
+    }
+
+    /// How a client gets to a server: by shared memory on one host, else by TCP.
+    fn way_to(&self, server: &Server, request: &Request) -> Result<(Way, String), String> {
+        let hello = &server.hello;
+        let expected = self.expected.get(&hello.name);
+        let allowed = |way: Way| {
+            let transports = expected.map_or(&[][..], |expected| &expected.transports);
+            let named = |transport: &Transport| {
+                matches!(
+                    (transport, way),
+                    (Transport::Shm, Way::Shm)
+                        | (Transport::Unix, Way::Unix)
+                        | (Transport::Tcp, Way::Tcp)
+                )
+            };
+            (transports.is_empty() || transports.iter().any(named))
+                && request.way.is_none_or(|wanted| wanted == way)
+        };
+        let near = hello.whereabouts.is_near(&request.whereabouts);
+        let together = hello.whereabouts.host == request.whereabouts.host;
+        let addresses: Vec<Address> = hello
+            .addresses
+            .iter()
+            .filter_map(|a| a.parse().ok())
+            .collect();
+        let unix = addresses
+            .iter()
+            .find(|a| !matches!(a, Address::Tcp { .. }))
+            .filter(|_| near);
+        let reached = |address: &&Address| match address {
+            Address::Tcp { host, .. } => together || !is_loopback(host),
+            _ => false,
+        };
+        let tcp = addresses.iter().find(reached);
+        if let (Some(address), true) = (unix, allowed(Way::Shm)) {
+            return Ok((Way::Shm, address.to_string()));
+        }
+        if let (Some(address), true) = (unix, allowed(Way::Unix)) {
+            return Ok((Way::Unix, address.to_string()));
+        }
+        if let (Some(address), true) = (tcp, allowed(Way::Tcp)) {
+            let named = expected.and_then(|expected| expected.address.as_ref());
+            let host = named.unwrap_or(&hello.whereabouts.host_name);
+            return Ok((Way::Tcp, reachable(address, host, together).to_string()));
+        }
+        let why = match (unix.is_some() || tcp.is_some(), together) {
+            (true, _) => "not by a transport that both ends allow",
+            (false, true) => "it belongs to another user and has no tcp: or tls: address",
+            (false, false) => "it is on another host and listens at no tcp: or tls: address there; add one to its --listen",
+        };
+        Err(format!(
+            "the server {} cannot be reached from {}: {why}",
+            hello.name, request.whereabouts.host_name
+        ))
+    }
+}
+
+fn end_at(server: &Server, way: Way, address: String, present: Target) -> End {
+    End {
+        server: server.hello.name.clone(),
+        address,
+        way,
+        present,
+    }
+}
+
+impl Whereabouts {
+    /// Whether sockets and memory of one are open to the other.
+    fn is_near(&self, other: &Whereabouts) -> bool {
+        self.host == other.host && self.uid == other.uid
+    }
+}
+
+impl Offer {
+    /// Whether it renders to the bit what another one does.
+    fn is_same(&self, other: &Offer) -> bool {
+        self.renderer == other.renderer && self.version == other.version
+    }
+
+    fn driver(&self) -> String {
+        format!("{} ({})", self.renderer, self.version)
+    }
+
+    /// Or what it has less of.
+    fn meets(&self, needs: &Needs) -> Result<(), String> {
+        let api = needs.api;
+        let Some(profile) = self.profiles.iter().find(|profile| profile.api == api) else {
+            return Err(format!("no {api}"));
+        };
+        if profile.version < needs.version {
+            let ((major, minor), (least, last)) = (profile.version, needs.version);
+            return Err(format!(
+                "{api} {major}.{minor}, and {least}.{last} is needed"
+            ));
+        }
+        let missing: Vec<&str> = needs
+            .extensions
+            .iter()
+            .filter(|wanted| !profile.extensions.contains(wanted))
+            .map(String::as_str)
+            .collect();
+        if !missing.is_empty() {
+            return Err(format!("no {}", missing.join(", ")));
+        }
+        for (name, least) in &needs.limits {
+            let has = self.limits.get(name).copied().unwrap_or(0);
+            if has < *least {
+                return Err(format!("a {name} of {has}, and {least} is needed"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    host == "localhost"
+        || host
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|ip| ip.is_loopback())
+}
+
+/// What others call an address that is listened on at all of a host's networks.
+fn reachable(address: &Address, host_name: &str, together: bool) -> Address {
+    match address {
+        Address::Tcp { port, tls, .. } if is_vague(address) => Address::Tcp {
+            host: if together {
+                "localhost".into()
+            } else {
+                host_name.into()
+            },
+            port: *port,
+            tls: *tls,
+        },
+        other => other.clone(),
+    }
+}

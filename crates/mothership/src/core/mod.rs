@@ -1,0 +1,418 @@
+//! Who is there and who is matched with whom. Does no I/O: it is told what comes, and the time since some start; what it wants to be sent is taken out of it.
+
+mod matching;
+mod report;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use crate::config::{is_name, Config, WallPlan};
+use crate::protocol::{Drawn, FromMothership, Hello, Matched, Request, Session, ToMothership};
+use crate::status::Rate;
+use matching::Verdict;
+
+/// Each end says something so often.
+pub const BEAT: Duration = Duration::from_secs(2);
+/// Who says nothing for so long is gone.
+pub const SILENCE: Duration = Duration::from_secs(10);
+
+/// A connection's number.
+pub type Conn = u64;
+
+/// What is to be done with a connection.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Output {
+    Send(Conn, FromMothership),
+    /// When all that was sent before has gone.
+    Close(Conn),
+}
+
+#[derive(Debug)]
+pub struct Core {
+    walls: BTreeMap<String, WallPlan>,
+    /// Servers of the configuration.
+    expected: BTreeMap<String, Expected>,
+    servers: BTreeMap<String, Server>,
+    /// In the order of their requests.
+    clients: BTreeMap<u64, Client>,
+    requests: u64,
+    /// When each was heard last, and whether it has said who it is.
+    heard: BTreeMap<Conn, Duration>,
+    next_beat: Duration,
+    output: VecDeque<Output>,
+}
+
+#[derive(Debug, Default)]
+struct Expected {
+    /// As others call its host.
+    address: Option<String>,
+    /// How clients may reach it; empty for any way.
+    transports: Vec<mgn_fabric::Transport>,
+    /// Why it will not come.
+    failed: Option<String>,
+}
+
+#[derive(Debug)]
+struct Server {
+    conn: Conn,
+    hello: Hello,
+    since: Duration,
+    sessions: BTreeMap<u64, (Session, Meter)>,
+}
+
+#[derive(Debug)]
+struct Client {
+    conn: Conn,
+    request: Request,
+    since: Duration,
+    standing: Standing,
+    meter: Meter,
+}
+
+#[derive(Debug)]
+enum Standing {
+    /// What it was told to wait for.
+    Waiting(String),
+    Matched(Box<Matched>),
+}
+
+/// From totals to rates.
+#[derive(Debug, Default)]
+struct Meter {
+    last: Option<(Duration, Drawn)>,
+    rate: Option<Rate>,
+}
+
+impl Core {
+    pub fn new(config: Option<&Config>) -> Core {
+        let walls = config.iter().flat_map(|config| &config.walls);
+        let servers = config.iter().flat_map(|config| &config.servers);
+        let expected = servers.map(|server| {
+            let host = server.host.as_deref();
+            let host = host.and_then(|name| config.and_then(|config| config.host(name)));
+            let expected = Expected {
+                address: host.and_then(|host| host.address.clone()),
+                transports: server.transports.clone(),
+                failed: None,
+            };
+            (server.name.clone(), expected)
+        });
+        Core {
+            walls: walls
+                .map(|plan| (plan.wall.name.clone(), plan.clone()))
+                .collect(),
+            expected: expected.collect(),
+            servers: BTreeMap::new(),
+            clients: BTreeMap::new(),
+            requests: 0,
+            heard: BTreeMap::new(),
+            next_beat: BEAT,
+            output: VecDeque::new(),
+        }
+    }
+
+    /// Somebody has connected.
+    pub fn comes(&mut self, conn: Conn, now: Duration) {
+        self.heard.insert(conn, now);
+    }
+
+    /// What somebody who has connected says. Questions about the status and the wish to stop are the caller's to answer.
+    pub fn hears(&mut self, conn: Conn, message: ToMothership, now: Duration) {
+        match self.heard.get_mut(&conn) {
+            Some(heard) => *heard = now,
+            None => return,
+        }
+        let is_new = self.server(conn).is_none() && self.client(conn).is_none();
+        match message {
+            ToMothership::Server(hello) if is_new => self.server_comes(conn, *hello, now),
+            ToMothership::Client(request) if is_new => self.client_comes(conn, *request, now),
+            ToMothership::Sessions(sessions) => self.sessions(conn, sessions, now),
+            ToMothership::Drawn(drawn) => {
+                if let Some(client) = self.clients.values_mut().find(|c| c.conn == conn) {
+                    client.meter.count(drawn, now);
+                }
+            }
+            ToMothership::Alive | ToMothership::Status | ToMothership::Stop => {}
+            ToMothership::Server(_) | ToMothership::Client(_) => {
+                self.leaves(conn, "it has said twice who it is");
+                self.output.push_back(Output::Close(conn));
+            }
+        }
+    }
+
+    /// Somebody's connection has ended.
+    pub fn leaves(&mut self, conn: Conn, why: &str) {
+        self.heard.remove(&conn);
+        self.clients.retain(|_, client| client.conn != conn);
+        if let Some(name) = self.server(conn).map(|server| server.hello.name.clone()) {
+            tracing::info!("the server {name} has gone: {why}");
+            self.servers.remove(&name);
+            self.tell_clients_of(
+                &name,
+                &FromMothership::Gone {
+                    server: name.clone(),
+                    why: why.into(),
+                },
+            );
+        }
+        self.serve();
+    }
+
+    /// A server of the configuration will not come, or after all may (no reason).
+    pub fn expect(&mut self, name: &str, failed: Option<String>) {
+        if let Some(expected) = self.expected.get_mut(name) {
+            expected.failed = failed;
+            self.serve();
+        }
+    }
+
+    /// The next thing to do.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.output.pop_front()
+    }
+
+    /// When [`Core::handle_timeout`] has something to do.
+    pub fn poll_timeout(&self) -> Duration {
+        let silent = self.heard.values().map(|heard| *heard + SILENCE);
+        silent.min().unwrap_or(Duration::MAX).min(self.next_beat)
+    }
+
+    pub fn handle_timeout(&mut self, now: Duration) {
+        let silent = self
+            .heard
+            .iter()
+            .filter(|(_, heard)| now >= **heard + SILENCE);
+        let silent: Vec<Conn> = silent.map(|(conn, _)| *conn).collect();
+        for conn in silent {
+            self.leaves(conn, "it has said nothing for too long");
+            self.output.push_back(Output::Close(conn));
+        }
+        if now >= self.next_beat {
+            self.next_beat = now + BEAT;
+            for conn in self.heard.keys() {
+                self.output
+                    .push_back(Output::Send(*conn, FromMothership::Alive));
+            }
+        }
+    }
+
+    /// Tells servers that it has started to end, and everybody that it ends itself.
+    pub fn stop(&mut self) {
+        for server in self.servers.values().filter(|server| server.hello.is_ours) {
+            self.output
+                .push_back(Output::Send(server.conn, FromMothership::End));
+        }
+        for conn in self.heard.keys() {
+            self.output
+                .push_back(Output::Send(*conn, FromMothership::Stopping));
+        }
+    }
+
+    pub fn is_on_line(&self, server: &str) -> bool {
+        self.servers.contains_key(server)
+    }
+
+    /// Whether a server that the mothership has started is still there.
+    pub fn has_ours(&self) -> bool {
+        self.servers.values().any(|server| server.hello.is_ours)
+    }
+
+    fn server_comes(&mut self, conn: Conn, mut hello: Hello, now: Duration) {
+        if !is_name(&hello.name) {
+            let why = "a server's name has 1 to 64 letters, digits and . _ - , and begins with neither - nor .";
+            return self.refuse(conn, why.into());
+        }
+        clean(&mut hello);
+        let name = hello.name.clone();
+        if let Some(other) = self.servers.get(&name) {
+            if other.hello.instance != hello.instance {
+                let host = &other.hello.whereabouts.host_name;
+                let why = format!("another server called {name} is on line, on {host}; give this one another --name");
+                tracing::warn!("a second server called {name} was refused");
+                return self.refuse(conn, why);
+            }
+            // The same one, before its old connection was known to be dead.
+            let old = other.conn;
+            self.heard.remove(&old);
+            self.output.push_back(Output::Close(old));
+        }
+        let who = format!(
+            "{} on {}",
+            hello.offer.renderer, hello.whereabouts.host_name
+        );
+        tracing::info!("the server {name} is on line: {who}");
+        if let Some(expected) = self.expected.get_mut(&name) {
+            expected.failed = None;
+        }
+        let server = Server {
+            conn,
+            hello,
+            since: now,
+            sessions: BTreeMap::new(),
+        };
+        self.servers.insert(name.clone(), server);
+        self.output
+            .push_back(Output::Send(conn, FromMothership::Registered));
+        self.tell_clients_of(
+            &name,
+            &FromMothership::Back {
+                server: name.clone(),
+            },
+        );
+        self.serve();
+    }
+
+    fn client_comes(&mut self, conn: Conn, mut request: Request, now: Duration) {
+        request.program = printable(&request.program);
+        request.whereabouts.host_name = printable(&request.whereabouts.host_name);
+        let standing = match request.held.take() {
+            Some(held) if held.wall.check().is_ok() && held.ends.len() == held.wall.tiles.len() => {
+                tracing::info!("{} is back on {}", request.program, held.wall.name);
+                Standing::Matched(held)
+            }
+            _ => Standing::Waiting(String::new()),
+        };
+        let client = Client {
+            conn,
+            request,
+            since: now,
+            standing,
+            meter: Meter::default(),
+        };
+        self.requests += 1;
+        self.clients.insert(self.requests, client);
+        self.serve();
+    }
+
+    fn sessions(&mut self, conn: Conn, sessions: Vec<Session>, now: Duration) {
+        let Some(server) = self.servers.values_mut().find(|s| s.conn == conn) else {
+            return;
+        };
+        let mut before = std::mem::take(&mut server.sessions);
+        for mut session in sessions {
+            session.program = printable(&session.program);
+            let (_, mut meter) = before.remove(&session.id).unwrap_or_default();
+            if let Some(drawn) = session.drawn {
+                meter.count(drawn, now);
+            }
+            server.sessions.insert(session.id, (session, meter));
+        }
+        self.serve();
+    }
+
+    /// Answers whoever can be answered, the longest waiting first. Who is served may give others another reason to wait.
+    fn serve(&mut self) {
+        while self.serve_once() {}
+    }
+
+    /// Whether somebody was matched.
+    fn serve_once(&mut self) -> bool {
+        let mut is_matched = false;
+        let waiting: Vec<u64> = self
+            .clients
+            .iter()
+            .filter(|(_, client)| matches!(client.standing, Standing::Waiting(_)))
+            .map(|(n, _)| *n)
+            .collect();
+        for n in waiting {
+            let verdict = self.judge(&self.clients[&n].request);
+            let Some(client) = self.clients.get_mut(&n) else {
+                continue;
+            };
+            let conn = client.conn;
+            match verdict {
+                Verdict::Match(matched) => {
+                    tracing::info!("{} draws on {}", client.request.program, matched.wall.name);
+                    is_matched = true;
+                    client.standing = Standing::Matched(matched.clone());
+                    let message = FromMothership::Matched(matched);
+                    self.output.push_back(Output::Send(conn, message));
+                }
+                Verdict::Wait(why) => match &mut client.standing {
+                    Standing::Waiting(told) if *told != why => {
+                        *told = why.clone();
+                        let message = FromMothership::Waiting(why);
+                        self.output.push_back(Output::Send(conn, message));
+                    }
+                    _ => {}
+                },
+                Verdict::Never(why) => {
+                    tracing::info!("{} was refused: {why}", client.request.program);
+                    self.clients.remove(&n);
+                    self.refuse(conn, why);
+                }
+            }
+        }
+        is_matched
+    }
+
+    fn refuse(&mut self, conn: Conn, why: String) {
+        self.heard.remove(&conn);
+        self.output
+            .push_back(Output::Send(conn, FromMothership::Refused(why)));
+        self.output.push_back(Output::Close(conn));
+    }
+
+    fn tell_clients_of(&mut self, server: &str, what: &FromMothership) {
+        for client in self.clients.values() {
+            let Standing::Matched(matched) = &client.standing else {
+                continue;
+            };
+            if matched.ends.iter().any(|end| end.server == server) {
+                self.output
+                    .push_back(Output::Send(client.conn, what.clone()));
+            }
+        }
+    }
+
+    fn server(&self, conn: Conn) -> Option<&Server> {
+        self.servers.values().find(|server| server.conn == conn)
+    }
+
+    fn client(&self, conn: Conn) -> Option<&Client> {
+        self.clients.values().find(|client| client.conn == conn)
+    }
+}
+
+impl Meter {
+    /// Takes a total; what is counted afresh begins a new rate.
+    fn count(&mut self, drawn: Drawn, now: Duration) {
+        if let Some((before, last)) = self.last {
+            let seconds = now.saturating_sub(before).as_secs_f64();
+            if seconds < 0.1 {
+                return;
+            }
+            let per_second = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds;
+            self.rate = Some(Rate {
+                frames_per_second: per_second(drawn.frames, last.frames),
+                bytes_per_second: per_second(drawn.bytes, last.bytes),
+            });
+        }
+        self.last = Some((now, drawn));
+    }
+}
+
+/// Takes out of what a server says about itself whatever terminals could do something about.
+fn clean(hello: &mut Hello) {
+    let Hello {
+        whereabouts,
+        addresses,
+        offer,
+        ..
+    } = hello;
+    for text in addresses.iter_mut().chain([
+        &mut whereabouts.host_name,
+        &mut offer.renderer,
+        &mut offer.version,
+    ]) {
+        *text = printable(text);
+    }
+}
+
+fn printable(text: &str) -> String {
+    let clean = |c: char| if c.is_control() { '?' } else { c };
+    text.chars().map(clean).take(200).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,604 @@
+//! On a virtual clock.
+
+use super::*;
+use crate::config::Config;
+use crate::protocol::{Api, Needs, Offer, Profile, Wanted, Way, Whereabouts};
+
+const START: Duration = Duration::ZERO;
+
+fn config(text: &str) -> Config {
+    let path = std::env::temp_dir().join(format!(
+        "mgn-core-{}-{:?}.toml",
+        std::process::id(),
+        std::thread::current().id()
+    ));
+    std::fs::write(&path, text).unwrap();
+    let config = Config::read(&path, &[]);
+    std::fs::remove_file(&path).unwrap();
+    config.unwrap_or_else(|error| panic!("{error}"))
+}
+
+const DESK: &str = r#"
+    [[server]]
+    name = "a"
+    [[server]]
+    name = "b"
+    [[wall]]
+    name = "desk"
+    grid = [2, 1]
+    tile_size = [100, 100]
+    servers = ["a", "b"]
+"#;
+
+fn whereabouts(host: &str) -> Whereabouts {
+    Whereabouts {
+        host: host.into(),
+        uid: 1000,
+        host_name: format!("{host}.example.org"),
+    }
+}
+
+fn hello(name: &str) -> Hello {
+    let profile = |api, version| Profile {
+        api,
+        version,
+        extensions: vec!["GL_A".into(), "GL_B".into()],
+    };
+    Hello {
+        name: name.into(),
+        instance: 1,
+        whereabouts: whereabouts("one"),
+        addresses: vec![format!("unix:@{name}"), "tls:0.0.0.0:7500".into()],
+        offer: Offer {
+            renderer: "pipe".into(),
+            version: "4.5 Mesa 22".into(),
+            profiles: vec![profile(Api::Compat, (4, 5)), profile(Api::Es, (3, 2))],
+            limits: [("max_texture_size".to_owned(), 16384)].into(),
+            memory: 1000,
+        },
+        sessions: 4,
+        is_ours: false,
+    }
+}
+
+fn request(wanted: Wanted) -> Request {
+    Request {
+        wanted,
+        needs: Needs::default(),
+        whereabouts: whereabouts("one"),
+        way: None,
+        program: "gears".into(),
+        pid: 1,
+        held: None,
+    }
+}
+
+fn desk() -> Wanted {
+    Wanted::Wall("desk".into())
+}
+
+fn server_comes(core: &mut Core, conn: Conn, hello: Hello) {
+    core.comes(conn, START);
+    core.hears(conn, ToMothership::Server(Box::new(hello)), START);
+}
+
+fn client_comes(core: &mut Core, conn: Conn, request: Request) {
+    core.comes(conn, START);
+    core.hears(conn, ToMothership::Client(Box::new(request)), START);
+}
+
+/// What has been said to one connection since the last look at any.
+fn said(core: &mut Core, conn: Conn) -> Vec<FromMothership> {
+    let outputs = std::iter::from_fn(|| core.poll_output());
+    outputs
+        .filter_map(|output| match output {
+            Output::Send(to, message) if to == conn => Some(message),
+            _ => None,
+        })
+        .collect()
+}
+
+#[track_caller]
+fn waits(core: &mut Core, conn: Conn, word: &str) {
+    match said(core, conn).as_slice() {
+        [FromMothership::Waiting(why)] => assert!(why.contains(word), "{why}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[track_caller]
+fn refuses(core: &mut Core, conn: Conn, word: &str) {
+    match said(core, conn).as_slice() {
+        [FromMothership::Refused(why)] => assert!(why.contains(word), "{why}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[track_caller]
+fn matches(core: &mut Core, conn: Conn) -> Box<Matched> {
+    match said(core, conn).pop() {
+        Some(FromMothership::Matched(matched)) => matched,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_wall_is_there_when_its_servers_are() {
+    let mut core = Core::new(Some(&config(DESK)));
+    client_comes(&mut core, 1, request(desk()));
+    waits(
+        &mut core,
+        1,
+        "the server a of the tile 0,0 is not there yet",
+    );
+    server_comes(&mut core, 2, hello("a"));
+    waits(&mut core, 1, "the server b of the tile 1,0");
+    let status = core.status(START);
+    assert!(status.clients[0]
+        .waits_for
+        .as_ref()
+        .unwrap()
+        .contains("server b"));
+    assert!(status.servers[0].on_line && !status.servers[1].on_line);
+    server_comes(&mut core, 3, hello("b"));
+    let matched = matches(&mut core, 1);
+    let ends: Vec<_> = matched
+        .ends
+        .iter()
+        .map(|end| (end.server.as_str(), end.way))
+        .collect();
+    assert_eq!(ends, [("a", Way::Shm), ("b", Way::Shm)]);
+    assert_eq!(matched.ends[1].address, "unix:@b");
+    assert_eq!(matched.renderer, "pipe");
+    let status = core.status(START);
+    assert_eq!(status.clients[0].tiles[1].server, "b");
+    assert!(status.clients[0].waits_for.is_none());
+}
+
+#[test]
+fn what_can_never_be_is_said_at_once() {
+    let mut core = Core::new(Some(&config(DESK)));
+    client_comes(&mut core, 1, request(Wanted::Wall("dusk".into())));
+    refuses(&mut core, 1, "the configuration has desk");
+    server_comes(&mut core, 2, hello("a"));
+    let mut ask = |conn, wanted, change: &dyn Fn(&mut Request), word| {
+        let mut request = request(wanted);
+        change(&mut request);
+        client_comes(&mut core, conn, request);
+        refuses(&mut core, conn, word);
+    };
+    ask(
+        3,
+        desk(),
+        &|r| r.needs.version = (4, 6),
+        "the server a of the tile 0,0 has OpenGL 4.5, and 4.6 is needed",
+    );
+    ask(
+        4,
+        desk(),
+        &|r| r.needs.extensions = vec!["GL_B".into(), "GL_C".into()],
+        "has no GL_C",
+    );
+    ask(5, desk(), &|r| r.needs.api = Api::Es1, "has no OpenGL ES 1");
+    ask(
+        6,
+        desk(),
+        &|r| _ = r.needs.limits.insert("max_texture_size".into(), 32768),
+        "16384, and 32768",
+    );
+    ask(7, Wanted::Grid(9, 9), &|_| {}, "9x9");
+    let mut core = Core::new(None);
+    client_comes(&mut core, 1, request(desk()));
+    refuses(&mut core, 1, "ask for a grid");
+}
+
+#[test]
+fn a_grid_takes_whom_it_finds() {
+    let mut core = Core::new(None);
+    client_comes(&mut core, 1, request(Wanted::Grid(2, 2)));
+    waits(&mut core, 1, "no server is there");
+    server_comes(&mut core, 2, hello("a"));
+    let matched = matches(&mut core, 1);
+    assert!(matched.ends.iter().all(|end| end.server == "a"));
+    client_comes(&mut core, 3, request(Wanted::Single(None)));
+    waits(&mut core, 3, "limit of sessions");
+    client_comes(&mut core, 4, request(Wanted::Grid(3, 2)));
+    refuses(&mut core, 4, "6 sessions are needed");
+    core.leaves(1, "it was closed");
+    matches(&mut core, 3);
+    // What others do with the server counts too.
+    let sessions = (0..4).map(|id| Session {
+        id,
+        ..Session::default()
+    });
+    core.hears(2, ToMothership::Sessions(sessions.collect()), START);
+    client_comes(&mut core, 5, request(Wanted::Single(Some("a".into()))));
+    waits(&mut core, 5, "limit of sessions");
+    client_comes(&mut core, 6, request(Wanted::Single(Some("z".into()))));
+    waits(&mut core, 6, "no server called z");
+    server_comes(&mut core, 7, hello("b"));
+    let mut other = hello("c");
+    other.offer.version = "4.6".into();
+    server_comes(&mut core, 8, other);
+    client_comes(&mut core, 9, request(Wanted::Grid(2, 1)));
+    let matched = matches(&mut core, 9);
+    assert_eq!(matched.ends[0].server, matched.ends[1].server);
+}
+
+#[test]
+fn tiles_are_shared_out_evenly() {
+    let mut core = Core::new(None);
+    for (conn, name) in [(1, "a"), (2, "b"), (3, "c")] {
+        server_comes(&mut core, conn, hello(name));
+    }
+    client_comes(&mut core, 4, request(Wanted::Grid(3, 3)));
+    let matched = matches(&mut core, 4);
+    for name in ["a", "b", "c"] {
+        let tiles = matched.ends.iter().filter(|end| end.server == name);
+        assert_eq!(tiles.count(), 3);
+    }
+}
+
+#[test]
+fn a_wall_has_one_renderer() {
+    let mut core = Core::new(Some(&config(DESK)));
+    server_comes(&mut core, 1, hello("a"));
+    let mut other = hello("b");
+    other.offer.version = "4.6 Mesa 25".into();
+    server_comes(&mut core, 2, other);
+    client_comes(&mut core, 3, request(desk()));
+    refuses(
+        &mut core,
+        3,
+        "pipe (4.6 Mesa 25), and a with pipe (4.5 Mesa 22)",
+    );
+}
+
+#[test]
+fn the_way_depends_on_where_both_are() {
+    let config = config(
+        r#"
+        [mothership]
+        token_file = "t"
+        listen = "tls:m:7400"
+        [[host]]
+        name = "one"
+        address = "10.0.0.1"
+        start = "here"
+        [[server]]
+        name = "a"
+        host = "one"
+        [[server]]
+        name = "t"
+        transports = ["tcp"]
+        "#,
+    );
+    let way = |name: &str, place: Whereabouts, change: &dyn Fn(&mut Hello)| {
+        let mut core = Core::new(Some(&config));
+        let mut hello = hello(name);
+        change(&mut hello);
+        server_comes(&mut core, 1, hello);
+        let mut request = request(Wanted::Single(Some(name.into())));
+        request.whereabouts = place;
+        client_comes(&mut core, 2, request);
+        match said(&mut core, 2).pop() {
+            Some(FromMothership::Matched(matched)) => {
+                Ok((matched.ends[0].way, matched.ends[0].address.clone()))
+            }
+            Some(FromMothership::Refused(why)) => Err(why),
+            other => panic!("{other:?}"),
+        }
+    };
+    let stays = |_: &mut Hello| {};
+    let here = || whereabouts("one");
+    let there = || whereabouts("two");
+    let found = |way, address: &str| Ok((way, address.to_owned()));
+    assert_eq!(way("a", here(), &stays), found(Way::Shm, "unix:@a"));
+    assert_eq!(
+        way("a", there(), &stays),
+        found(Way::Tcp, "tls:10.0.0.1:7500")
+    );
+    assert_eq!(
+        way("x", there(), &stays),
+        found(Way::Tcp, "tls:one.example.org:7500")
+    );
+    assert_eq!(
+        way("t", here(), &stays),
+        found(Way::Tcp, "tls:localhost:7500")
+    );
+    let stranger = || Whereabouts { uid: 7, ..here() };
+    assert_eq!(
+        way("a", stranger(), &stays),
+        found(Way::Tcp, "tls:localhost:7500")
+    );
+    let no_tcp = |hello: &mut Hello| _ = hello.addresses.pop();
+    assert!(way("a", there(), &no_tcp).unwrap_err().contains("--listen"));
+    assert!(way("a", stranger(), &no_tcp)
+        .unwrap_err()
+        .contains("another user"));
+    assert!(way("t", here(), &no_tcp)
+        .unwrap_err()
+        .contains("both ends allow"));
+    let loopback = |hello: &mut Hello| hello.addresses = vec!["tcp:127.0.0.1:1".into()];
+    assert_eq!(
+        way("a", here(), &loopback),
+        found(Way::Tcp, "tcp:127.0.0.1:1")
+    );
+    assert!(way("a", there(), &loopback).is_err());
+}
+
+#[test]
+fn a_name_belongs_to_one_server() {
+    let mut core = Core::new(None);
+    server_comes(&mut core, 1, hello("a"));
+    let second = Hello {
+        instance: 2,
+        ..hello("a")
+    };
+    server_comes(&mut core, 2, second.clone());
+    refuses(
+        &mut core,
+        2,
+        "another server called a is on line, on one.example.org",
+    );
+    // The same one after its connection broke, which is not known yet.
+    server_comes(&mut core, 3, hello("a"));
+    assert!(core.output.contains(&Output::Close(1)));
+    core.leaves(1, "it was closed");
+    assert!(core.is_on_line("a"));
+    core.leaves(3, "it was closed");
+    server_comes(&mut core, 4, second);
+    assert!(core.is_on_line("a"));
+    server_comes(&mut core, 5, hello("a\u{1b}[2J"));
+    refuses(&mut core, 5, "letters");
+}
+
+#[test]
+fn a_server_that_goes_is_told_of() {
+    let mut core = Core::new(Some(&config(DESK)));
+    server_comes(&mut core, 1, hello("a"));
+    server_comes(&mut core, 2, hello("b"));
+    client_comes(&mut core, 3, request(desk()));
+    matches(&mut core, 3);
+    core.leaves(2, "it was closed");
+    let gone = FromMothership::Gone {
+        server: "b".into(),
+        why: "it was closed".into(),
+    };
+    assert_eq!(said(&mut core, 3), [gone]);
+    let tiles = &core.status(START).clients[0].tiles;
+    assert!(tiles[0].server_on_line && !tiles[1].server_on_line);
+    server_comes(&mut core, 4, hello("b"));
+    assert_eq!(
+        said(&mut core, 3),
+        [FromMothership::Back { server: "b".into() }]
+    );
+    core.expect("b", Some("ssh says no".into()));
+    core.leaves(4, "it was closed");
+    client_comes(&mut core, 5, request(desk()));
+    refuses(&mut core, 5, "ssh says no");
+}
+
+#[test]
+fn what_was_matched_before_a_restart_stays() {
+    let mut core = Core::new(Some(&config(DESK)));
+    server_comes(&mut core, 1, hello("a"));
+    server_comes(&mut core, 2, hello("b"));
+    client_comes(&mut core, 3, request(desk()));
+    let matched = matches(&mut core, 3);
+    let mut core = Core::new(Some(&config(DESK)));
+    let mut back = request(desk());
+    back.held = Some(matched);
+    client_comes(&mut core, 1, back.clone());
+    assert!(core.status(START).clients[0].waits_for.is_none());
+    server_comes(
+        &mut core,
+        2,
+        Hello {
+            sessions: 1,
+            ..hello("a")
+        },
+    );
+    server_comes(&mut core, 3, hello("b"));
+    // The one session that a takes is still this client's.
+    client_comes(&mut core, 4, request(desk()));
+    waits(&mut core, 4, "limit of sessions");
+    back.held.as_mut().unwrap().ends.pop();
+    client_comes(&mut core, 5, back);
+    waits(&mut core, 5, "limit of sessions");
+}
+
+#[test]
+fn silence_is_death_and_a_beat_is_life() {
+    let mut core = Core::new(None);
+    server_comes(&mut core, 1, hello("a"));
+    server_comes(&mut core, 2, hello("b"));
+    said(&mut core, 2);
+    let (mut now, mut beats) = (START, 0);
+    while now < SILENCE * 2 {
+        now = core.poll_timeout();
+        core.handle_timeout(now);
+        core.hears(2, ToMothership::Alive, now);
+        beats += said(&mut core, 2).len();
+    }
+    assert!(!core.is_on_line("a") && core.is_on_line("b"));
+    assert_eq!(beats, 10);
+    // What nobody has introduced does not stay either.
+    core.comes(7, now);
+    core.handle_timeout(now + SILENCE);
+    assert!(core.output.contains(&Output::Close(7)));
+}
+
+#[test]
+fn totals_become_rates() {
+    let mut core = Core::new(None);
+    server_comes(&mut core, 1, hello("a"));
+    let report = |frames, bytes| {
+        let drawn = Some(Drawn { frames, bytes });
+        ToMothership::Sessions(vec![Session {
+            id: 3,
+            program: "gears".into(),
+            drawn,
+        }])
+    };
+    core.hears(1, report(100, 1000), START);
+    assert!(core.status(START).servers[0].sessions[0].rate.is_none());
+    core.hears(1, report(160, 5000), START + Duration::from_secs(2));
+    let rate = core.status(START).servers[0].sessions[0].rate.unwrap();
+    assert_eq!(
+        (rate.frames_per_second, rate.bytes_per_second),
+        (30.0, 2000.0)
+    );
+    core.hears(1, ToMothership::Sessions(vec![]), START);
+    assert!(core.status(START).servers[0].sessions.is_empty());
+}
+
+#[test]
+fn stopping_ends_what_was_started() {
+    let mut core = Core::new(None);
+    server_comes(
+        &mut core,
+        1,
+        Hello {
+            is_ours: true,
+            ..hello("a")
+        },
+    );
+    server_comes(&mut core, 2, hello("b"));
+    said(&mut core, 0);
+    core.stop();
+    let ends = core
+        .output
+        .iter()
+        .filter(|o| matches!(o, Output::Send(_, FromMothership::End)));
+    assert!(ends.eq([&Output::Send(1, FromMothership::End)]));
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 33) % n
+    }
+}
+
+/// Servers and clients come, go, fall silent and come back in any order. At any time nobody waits who could be served, no server is given more than it
+/// takes, a wall has one renderer, and everybody is answered once.
+#[test]
+fn whoever_comes_and_goes() {
+    let config = config(DESK);
+    for seed in 0..60 {
+        let mut random = Random(seed);
+        let mut core = Core::new((seed % 2 == 0).then_some(&config));
+        let mut now = START;
+        let mut open: BTreeMap<Conn, Vec<FromMothership>> = BTreeMap::new();
+        for step in 0..400 {
+            now += Duration::from_millis(random.below(1500));
+            match random.below(6) {
+                0 | 1 => {
+                    let mut hello = hello(["a", "b", "c", "d"][random.below(4) as usize]);
+                    hello.instance = random.below(2);
+                    hello.sessions = random.below(5) as u32;
+                    hello.offer.version = ["4.5", "4.6"][random.below(5) as usize / 4].into();
+                    core.comes(step, now);
+                    core.hears(step, ToMothership::Server(Box::new(hello)), now);
+                    open.insert(step, Vec::new());
+                }
+                2 | 3 => {
+                    let mut request = request(match random.below(4) {
+                        0 => desk(),
+                        1 => Wanted::Single(None),
+                        2 => Wanted::Single(Some("c".into())),
+                        _ => Wanted::Grid(1 + random.below(3) as u32, 1 + random.below(2) as u32),
+                    });
+                    request.needs.version = (4, 2 + random.below(5) as u8);
+                    core.comes(step, now);
+                    core.hears(step, ToMothership::Client(Box::new(request)), now);
+                    open.insert(step, Vec::new());
+                }
+                4 => {
+                    let at = random.below(open.len().max(1) as u64) as usize;
+                    if let Some(conn) = open.keys().nth(at).copied() {
+                        open.remove(&conn);
+                        core.leaves(conn, "it was closed");
+                    }
+                }
+                _ => {
+                    for conn in open.keys() {
+                        if random.below(8) > 0 {
+                            core.hears(*conn, ToMothership::Alive, now);
+                        }
+                    }
+                }
+            }
+            if now >= core.poll_timeout() {
+                core.handle_timeout(now);
+            }
+            while let Some(output) = core.poll_output() {
+                match output {
+                    Output::Send(conn, message) => {
+                        open.get_mut(&conn).expect("it is open").push(message)
+                    }
+                    Output::Close(conn) => _ = open.remove(&conn),
+                }
+            }
+            check(&core, &open);
+        }
+        for conn in open.keys() {
+            core.leaves(*conn, "it was closed");
+        }
+        assert!(core.servers.is_empty() && core.clients.is_empty() && core.heard.is_empty());
+    }
+}
+
+fn check(core: &Core, open: &BTreeMap<Conn, Vec<FromMothership>>) {
+    assert!(core.heard.keys().eq(open.keys()));
+    for (conn, messages) in open {
+        let answers = messages.iter().filter(|message| {
+            matches!(
+                message,
+                FromMothership::Matched(_) | FromMothership::Registered
+            )
+        });
+        let is_waiting = core
+            .client(*conn)
+            .is_some_and(|client| matches!(client.standing, Standing::Waiting(_)));
+        assert_eq!(
+            answers.count(),
+            usize::from(!is_waiting),
+            "{conn}: {messages:?}"
+        );
+    }
+    let mut given: BTreeMap<(&str, u64), u32> = BTreeMap::new();
+    for client in core.clients.values() {
+        match &client.standing {
+            Standing::Waiting(told) => match core.judge(&client.request) {
+                Verdict::Wait(why) => assert_eq!(&why, told),
+                other => panic!("{:?} waits for {told}, and {other:?}", client.request),
+            },
+            Standing::Matched(matched) => {
+                assert_eq!(matched.ends.len(), matched.wall.tiles.len());
+                for end in &matched.ends {
+                    // A server that has gone meanwhile, and another that has taken its name, were not there to be asked.
+                    let Some(server) = core.servers.get(&end.server) else {
+                        continue;
+                    };
+                    if server.since <= client.since {
+                        assert_eq!(server.hello.offer.version, matched.version);
+                        *given.entry((&end.server, server.conn)).or_default() += 1;
+                    }
+                }
+            }
+        }
+    }
+    for ((name, _), count) in given {
+        assert!(
+            count <= core.servers[name].hello.sessions,
+            "{name}: {count}"
+        );
+    }
+}

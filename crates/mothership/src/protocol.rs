@@ -1,0 +1,232 @@
+//! What servers, programs' starters and people say to the mothership, and it to them: postcard of these types, one a message of a `fabric` connection.
+
+use std::collections::BTreeMap;
+
+use mgn_wall::Wall;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::config::{Stage, Target, Windows};
+use crate::status::Status;
+
+/// Changes whenever these types do.
+pub const VERSION: u32 = 1;
+/// No message is longer.
+pub const MESSAGE_MAX: usize = 256 << 10;
+
+/// What a connection to the mothership is opened with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Opening {
+    /// Always first, so that other versions can be told.
+    pub version: u32,
+}
+
+/// To the mothership. The first message says who it is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum ToMothership {
+    Server(Box<Hello>),
+    Client(Box<Request>),
+    Status,
+    /// It shall end, and what it has started with it.
+    Stop,
+    Alive,
+    Sessions(Vec<Session>),
+    Drawn(Drawn),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum FromMothership {
+    Alive,
+    /// The server is known by its name.
+    Registered,
+    /// The client has to wait, and for what.
+    Waiting(String),
+    Matched(Box<Matched>),
+    /// The request cannot be met, or the server is not taken, and why. Nothing follows.
+    Refused(String),
+    /// This server of the client's wall has gone from the mothership, and why.
+    Gone {
+        server: String,
+        why: String,
+    },
+    /// It is there again.
+    Back {
+        server: String,
+    },
+    /// The server is to end.
+    End,
+    Status(Box<Status>),
+    /// It ends.
+    Stopping,
+}
+
+/// A server that comes on line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hello {
+    pub name: String,
+    /// Random, the same for as long as the server runs.
+    pub instance: u64,
+    pub whereabouts: Whereabouts,
+    /// Where it listens, the best for others first.
+    pub addresses: Vec<String>,
+    pub offer: Offer,
+    /// How many sessions it takes at once.
+    pub sessions: u32,
+    /// Whether the mothership has started it.
+    pub is_ours: bool,
+}
+
+/// Where a process runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Whereabouts {
+    /// Processes that can share memory and find each other's sockets have the same: the running system and its network.
+    pub host: String,
+    pub uid: u32,
+    /// For people, and for those elsewhere.
+    pub host_name: String,
+}
+
+/// What a server can do.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Offer {
+    pub renderer: String,
+    /// The driver's version, as GL_VERSION of its best profile.
+    pub version: String,
+    pub profiles: Vec<Profile>,
+    /// By name: `max_texture_size`, in pixels, for one.
+    pub limits: BTreeMap<String, u64>,
+    /// Free memory in MiB.
+    pub memory: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    pub api: Api,
+    /// The highest version, as major and minor.
+    pub version: (u8, u8),
+    pub extensions: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Api {
+    #[default]
+    Compat,
+    Core,
+    Es1,
+    Es,
+}
+
+impl std::fmt::Display for Api {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(match self {
+            Api::Compat => "OpenGL",
+            Api::Core => "OpenGL core",
+            Api::Es1 => "OpenGL ES 1",
+            Api::Es => "OpenGL ES",
+        })
+    }
+}
+
+/// What a client wants to be rendered by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    pub wanted: Wanted,
+    pub needs: Needs,
+    pub whereabouts: Whereabouts,
+    /// How commands shall travel, if that matters.
+    pub way: Option<Way>,
+    /// For people.
+    pub program: String,
+    pub pid: u32,
+    /// What an earlier mothership has answered, which stays so.
+    pub held: Option<Box<Matched>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Wanted {
+    /// A wall of the configuration.
+    Wall(String),
+    /// So many columns and rows of tiles, by whoever renders them.
+    Grid(u32, u32),
+    /// One renderer, this one or any.
+    Single(Option<String>),
+}
+
+impl std::fmt::Display for Wanted {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Wanted::Wall(name) => write!(out, "the wall {name}"),
+            Wanted::Grid(columns, rows) => write!(out, "a grid of {columns} x {rows}"),
+            Wanted::Single(Some(name)) => write!(out, "the server {name}"),
+            Wanted::Single(None) => write!(out, "a server"),
+        }
+    }
+}
+
+/// What a program cannot do without.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Needs {
+    pub api: Api,
+    pub version: (u8, u8),
+    pub extensions: Vec<String>,
+    pub limits: BTreeMap<String, u64>,
+}
+
+/// How two ends talk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Way {
+    Shm,
+    Unix,
+    Tcp,
+}
+
+/// Who draws for a client.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Matched {
+    pub wall: Wall,
+    /// One for each of the wall's tiles.
+    pub ends: Vec<End>,
+    pub windows: Windows,
+    pub chain: Vec<Stage>,
+    /// What all of them render with.
+    pub renderer: String,
+    pub version: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct End {
+    pub server: String,
+    pub address: String,
+    pub way: Way,
+    pub present: Target,
+}
+
+/// A session of a server, with what it has done since it began.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    pub id: u64,
+    pub program: String,
+    pub drawn: Option<Drawn>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drawn {
+    pub frames: u64,
+    pub bytes: u64,
+}
+
+pub fn encode<T: Serialize>(message: &T) -> Vec<u8> {
+    postcard::to_allocvec(message).expect("these types have a serialised form")
+}
+
+/// None for whatever no encoder of this version has written, and for what is longer than a message.
+pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    if bytes.len() > MESSAGE_MAX {
+        return None;
+    }
+    match postcard::take_from_bytes(bytes) {
+        Ok((message, [])) => Some(message),
+        _ => None,
+    }
+}
