@@ -10,7 +10,7 @@ use mgn_fabric::{Address, Transport};
 use mgn_verify::Input;
 use mgn_wall::Wall;
 
-pub use mothership::Config;
+pub use mothership::{Config, Contact, Mothership, Status, Stop};
 
 /// Run OpenGL programs whose rendering is done by another process, here or on another machine.
 #[derive(Debug, Parser)]
@@ -29,6 +29,9 @@ pub enum Command {
     Replay(Replay),
     Info(Info),
     Tune(Tune),
+    Mothership(Mothership),
+    Status(Status),
+    Stop(Stop),
     /// Check and show what a wall is made of
     #[command(subcommand)]
     Config(Config),
@@ -44,6 +47,9 @@ pub enum Command {
     /// The process that `mgn tune` talks to
     #[command(hide = true)]
     TunePartner,
+    /// What a server here offers; started by `mgn server --mothership`
+    #[command(hide = true)]
+    Offer,
     /// One session of a server; started by `mgn server`
     #[command(hide = true)]
     Worker,
@@ -214,6 +220,18 @@ pub struct Server {
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub watchdog: u64,
+
+    /// Come on line with the mothership at this address, so that programs find the server
+    #[arg(long, value_name = "ADDR")]
+    pub mothership: Option<Address>,
+
+    /// What the mothership calls the server; the host's name by default
+    #[arg(long, requires = "mothership")]
+    pub name: Option<String>,
+
+    /// The mothership has started it, and may end it
+    #[arg(long, hide = true, requires = "mothership")]
+    pub started: bool,
 
     /// End when standard input does
     #[arg(long, hide = true)]

@@ -6,6 +6,7 @@ mod config;
 mod generated;
 mod gl;
 mod info;
+mod mothership;
 mod pages;
 mod replay;
 mod report;
@@ -35,6 +36,10 @@ fn main() -> ExitCode {
         Command::Info(info) if info.gl => gl::compare(info.json),
         Command::Info(info) => info::info(info),
         Command::Viewer(viewer) => viewer::serve(viewer),
+        Command::Mothership(args) => return mothership::mothership(args),
+        Command::Status(status) => mothership::status(status),
+        Command::Stop(stop) => mothership::stop(stop),
+        Command::Offer => server::offer(),
         Command::Tune(tune) => tune::tune(tune),
         Command::GlList => gl::list(),
         Command::Config(command) => return config::config(command),
@@ -58,7 +63,7 @@ fn main() -> ExitCode {
 fn log(command: &Command) {
     let default = match command {
         Command::Server(server) if server.embedded => LevelFilter::OFF,
-        Command::Server(_) | Command::Viewer(_) => LevelFilter::INFO,
+        Command::Server(_) | Command::Viewer(_) | Command::Mothership(_) => LevelFilter::INFO,
         _ => LevelFilter::WARN,
     };
     let wanted = std::env::var("MGN_LOG")

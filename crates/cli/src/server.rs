@@ -1,14 +1,23 @@
-//! `mgn server`, and the worker processes that it starts.
+//! `mgn server`, its place with the mothership, and the worker processes that it starts.
 
+use std::os::fd::{AsFd, BorrowedFd};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use mgn_fabric::Token;
-use mgn_server::{Options, WorkerCommand};
+use anyhow::Context;
+use mgn_fabric::{Address, Token};
+use mgn_mothership::protocol::{Api, Drawn, Hello, Offer, Profile, Session, Whereabouts};
+use mgn_mothership::Registration;
+use mgn_server::{Abilities, Follower, Options, SessionReport, WorkerCommand};
+use mgn_wire::hello::{api, ContextInfo};
 
 use crate::args::Server;
 
 pub fn serve(args: Server) -> anyhow::Result<()> {
     let token = args.token_file.as_deref().map(Token::read).transpose()?;
+    let member = member(&args, token.clone())?.map(Arc::new);
+    let follower = member.clone().map(|member| member as Arc<dyn Follower>);
     mgn_server::run(Options {
         listen: args.listen,
         token,
@@ -19,11 +28,142 @@ pub fn serve(args: Server) -> anyhow::Result<()> {
         end_with_stdin: args.embedded,
         once: false,
         announce: true,
+        follower,
         worker: WorkerCommand::default(),
     })?;
-    Ok(())
+    match member.and_then(|member| member.registration.get()?.failure()) {
+        Some(why) => anyhow::bail!("{why}"),
+        None => Ok(()),
+    }
 }
 
 pub fn worker() -> anyhow::Result<()> {
     Ok(mgn_server::worker()?)
+}
+
+/// What a server here offers, for its parent process, which touches no OpenGL.
+pub fn offer() -> anyhow::Result<()> {
+    let offer = offer_of(&mgn_server::probe()?);
+    crate::say(&serde_json::to_string(&offer)?)
+}
+
+/// A server as the mothership knows it, from when clients can come.
+#[derive(Debug)]
+struct Member {
+    mothership: Address,
+    token: Option<Token>,
+    /// But for the addresses.
+    hello: Hello,
+    registration: OnceLock<Registration>,
+}
+
+fn member(args: &Server, token: Option<Token>) -> anyhow::Result<Option<Member>> {
+    let Some(mothership) = args.mothership.clone() else {
+        return Ok(None);
+    };
+    let whereabouts = Whereabouts::here();
+    let offering = Command::new(std::env::current_exe().context("finding the mgn executable")?)
+        .arg("offer")
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .context("asking the driver")?;
+    if !offering.status.success() {
+        anyhow::bail!("this machine renders nothing; `mgn info` says more");
+    }
+    let hello = Hello {
+        name: args
+            .name
+            .clone()
+            .unwrap_or_else(|| whereabouts.host_name.clone()),
+        instance: instance(),
+        whereabouts,
+        addresses: Vec::new(),
+        offer: serde_json::from_slice(&offering.stdout).context("asking the driver")?,
+        sessions: args.max_sessions,
+        is_ours: args.started,
+    };
+    Ok(Some(Member {
+        mothership,
+        token,
+        hello,
+        registration: OnceLock::new(),
+    }))
+}
+
+/// A number that no other server has.
+fn instance() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(std::process::id())
+}
+
+impl Follower for Member {
+    fn listening(&self, addresses: &[Address]) {
+        let hello = Hello {
+            addresses: addresses.iter().map(Address::to_string).collect(),
+            ..self.hello.clone()
+        };
+        match Registration::begin(self.mothership.clone(), self.token.clone(), hello) {
+            Ok(registration) => _ = self.registration.set(registration),
+            Err(error) => tracing::error!("{error}"),
+        }
+    }
+
+    fn sessions(&self, sessions: Vec<SessionReport>) {
+        let session = |report: SessionReport| Session {
+            id: report.id,
+            program: report.program,
+            drawn: Some(Drawn {
+                frames: report.frames,
+                bytes: report.bytes,
+            }),
+        };
+        if let Some(registration) = self.registration.get() {
+            registration.sessions(sessions.into_iter().map(session).collect());
+        }
+    }
+
+    fn end(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.registration.get()?.as_fd())
+    }
+}
+
+fn offer_of(abilities: &Abilities) -> Offer {
+    let profile = |(number, context): &(u32, ContextInfo)| {
+        let info = &abilities.info;
+        let (api, version) = match *number {
+            api::COMPAT => (Api::Compat, info.compat),
+            api::CORE => (Api::Core, info.core),
+            api::ES1 => (Api::Es1, info.es1),
+            _ => (Api::Es, info.es),
+        };
+        Profile {
+            api,
+            version,
+            extensions: context.extensions.clone(),
+        }
+    };
+    let first = abilities.contexts.first().map(|(_, context)| context);
+    let limit = |(pname, name): (u32, &str)| {
+        let (_, values) = first?.integers.iter().find(|(found, _)| *found == pname)?;
+        Some((name.to_owned(), u64::try_from(*values.first()?).ok()?))
+    };
+    // GL_MAX_TEXTURE_SIZE, GL_MAX_VIEWPORT_DIMS, GL_MAX_RENDERBUFFER_SIZE
+    let limits = [
+        (0x0d33, "max_texture_size"),
+        (0x0d3a, "max_viewport_size"),
+        (0x84e8, "max_renderbuffer_size"),
+    ];
+    Offer {
+        renderer: abilities.info.renderer.clone(),
+        version: first
+            .map(|context| context.version.clone())
+            .unwrap_or_default(),
+        profiles: abilities.contexts.iter().map(profile).collect(),
+        limits: limits.into_iter().filter_map(limit).collect(),
+        memory: match abilities.info.is_software {
+            true => mgn_mothership::free_memory(),
+            false => abilities.info.memory.into(),
+        },
+    }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::core::Core;
 use crate::protocol::*;
-use crate::status::Status;
+use crate::report::Status;
 
 /// A message of each kind. They follow the types, so there is no folder of them that could fall behind.
 fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
@@ -99,7 +99,7 @@ fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
 #[test]
 fn what_the_mothership_hears() {
     let (seeds, _) = seeds();
-    let mut core = Core::new(None);
+    let mut core = Core::new(&Default::default());
     let mut conn = 0;
     vary(seeds, |bytes| {
         decoded::<Opening>(bytes);

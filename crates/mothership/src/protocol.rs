@@ -7,12 +7,12 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Stage, Target, Windows};
-use crate::status::Status;
+use crate::report::Status;
 
 /// Changes whenever these types do.
 pub const VERSION: u32 = 1;
 /// No message is longer.
-pub const MESSAGE_MAX: usize = 256 << 10;
+pub const MESSAGE_MAX: usize = 1 << 20;
 
 /// What a connection to the mothership is opened with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

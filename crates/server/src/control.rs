@@ -30,6 +30,8 @@ pub(crate) struct Session {
     pub discard: bool,
     pub memory_limit: u64,
     pub watchdog: Duration,
+    /// Whether the server wants to know what it draws.
+    pub is_followed: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -38,6 +40,8 @@ pub(crate) enum FromWorker {
     Ready { renderer: String },
     /// There is no driver, and why.
     Failed(String),
+    /// What the session has done so far: frames, and bytes of commands.
+    Drawn { frames: u64, bytes: u64 },
     /// Why the session ends, if not because its client has gone.
     Ended(String),
 }

@@ -17,7 +17,7 @@ mod watchdog;
 mod worker;
 
 pub use error::ServerError;
-pub use options::{Options, WorkerCommand};
+pub use options::{Follower, Options, SessionReport, WorkerCommand};
 pub use parent::run;
 pub use probe::{probe, probe_environment, Abilities};
 pub use recording::{play, Played, Viewer};

@@ -2,7 +2,9 @@
 
 use mgn_fabric::{Address, Token};
 use std::ffi::OsString;
+use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 #[derive(Debug, Clone)]
@@ -23,7 +25,30 @@ pub struct Options {
     pub once: bool,
     /// Print `listening on ADDRESS` for each address when clients can come.
     pub announce: bool,
+    /// Who is told what the server does.
+    pub follower: Option<Arc<dyn Follower>>,
     pub worker: WorkerCommand,
+}
+
+/// Somebody who follows what a server does, and may end it.
+pub trait Follower: std::fmt::Debug + Send + Sync {
+    /// Clients can come.
+    fn listening(&self, addresses: &[Address]);
+    /// The sessions under way, whether or not there is news of them.
+    fn sessions(&self, sessions: Vec<SessionReport>);
+    /// Becomes readable when the server is to end.
+    fn end(&self) -> Option<BorrowedFd<'_>>;
+}
+
+/// A session, and what it has done since it began.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionReport {
+    pub id: u64,
+    /// The program and its process, for people.
+    pub program: String,
+    pub frames: u64,
+    /// Of commands.
+    pub bytes: u64,
 }
 
 impl Default for Options {
@@ -38,6 +63,7 @@ impl Default for Options {
             end_with_stdin: false,
             once: false,
             announce: true,
+            follower: None,
             worker: WorkerCommand::default(),
         }
     }

@@ -172,6 +172,7 @@ impl Pictures for FramesEnd {
     }
 
     fn send(&mut self, header: &Header, room: Room) -> Result<(), Fault> {
+        self.activity.count_frame();
         let way = self.way()?;
         match room {
             Room::Message(mut reservation) => {
@@ -188,6 +189,7 @@ impl Pictures for FramesEnd {
     }
 
     fn done(&mut self, header: &Header) -> Result<(), Fault> {
+        self.activity.count_frame();
         let way = self.way()?;
         if way.compressor.is_some() {
             return self.activity.wait(|| way.post(Parcel::Header(*header)));

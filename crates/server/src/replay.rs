@@ -22,6 +22,7 @@ pub(crate) fn serve(
             Ok(None) => continue,
             Err(error) => return gone(&error),
         };
+        activity.count_bytes(message.len());
         let done = activity.work(|| {
             perform(
                 &mut decoder,

@@ -10,9 +10,13 @@ use std::time::{Duration, Instant};
 /// Between looks.
 const STEP: Duration = Duration::from_millis(200);
 
-/// What the session's thread is doing now.
+/// What the session's thread is doing now, and has done so far.
 #[derive(Debug, Default)]
-pub(crate) struct Activity(AtomicU8);
+pub(crate) struct Activity {
+    now: AtomicU8,
+    frames: AtomicU64,
+    bytes: AtomicU64,
+}
 
 // 0: idle.
 const WORKING: u8 = 1;
@@ -29,19 +33,34 @@ impl Activity {
     }
 
     fn be<T>(&self, what: u8, f: impl FnOnce() -> T) -> T {
-        let before = self.0.swap(what, Ordering::Relaxed);
+        let before = self.now.swap(what, Ordering::Relaxed);
         let value = f();
-        self.0.store(before, Ordering::Relaxed);
+        self.now.store(before, Ordering::Relaxed);
         value
     }
 
+    pub fn count_frame(&self) {
+        self.frames.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Bytes of commands.
+    pub fn count_bytes(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Frames and bytes of commands so far.
+    pub fn drawn(&self) -> (u64, u64) {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        (read(&self.frames), read(&self.bytes))
+    }
+
     fn is_working(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == WORKING
+        self.now.load(Ordering::Relaxed) == WORKING
     }
 
     #[cfg(test)]
     fn is_idle(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == 0
+        self.now.load(Ordering::Relaxed) == 0
     }
 }
 

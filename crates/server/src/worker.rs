@@ -18,6 +18,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 /// Memory for commands under way: enough for the client to write while the driver works, little enough to stay in the processor's cache.
 const COMMAND_BYTES: usize = 16 * CHUNK;
@@ -83,6 +84,9 @@ pub fn worker() -> Result<(), ServerError> {
     };
     watchdog::watch(activity.clone(), renderer.pulse(), limits, farewell.clone())
         .map_err(ServerError::io("cannot start the watchdog"))?;
+    if session.is_followed {
+        report(control.clone(), activity.clone())?;
+    }
     follow_parent(control.clone(), inbox, slot)?;
     serve_session(renderer, &session, socket, &activity, farewell);
     Ok(())
@@ -194,6 +198,28 @@ fn follow_parent(
     thread::Builder::new()
         .name("control".into())
         .spawn(follow)
+        .map_err(ServerError::io("cannot start a thread"))?;
+    Ok(())
+}
+
+/// Tells the server now and then what the session has done.
+fn report(control: Arc<UnixStream>, activity: Arc<Activity>) -> Result<(), ServerError> {
+    const PAUSE: Duration = Duration::from_secs(1);
+    let tell_all = move || {
+        let mut told = (0, 0);
+        loop {
+            thread::sleep(PAUSE);
+            let drawn = activity.drawn();
+            if drawn != told {
+                told = drawn;
+                let (frames, bytes) = drawn;
+                tell(&control, &FromWorker::Drawn { frames, bytes });
+            }
+        }
+    };
+    thread::Builder::new()
+        .name("report".into())
+        .spawn(tell_all)
         .map_err(ServerError::io("cannot start a thread"))?;
     Ok(())
 }

@@ -2,7 +2,62 @@
 
 use std::path::PathBuf;
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
+use mgn_fabric::Address;
+
+/// Bring programs and render servers together.
+///
+/// Servers come on line with `mgn server --mothership`, or are started as the configuration says, here or by ssh. Programs
+/// ask with `mgn run --mothership`. What they draw does not go through the mothership: one that ends, other than by `mgn stop` or
+/// an interrupt, disturbs nobody, and the next one finds everything as it was.
+#[derive(Debug, Args)]
+pub struct Mothership {
+    /// What the walls are made of, in TOML; see `mgn config`
+    pub config: Option<PathBuf>,
+
+    /// Address to listen on, instead of the configuration's; may be repeated [default: unix:@manganese-mothership]
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Vec<Address>,
+
+    /// File with the token that everybody over TCP must prove to know; see `mgn token`
+    #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
+    pub token_file: Option<PathBuf>,
+}
+
+/// Where the mothership is.
+#[derive(Debug, Args)]
+pub struct Contact {
+    /// The mothership's address
+    #[arg(
+        long,
+        value_name = "ADDR",
+        env = "MGN_MOTHERSHIP",
+        default_value = "unix:@manganese-mothership"
+    )]
+    pub mothership: Address,
+
+    /// File with the token for a mothership over TCP; see `mgn token`
+    #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
+    pub token_file: Option<PathBuf>,
+}
+
+/// Show which servers and programs the mothership knows, and who draws for whom or waits for what.
+#[derive(Debug, Args)]
+pub struct Status {
+    #[command(flatten)]
+    pub contact: Contact,
+
+    /// For programs to read
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// End the mothership and the servers that it has started.
+#[derive(Debug, Args)]
+pub struct Stop {
+    #[command(flatten)]
+    pub contact: Contact,
+}
 
 #[derive(Debug, Subcommand)]
 pub enum Config {

@@ -17,7 +17,7 @@ pub(crate) use reading::is_vague;
 pub use mistakes::{Mistake, Mistakes};
 
 /// Everything that a file says. Names are unique, and those that are mentioned exist.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Config {
     pub mothership: Mothership,
     pub hosts: Vec<Host>,
@@ -141,6 +141,17 @@ pub enum ConfigError {
     },
     #[error("{0}")]
     Mistakes(Mistakes),
+}
+
+impl Default for Mothership {
+    /// For this host alone.
+    fn default() -> Mothership {
+        Mothership {
+            listen: vec![crate::default_address()],
+            address: None,
+            token_file: None,
+        }
+    }
 }
 
 impl Config {

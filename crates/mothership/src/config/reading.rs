@@ -149,11 +149,7 @@ impl Reader<'_> {
                 self.notes.add(name.span.clone(), what);
             }
             self.token_is_there(None, taken);
-            return Mothership {
-                listen: vec![crate::default_address()],
-                address: None,
-                token_file: None,
-            };
+            return Mothership::default();
         };
         let listen = match section.get("listen") {
             Some(value) => self.addresses(&value, "", taken),

@@ -1,14 +1,14 @@
 //! Who is there and who is matched with whom. Does no I/O: it is told what comes, and the time since some start; what it wants to be sent is taken out of it.
 
 mod matching;
-mod report;
+mod summary;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use crate::config::{is_name, Config, WallPlan};
 use crate::protocol::{Drawn, FromMothership, Hello, Matched, Request, Session, ToMothership};
-use crate::status::Rate;
+use crate::report::Rate;
 use matching::Verdict;
 
 /// Each end says something so often.
@@ -84,12 +84,11 @@ struct Meter {
 }
 
 impl Core {
-    pub fn new(config: Option<&Config>) -> Core {
-        let walls = config.iter().flat_map(|config| &config.walls);
-        let servers = config.iter().flat_map(|config| &config.servers);
-        let expected = servers.map(|server| {
+    pub fn new(config: &Config) -> Core {
+        let walls = config.walls.iter();
+        let expected = config.servers.iter().map(|server| {
             let host = server.host.as_deref();
-            let host = host.and_then(|name| config.and_then(|config| config.host(name)));
+            let host = host.and_then(|name| config.host(name));
             let expected = Expected {
                 address: host.and_then(|host| host.address.clone()),
                 transports: server.transports.clone(),
@@ -161,8 +160,10 @@ impl Core {
     /// A server of the configuration will not come, or after all may (no reason).
     pub fn expect(&mut self, name: &str, failed: Option<String>) {
         if let Some(expected) = self.expected.get_mut(name) {
-            expected.failed = failed;
-            self.serve();
+            if expected.failed != failed {
+                expected.failed = failed;
+                self.serve();
+            }
         }
     }
 

@@ -124,7 +124,7 @@ fn matches(core: &mut Core, conn: Conn) -> Box<Matched> {
 
 #[test]
 fn a_wall_is_there_when_its_servers_are() {
-    let mut core = Core::new(Some(&config(DESK)));
+    let mut core = Core::new(&config(DESK));
     client_comes(&mut core, 1, request(desk()));
     waits(
         &mut core,
@@ -157,7 +157,7 @@ fn a_wall_is_there_when_its_servers_are() {
 
 #[test]
 fn what_can_never_be_is_said_at_once() {
-    let mut core = Core::new(Some(&config(DESK)));
+    let mut core = Core::new(&config(DESK));
     client_comes(&mut core, 1, request(Wanted::Wall("dusk".into())));
     refuses(&mut core, 1, "the configuration has desk");
     server_comes(&mut core, 2, hello("a"));
@@ -187,14 +187,14 @@ fn what_can_never_be_is_said_at_once() {
         "16384, and 32768",
     );
     ask(7, Wanted::Grid(9, 9), &|_| {}, "9x9");
-    let mut core = Core::new(None);
+    let mut core = Core::new(&Config::default());
     client_comes(&mut core, 1, request(desk()));
     refuses(&mut core, 1, "ask for a grid");
 }
 
 #[test]
 fn a_grid_takes_whom_it_finds() {
-    let mut core = Core::new(None);
+    let mut core = Core::new(&Config::default());
     client_comes(&mut core, 1, request(Wanted::Grid(2, 2)));
     waits(&mut core, 1, "no server is there");
     server_comes(&mut core, 2, hello("a"));
@@ -227,7 +227,7 @@ fn a_grid_takes_whom_it_finds() {
 
 #[test]
 fn tiles_are_shared_out_evenly() {
-    let mut core = Core::new(None);
+    let mut core = Core::new(&Config::default());
     for (conn, name) in [(1, "a"), (2, "b"), (3, "c")] {
         server_comes(&mut core, conn, hello(name));
     }
@@ -241,7 +241,7 @@ fn tiles_are_shared_out_evenly() {
 
 #[test]
 fn a_wall_has_one_renderer() {
-    let mut core = Core::new(Some(&config(DESK)));
+    let mut core = Core::new(&config(DESK));
     server_comes(&mut core, 1, hello("a"));
     let mut other = hello("b");
     other.offer.version = "4.6 Mesa 25".into();
@@ -274,7 +274,7 @@ fn the_way_depends_on_where_both_are() {
         "#,
     );
     let way = |name: &str, place: Whereabouts, change: &dyn Fn(&mut Hello)| {
-        let mut core = Core::new(Some(&config));
+        let mut core = Core::new(&config);
         let mut hello = hello(name);
         change(&mut hello);
         server_comes(&mut core, 1, hello);
@@ -329,7 +329,7 @@ fn the_way_depends_on_where_both_are() {
 
 #[test]
 fn a_name_belongs_to_one_server() {
-    let mut core = Core::new(None);
+    let mut core = Core::new(&Config::default());
     server_comes(&mut core, 1, hello("a"));
     let second = Hello {
         instance: 2,
@@ -355,7 +355,7 @@ fn a_name_belongs_to_one_server() {
 
 #[test]
 fn a_server_that_goes_is_told_of() {
-    let mut core = Core::new(Some(&config(DESK)));
+    let mut core = Core::new(&config(DESK));
     server_comes(&mut core, 1, hello("a"));
     server_comes(&mut core, 2, hello("b"));
     client_comes(&mut core, 3, request(desk()));
@@ -381,12 +381,12 @@ fn a_server_that_goes_is_told_of() {
 
 #[test]
 fn what_was_matched_before_a_restart_stays() {
-    let mut core = Core::new(Some(&config(DESK)));
+    let mut core = Core::new(&config(DESK));
     server_comes(&mut core, 1, hello("a"));
     server_comes(&mut core, 2, hello("b"));
     client_comes(&mut core, 3, request(desk()));
     let matched = matches(&mut core, 3);
-    let mut core = Core::new(Some(&config(DESK)));
+    let mut core = Core::new(&config(DESK));
     let mut back = request(desk());
     back.held = Some(matched);
     client_comes(&mut core, 1, back.clone());
@@ -410,7 +410,7 @@ fn what_was_matched_before_a_restart_stays() {
 
 #[test]
 fn silence_is_death_and_a_beat_is_life() {
-    let mut core = Core::new(None);
+    let mut core = Core::new(&Config::default());
     server_comes(&mut core, 1, hello("a"));
     server_comes(&mut core, 2, hello("b"));
     said(&mut core, 2);
@@ -431,7 +431,7 @@ fn silence_is_death_and_a_beat_is_life() {
 
 #[test]
 fn totals_become_rates() {
-    let mut core = Core::new(None);
+    let mut core = Core::new(&Config::default());
     server_comes(&mut core, 1, hello("a"));
     let report = |frames, bytes| {
         let drawn = Some(Drawn { frames, bytes });
@@ -455,7 +455,7 @@ fn totals_become_rates() {
 
 #[test]
 fn stopping_ends_what_was_started() {
-    let mut core = Core::new(None);
+    let mut core = Core::new(&Config::default());
     server_comes(
         &mut core,
         1,
@@ -493,7 +493,7 @@ fn whoever_comes_and_goes() {
     let config = config(DESK);
     for seed in 0..60 {
         let mut random = Random(seed);
-        let mut core = Core::new((seed % 2 == 0).then_some(&config));
+        let mut core = Core::new([&config, &Config::default()][seed as usize % 2]);
         let mut now = START;
         let mut open: BTreeMap<Conn, Vec<FromMothership>> = BTreeMap::new();
         for step in 0..400 {

@@ -4,7 +4,7 @@ mod process;
 
 use crate::control::Session;
 use crate::error::ServerError;
-use crate::options::Options;
+use crate::options::{Options, SessionReport};
 use mgn_fabric::{Incoming, Listener};
 use mgn_wire::hello::{self, Hello, Role};
 use process::{Process, Standing};
@@ -93,6 +93,10 @@ impl Server {
                 let _ = writeln!(out, "listening on {}", listener.address());
             }
         }
+        if let Some(follower) = &self.options.follower {
+            let addresses = self.listeners.iter().map(|l| l.address().clone());
+            follower.listening(&addresses.collect::<Vec<_>>());
+        }
         let _ = out.flush();
         Ok(())
     }
@@ -111,6 +115,7 @@ impl Server {
                 }
             }
             self.serve_queue();
+            self.tell_follower();
             let over =
                 self.options.once && self.sessions > 0 && self.queue.is_empty() && self.busy() == 0;
             if over {
@@ -140,15 +145,21 @@ impl Server {
                     .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)),
             );
         }
+        let follower = self.options.follower.as_ref();
+        let end = follower.and_then(|follower| follower.end());
+        let end = end.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+        let is_followed = end.is_some();
+        fds.extend(end);
         match poll(&mut fds, Some(&LOOK)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(ServerError::io("cannot wait for clients")(error)),
         }
+        let is_ended = is_followed && fds.last().is_some_and(|fd| !fd.revents().is_empty());
         let ready: Vec<bool> = fds[..own]
             .iter()
             .map(|fd| !fd.revents().is_empty())
             .collect();
-        Ok(ready[0] || (ready.get(1) == Some(&true) && has_ended(&stdin)))
+        Ok(is_ended || ready[0] || (ready.get(1) == Some(&true) && has_ended(&stdin)))
     }
 
     /// Takes what workers say, and buries those that have ended.
@@ -278,6 +289,7 @@ impl Server {
                 discard: self.options.discard,
                 memory_limit: self.options.memory_limit,
                 watchdog: self.options.watchdog,
+                is_followed: self.options.follower.is_some(),
             };
             tracing::info!("session {} ({}) begins", session.id, session.program);
             self.processes[ready].begin(session, client.incoming);
@@ -321,6 +333,22 @@ impl Server {
             }
             Err(error) => self.failure = Some(error.to_string()),
         }
+    }
+
+    fn tell_follower(&self) {
+        let Some(follower) = &self.options.follower else {
+            return;
+        };
+        let report = |process: &Process| {
+            let session = process.session()?;
+            Some(SessionReport {
+                id: session.id,
+                program: session.program.clone(),
+                frames: process.drawn.0,
+                bytes: process.drawn.1,
+            })
+        };
+        follower.sessions(self.processes.iter().filter_map(report).collect());
     }
 
     /// Sessions under way.

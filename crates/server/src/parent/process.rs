@@ -22,6 +22,8 @@ pub(super) struct Process {
     pub standing: Standing,
     /// Why its session ended, in its own words.
     pub last_words: Option<String>,
+    /// Frames, and bytes of commands.
+    pub drawn: (u64, u64),
 }
 
 #[derive(Debug)]
@@ -57,6 +59,7 @@ impl Process {
             inbox: Inbox::default(),
             standing: Standing::Starting,
             last_words: None,
+            drawn: (0, 0),
         })
     }
 
@@ -76,6 +79,7 @@ impl Process {
                     self.standing = Standing::Ready(printable(&renderer))
                 }
                 FromWorker::Failed(why) => self.standing = Standing::Failed(why),
+                FromWorker::Drawn { frames, bytes } => self.drawn = (frames, bytes),
                 FromWorker::Ended(why) => self.last_words = Some(printable(&why)),
             }
         }

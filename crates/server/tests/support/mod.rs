@@ -45,6 +45,7 @@ pub fn be_server() {
         end_with_stdin: true,
         once: get("TEST_ONCE").is_some(),
         announce: true,
+        follower: None,
         worker: this_test("worker_process"),
     };
     if let Err(error) = mgn_server::run(options) {

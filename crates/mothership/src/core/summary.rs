@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Client, Core, Server, Standing};
-use crate::status::{ClientStatus, ServerStatus, SessionStatus, Status, TileStatus};
+use crate::report::{ClientStatus, ServerStatus, SessionStatus, Status, TileStatus};
 
 impl Core {
     pub fn status(&self, now: Duration) -> Status {

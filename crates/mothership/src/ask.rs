@@ -1,0 +1,217 @@
+//! Asking for somebody to draw for a program.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mgn_fabric::{Address, Token, Transport};
+use mgn_wall::Wall;
+
+use crate::config::{Stage, Target, Windows};
+use crate::core::{BEAT, SILENCE};
+use crate::link::Link;
+use crate::protocol::{
+    Drawn, FromMothership, Matched, Needs, Request, ToMothership, Wanted, Way, Whereabouts,
+};
+use crate::Error;
+
+/// Between attempts to find a mothership that has gone.
+pub(crate) const RETRY: Duration = Duration::from_secs(1);
+
+/// Who draws for a program. The mothership knows that the program runs until this is dropped.
+#[derive(Debug)]
+pub struct Match {
+    pub wall: Wall,
+    /// One for each of the wall's tiles.
+    pub tiles: Vec<TileServer>,
+    /// Which windows go to the wall.
+    pub windows: Windows,
+    /// What commands pass through before they leave the program's process.
+    pub chain: Vec<Stage>,
+    shared: Arc<Shared>,
+}
+
+/// A server and the way to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TileServer {
+    pub server: String,
+    pub address: Address,
+    pub transport: Transport,
+    /// What to prove, where the server wants that.
+    pub token_file: Option<PathBuf>,
+    pub present: Target,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    has_left: AtomicBool,
+    frames: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Request {
+    /// A request of this process for a program.
+    pub fn new(wanted: Wanted, program: &str) -> Request {
+        Request {
+            wanted,
+            needs: Needs::default(),
+            whereabouts: Whereabouts::here(),
+            way: None,
+            program: program.into(),
+            pid: std::process::id(),
+            held: None,
+        }
+    }
+}
+
+/// Asks the mothership at `address`, and waits for up to `patience` until somebody is there; `on_wait` is told for what, whenever that changes. `token_file`
+/// is for the mothership, and for the servers too.
+///
+/// # Errors
+/// [`Error::NotThere`]; [`Error::Refused`] for what nobody can do, with what is missing; [`Error::Patience`].
+pub fn ask(
+    address: &Address,
+    token_file: Option<&Path>,
+    mut request: Request,
+    patience: Duration,
+    mut on_wait: impl FnMut(&str),
+) -> Result<Match, Error> {
+    let token = token_file.map(Token::read).transpose()?;
+    let mut link = Link::open(address, token.as_ref())?;
+    link.say(&ToMothership::Client(Box::new(request.clone())))?;
+    let deadline = Instant::now() + patience;
+    let mut why = String::from("the mothership does not answer");
+    let matched = loop {
+        if Instant::now() >= deadline {
+            let seconds = patience.as_secs();
+            return Err(Error::Patience { seconds, why });
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        match link.hear(left.min(BEAT))? {
+            Some(FromMothership::Matched(matched)) => break matched,
+            Some(FromMothership::Refused(why)) => return Err(Error::Refused(why)),
+            Some(FromMothership::Waiting(now)) => {
+                on_wait(&now);
+                why = now;
+            }
+            _ => {}
+        }
+        link.say(&ToMothership::Alive)?;
+    };
+    let tiles = matched.ends.iter().map(|end| {
+        Ok(TileServer {
+            server: end.server.clone(),
+            address: end.address.parse()?,
+            transport: match end.way {
+                Way::Shm => Transport::Shm,
+                Way::Unix => Transport::Unix,
+                Way::Tcp => Transport::Tcp,
+            },
+            token_file: token_file.map(Path::to_owned),
+            present: end.present.clone(),
+        })
+    });
+    let tiles: Vec<TileServer> = tiles.collect::<Result<_, Error>>()?;
+    let Matched {
+        wall,
+        windows,
+        chain,
+        ..
+    } = (*matched).clone();
+    wall.check()
+        .map_err(|error| Error::Refused(error.to_string()))?;
+    let shared = Arc::new(Shared::default());
+    request.held = Some(matched);
+    let member = Member {
+        address: address.clone(),
+        token,
+        request,
+        shared: shared.clone(),
+    };
+    thread::Builder::new()
+        .name("mothership".into())
+        .spawn(move || member.stay(link))
+        .map_err(Error::io("cannot start a thread"))?;
+    Ok(Match {
+        wall,
+        tiles,
+        windows,
+        chain,
+        shared,
+    })
+}
+
+impl Match {
+    /// Says what the program has drawn and sent so far.
+    pub fn report(&self, frames: u64, bytes: u64) {
+        self.shared.frames.store(frames, Ordering::Relaxed);
+        self.shared.bytes.store(bytes, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Match {
+    fn drop(&mut self) {
+        self.shared.has_left.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Keeps the mothership informed, also one that comes after it.
+struct Member {
+    address: Address,
+    token: Option<Token>,
+    request: Request,
+    shared: Arc<Shared>,
+}
+
+impl Member {
+    fn stay(self, link: Link) {
+        let mut link = Some(link);
+        while !self.shared.has_left.load(Ordering::Relaxed) {
+            if let Some(link) = link.take() {
+                if let Err(error) = self.attend(link) {
+                    tracing::debug!("the mothership is away: {error}");
+                }
+            }
+            thread::sleep(RETRY);
+            let again = || -> Result<Link, Error> {
+                let link = Link::open(&self.address, self.token.as_ref())?;
+                link.say(&ToMothership::Client(Box::new(self.request.clone())))?;
+                Ok(link)
+            };
+            link = again().ok();
+        }
+    }
+
+    /// Until the connection ends, or the program.
+    fn attend(&self, mut link: Link) -> Result<(), Error> {
+        const LOOK: Duration = Duration::from_millis(200);
+        let mut heard = Instant::now();
+        let mut said = Instant::now();
+        while !self.shared.has_left.load(Ordering::Relaxed) && heard.elapsed() < SILENCE {
+            match link.hear(LOOK)? {
+                Some(FromMothership::Gone { server, why }) => {
+                    tracing::debug!("the server {server} has gone from the mothership: {why}")
+                }
+                Some(_) => {}
+                None => {
+                    if said.elapsed() >= BEAT {
+                        said = Instant::now();
+                        link.say(&self.drawn())?;
+                    }
+                    continue;
+                }
+            }
+            heard = Instant::now();
+        }
+        Ok(())
+    }
+
+    fn drawn(&self) -> ToMothership {
+        ToMothership::Drawn(Drawn {
+            frames: self.shared.frames.load(Ordering::Relaxed),
+            bytes: self.shared.bytes.load(Ordering::Relaxed),
+        })
+    }
+}

@@ -1,0 +1,237 @@
+//! The mothership as a process: it listens, starts the servers of its configuration, and carries what the core says.
+
+mod connections;
+mod starter;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mgn_fabric::{Address, Incoming, Listener, Token};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::core::{Conn, Core, Output};
+use crate::protocol::{FromMothership, ToMothership};
+use crate::report::Status;
+use crate::{Config, Error};
+use connections::Connections;
+use starter::Starter;
+
+/// How long servers may take to end with the mothership.
+const GRACE: Duration = Duration::from_secs(5);
+/// The longest sleep: processes that have ended are seen by the look that follows.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// What a mothership is to do.
+#[derive(Debug)]
+pub struct Options {
+    pub config: Config,
+    /// The `mgn` command, for servers here.
+    pub command: PathBuf,
+}
+
+enum Event {
+    Comes(Conn, Incoming),
+    Hears(Conn, ToMothership),
+    Leaves(Conn, String),
+    Signal(i32),
+    /// Nobody can come any more.
+    Fails(Error),
+}
+
+/// Runs until it is told to stop. SIGINT does that too, and ends the servers that were started; SIGTERM leaves them to the next mothership. Prints where it
+/// listens.
+///
+/// # Errors
+/// One sentence if it cannot listen or cannot go on.
+pub fn run(options: Options) -> Result<(), Error> {
+    let (events, inbox) = mpsc::channel();
+    let mut daemon = Daemon::new(options, &events)?;
+    follow_signals(events.clone())?;
+    daemon.announce();
+    while !daemon.is_over() {
+        let wait = daemon.core.poll_timeout().saturating_sub(daemon.now());
+        match inbox.recv_timeout(wait.min(LOOK)) {
+            Ok(event) => daemon.take(event, &events)?,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        daemon.look();
+        daemon.carry();
+    }
+    Ok(())
+}
+
+struct Daemon {
+    core: Core,
+    connections: Connections,
+    starter: Starter,
+    start: Instant,
+    /// Where it listens.
+    addresses: Vec<Address>,
+    ending: Ending,
+    /// Ends the threads that listen.
+    is_over: Arc<AtomicBool>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Ending {
+    Not,
+    /// With its servers, for which it waits until then.
+    Stopping(Duration),
+    /// At once, and without them.
+    Leaving,
+}
+
+impl Daemon {
+    fn new(options: Options, events: &Sender<Event>) -> Result<Daemon, Error> {
+        let Options { config, command } = options;
+        let token = config.mothership.token_file.as_deref();
+        let token = token.map(Token::read).transpose()?;
+        let is_over = Arc::new(AtomicBool::new(false));
+        let next = Arc::new(AtomicU64::new(1));
+        let mut addresses = Vec::new();
+        for address in &config.mothership.listen {
+            // The kernel says whose process is at the other end of a unix socket.
+            let token = token
+                .clone()
+                .filter(|_| matches!(address, Address::Tcp { .. }));
+            let listener = Listener::bind(address, token)?;
+            addresses.push(listener.address().clone());
+            connections::listen(listener, next.clone(), is_over.clone(), events.clone())?;
+        }
+        Ok(Daemon {
+            core: Core::new(&config),
+            connections: Connections::default(),
+            starter: Starter::new(&config, &addresses, &command)?,
+            start: Instant::now(),
+            addresses,
+            ending: Ending::Not,
+            is_over,
+        })
+    }
+
+    fn now(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn announce(&self) {
+        let mut out = std::io::stdout().lock();
+        for address in &self.addresses {
+            tracing::info!("listening on {address}");
+            // Nobody may read it, which is no reason to end.
+            let _ = writeln!(out, "listening on {address}");
+        }
+        let _ = out.flush();
+    }
+
+    fn take(&mut self, event: Event, events: &Sender<Event>) -> Result<(), Error> {
+        let now = self.now();
+        match event {
+            Event::Comes(conn, incoming) => {
+                if self.connections.add(conn, incoming, events) {
+                    self.core.comes(conn, now);
+                }
+            }
+            Event::Hears(conn, message) => match message {
+                ToMothership::Status => {
+                    let status = Status {
+                        listening: self.addresses.iter().map(Address::to_string).collect(),
+                        ..self.core.status(now)
+                    };
+                    let answer = FromMothership::Status(Box::new(status));
+                    self.connections.send(conn, answer);
+                }
+                ToMothership::Stop => self.stop("somebody has asked for it"),
+                message => self.core.hears(conn, message, now),
+            },
+            Event::Leaves(conn, why) => {
+                self.connections.close(conn);
+                self.core.leaves(conn, &why);
+            }
+            Event::Signal(SIGINT) => self.stop("it was interrupted"),
+            Event::Signal(_) => {
+                tracing::info!("the mothership ends; its servers go on for a while");
+                self.ending = Ending::Leaving;
+            }
+            Event::Fails(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self, why: &str) {
+        if self.ending == Ending::Not {
+            tracing::info!("the mothership ends and what it has started with it: {why}");
+            self.ending = Ending::Stopping(self.now() + GRACE);
+            self.core.stop();
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        match self.ending {
+            Ending::Not => false,
+            Ending::Leaving => true,
+            Ending::Stopping(deadline) => {
+                self.now() > deadline || !self.core.has_ours() && !self.starter.is_busy()
+            }
+        }
+    }
+
+    /// Sees to what happens by itself.
+    fn look(&mut self) {
+        let now = self.now();
+        if now >= self.core.poll_timeout() {
+            self.core.handle_timeout(now);
+        }
+        let core = &self.core;
+        let may_start = self.ending == Ending::Not;
+        let failed = self
+            .starter
+            .look(now, may_start, |name| core.is_on_line(name));
+        for (name, why) in failed {
+            self.core.expect(&name, Some(why));
+        }
+    }
+
+    /// Does what the core wants.
+    fn carry(&mut self) {
+        while let Some(output) = self.core.poll_output() {
+            match output {
+                Output::Close(conn) => self.connections.close(conn),
+                Output::Send(conn, message) => {
+                    if !self.connections.send(conn, message) {
+                        self.core.leaves(conn, "it does not read what it is told");
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        if let Ending::Stopping(_) = self.ending {
+            self.starter.end();
+        }
+    }
+}
+
+fn follow_signals(events: Sender<Event>) -> Result<(), Error> {
+    let doing = "cannot listen for signals";
+    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(Error::io(doing))?;
+    let follow = move || {
+        for signal in signals.forever() {
+            if events.send(Event::Signal(signal)).is_err() {
+                return;
+            }
+        }
+    };
+    let thread = thread::Builder::new().name("signals".into()).spawn(follow);
+    thread.map(drop).map_err(Error::io(doing))
+}

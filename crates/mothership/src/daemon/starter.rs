@@ -1,0 +1,276 @@
+//! Starts the servers of the configuration, here and by ssh.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use mgn_fabric::Address;
+
+use crate::config::{is_vague, Config, Server, Start};
+use crate::Error;
+
+/// How long a server that an earlier mothership has started may take to come back, before it is started again.
+const RETURN: Duration = Duration::from_secs(4);
+
+pub(super) struct Starter {
+    servers: Vec<Planned>,
+}
+
+/// A server that the mothership starts.
+struct Planned {
+    name: String,
+    command: Command,
+    /// What it says, which is there until the server is ended: then an earlier mothership may have left it running.
+    log: PathBuf,
+    due: Duration,
+    state: State,
+}
+
+enum State {
+    Due,
+    Running(Child),
+    Ended(String),
+    /// Somebody else's child.
+    Found,
+}
+
+impl Starter {
+    /// `addresses` are the mothership's, `mgn` is the command on this host.
+    ///
+    /// # Errors
+    /// Where nothing can be written down.
+    pub fn new(config: &Config, addresses: &[Address], mgn: &Path) -> Result<Starter, Error> {
+        let mut servers = Vec::new();
+        for server in &config.servers {
+            let Some(command) = command(config, server, addresses, mgn) else {
+                continue;
+            };
+            let folder = folder(&addresses[0])?;
+            let log = folder.join(format!("{}.log", server.name));
+            servers.push(Planned {
+                name: server.name.clone(),
+                command,
+                due: if log.exists() { RETURN } else { Duration::ZERO },
+                log,
+                state: State::Due,
+            });
+        }
+        Ok(Starter { servers })
+    }
+
+    /// Starts what is due, and gives those that have ended, with why.
+    pub fn look(
+        &mut self,
+        now: Duration,
+        may_start: bool,
+        is_on_line: impl Fn(&str) -> bool,
+    ) -> Vec<(String, String)> {
+        let mut ended = Vec::new();
+        for server in &mut self.servers {
+            server.look(now, may_start, &is_on_line);
+            if let (State::Ended(why), false) = (&server.state, is_on_line(&server.name)) {
+                ended.push((server.name.clone(), why.clone()));
+            }
+        }
+        ended
+    }
+
+    /// Whether a process that it has started still runs.
+    pub fn is_busy(&self) -> bool {
+        let is_running = |server: &Planned| matches!(server.state, State::Running(_));
+        self.servers.iter().any(is_running)
+    }
+
+    /// Ends what has not ended by itself.
+    pub fn end(&mut self) {
+        for server in &mut self.servers {
+            if let State::Running(child) = &mut server.state {
+                tracing::warn!("the server {} does not end and is killed", server.name);
+                // One that has ended cannot be killed, and that is all right.
+                let _ = child.kill();
+                let _ = child.wait();
+            }
+            if !matches!(server.state, State::Ended(_)) {
+                let _ = fs::remove_file(&server.log);
+            }
+        }
+    }
+}
+
+impl Planned {
+    fn look(&mut self, now: Duration, may_start: bool, is_on_line: &impl Fn(&str) -> bool) {
+        match &mut self.state {
+            State::Due if is_on_line(&self.name) => self.state = State::Found,
+            State::Due if may_start && now >= self.due => {
+                self.state = match self.start() {
+                    Ok(child) => State::Running(child),
+                    Err(error) => State::Ended(error.to_string()),
+                };
+            }
+            State::Running(child) => {
+                if let Ok(Some(status)) = child.try_wait() {
+                    let why = self.last_words(status);
+                    match status.success() {
+                        true => tracing::info!("the server {} has ended", self.name),
+                        false => tracing::error!("the server {} has ended: {why}", self.name),
+                    }
+                    if status.success() {
+                        let _ = fs::remove_file(&self.log);
+                    }
+                    self.state = State::Ended(why);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn start(&mut self) -> Result<Child, Error> {
+        let doing = || Error::io(format!("cannot write {}", self.log.display()));
+        let log = File::create(&self.log).map_err(doing())?;
+        let errors = log.try_clone().map_err(doing())?;
+        tracing::info!(
+            "starting the server {}; it writes to {}",
+            self.name,
+            self.log.display()
+        );
+        let program = self.command.get_program().to_string_lossy().into_owned();
+        self.command
+            .stdin(Stdio::null())
+            .stdout(log)
+            .stderr(errors)
+            // An interrupt from the terminal is the mothership's to deal with.
+            .process_group(0)
+            .spawn()
+            .map_err(Error::io(format!("cannot start {program}")))
+    }
+
+    /// What a server said last, or else how its process ended.
+    fn last_words(&self, status: ExitStatus) -> String {
+        let text = fs::read(&self.log).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let last = text
+            .lines()
+            .rev()
+            .map(str::trim)
+            .find(|line| !line.is_empty());
+        match last {
+            _ if status.success() => "it has ended".into(),
+            Some(line) => format!("its process ended with {status}: {line}"),
+            None => format!("its process ended with {status}"),
+        }
+    }
+}
+
+/// How to start a server; none if somebody else does.
+fn command(config: &Config, server: &Server, addresses: &[Address], mgn: &Path) -> Option<Command> {
+    let host = server.host.as_deref().and_then(|name| config.host(name));
+    let own_token = config.mothership.token_file.as_deref();
+    let token = host
+        .and_then(|host| host.token_file.as_deref())
+        .or(own_token);
+    match config.start(server) {
+        Start::No => None,
+        Start::Here => {
+            let mut command = Command::new(mgn);
+            command.args(arguments(server, &near(addresses), token));
+            Some(command)
+        }
+        Start::Ssh {
+            destination,
+            command: mgn,
+        } => {
+            let mut words = vec![mgn];
+            words.extend(arguments(
+                server,
+                config.mothership.address.as_ref()?,
+                token,
+            ));
+            let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+            let mut command = Command::new("ssh");
+            command.args(["-n", "-o", "BatchMode=yes", &destination, &words.join(" ")]);
+            Some(command)
+        }
+    }
+}
+
+fn arguments(server: &Server, mothership: &Address, token: Option<&Path>) -> Vec<String> {
+    let mut words = vec!["server".to_owned(), "--started".into()];
+    words.extend(["--name".into(), server.name.clone()]);
+    words.extend(["--mothership".into(), mothership.to_string()]);
+    for address in &server.listen {
+        words.extend(["--listen".into(), address.to_string()]);
+    }
+    if let Some(token) = token {
+        words.extend(["--token-file".into(), token.display().to_string()]);
+    }
+    if server.discard {
+        words.push("--discard".into());
+    }
+    words
+}
+
+/// Where servers on this host find the mothership.
+fn near(addresses: &[Address]) -> Address {
+    let is_unix = |address: &&Address| !matches!(address, Address::Tcp { .. });
+    let best = addresses.iter().find(is_unix).unwrap_or(&addresses[0]);
+    match best {
+        Address::Tcp { port, tls, .. } if is_vague(best) => Address::Tcp {
+            host: "localhost".into(),
+            port: *port,
+            tls: *tls,
+        },
+        other => other.clone(),
+    }
+}
+
+/// As one word for a shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:@,".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.into(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+/// Where the servers of the mothership at an address write what they say.
+fn folder(address: &Address) -> Result<PathBuf, Error> {
+    let set = |name| std::env::var_os(name).filter(|value: &OsString| !value.is_empty());
+    let home = set("HOME").map(|home| Path::new(&home).join(".local/state"));
+    let state = set("XDG_STATE_HOME").map(PathBuf::from).or(home);
+    let state = state.ok_or_else(|| {
+        Error::Refused("there is no home to keep what servers say in; set XDG_STATE_HOME".into())
+    })?;
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let name: String = address.to_string().chars().map(plain).collect();
+    let folder = state.join("manganese").join(name);
+    fs::create_dir_all(&folder).map_err(Error::io(format!("cannot make {}", folder.display())))?;
+    Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stay_words_in_a_shell() {
+        for word in [
+            "plain", "/a/b.c", "", "a b", "it's", "$HOME", "*", "a;b", "\\",
+        ] {
+            let output = Command::new("sh")
+                .args(["-c", &format!("printf %s {}", quoted(word))])
+                .output();
+            assert_eq!(String::from_utf8(output.unwrap().stdout).unwrap(), word);
+        }
+    }
+
+    #[test]
+    fn servers_here_find_the_nearest_address() {
+        let parse = |text: &str| text.parse::<Address>().unwrap();
+        let (unix, tcp) = (parse("unix:@m"), parse("tls:0.0.0.0:7400"));
+        assert_eq!(near(&[tcp.clone(), unix.clone()]), unix);
+        assert_eq!(near(&[tcp]), parse("tls:localhost:7400"));
+    }
+}

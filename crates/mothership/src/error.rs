@@ -1,0 +1,39 @@
+//! What can go wrong between the mothership and those it knows, one sentence each.
+
+use std::io;
+
+use mgn_fabric::Address;
+
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    #[error(transparent)]
+    Fabric(#[from] mgn_fabric::Error),
+    #[error("there is no mothership: {0}; start one with `mgn mothership`, or name another with --mothership")]
+    NotThere(mgn_fabric::Error),
+    /// The mothership's own words.
+    #[error("{0}")]
+    Refused(String),
+    #[error("nobody to draw for the program within {seconds} s: {why}")]
+    Patience { seconds: u64, why: String },
+    #[error(
+        "the mothership and we do not understand each other; use the same release on both ends"
+    )]
+    Release,
+    #[error("the mothership has closed the connection without an answer")]
+    NoAnswer,
+    #[error("the mothership at {0} has been told to end and has not; look at what it says")]
+    StillThere(Address),
+    #[error("{doing}: {source}")]
+    Io { doing: String, source: io::Error },
+}
+
+impl Error {
+    pub(crate) fn io<E: Into<io::Error>>(doing: impl Into<String>) -> impl FnOnce(E) -> Error {
+        let doing = doing.into();
+        move |source| Error::Io {
+            doing,
+            source: source.into(),
+        }
+    }
+}

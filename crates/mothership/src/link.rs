@@ -1,0 +1,95 @@
+//! A connection to the mothership, as those who need it have it.
+
+use std::time::{Duration, Instant};
+
+use mgn_fabric::{Address, Config, Receiver, Sender, Token, Transport};
+
+use crate::protocol::{self, FromMothership, Opening, ToMothership};
+use crate::report::Status;
+use crate::Error;
+
+/// How long the mothership may take to let somebody in, and to answer a question.
+const ANSWER_TIME: Duration = Duration::from_secs(10);
+
+pub(crate) struct Link {
+    sender: Sender,
+    receiver: Receiver,
+}
+
+impl Link {
+    pub fn open(address: &Address, token: Option<&Token>) -> Result<Link, Error> {
+        let transport = match address {
+            Address::Tcp { .. } => Transport::Tcp,
+            _ => Transport::Unix,
+        };
+        let opening = protocol::encode(&Opening {
+            version: protocol::VERSION,
+        });
+        let opened = mgn_fabric::connect(address, transport, token, &opening, ANSWER_TIME);
+        let (connection, _) = opened.map_err(|error| match error {
+            error @ mgn_fabric::Error::Unreachable { .. } => Error::NotThere(error),
+            other => other.into(),
+        })?;
+        let (sender, receiver) = connection.split();
+        Ok(Link { sender, receiver })
+    }
+
+    pub fn say(&self, message: &ToMothership) -> Result<(), Error> {
+        Ok(self.sender.send(&protocol::encode(message))?)
+    }
+
+    /// The next message; none if none comes in time.
+    pub fn hear(&mut self, timeout: Duration) -> Result<Option<FromMothership>, Error> {
+        let Some(message) = self.receiver.recv(Some(timeout))? else {
+            return Ok(None);
+        };
+        let message = protocol::decode(&message.to_vec());
+        message.map(Some).ok_or(Error::Release)
+    }
+}
+
+/// Sizes of connections to the mothership.
+pub(crate) fn sizes() -> Config {
+    Config {
+        message_max: protocol::MESSAGE_MAX,
+        send_pool_bytes: 0,
+        recv_pool_bytes: 0,
+        large_max: protocol::MESSAGE_MAX,
+        ..Config::default()
+    }
+}
+
+/// Who is there.
+///
+/// # Errors
+/// [`Error::NotThere`], and what the connection says.
+pub fn status(address: &Address, token: Option<&Token>) -> Result<Status, Error> {
+    let mut link = Link::open(address, token)?;
+    link.say(&ToMothership::Status)?;
+    let deadline = Instant::now() + ANSWER_TIME;
+    while Instant::now() < deadline {
+        if let Some(FromMothership::Status(status)) = link.hear(ANSWER_TIME)? {
+            return Ok(*status);
+        }
+    }
+    Err(Error::NoAnswer)
+}
+
+/// Ends the mothership and what it has started, and waits until that has happened.
+///
+/// # Errors
+/// [`Error::NotThere`], [`Error::StillThere`], and what the connection says.
+pub fn stop(address: &Address, token: Option<&Token>) -> Result<(), Error> {
+    const STOPPING_TIME: Duration = Duration::from_secs(30);
+    let mut link = Link::open(address, token)?;
+    link.say(&ToMothership::Stop)?;
+    let deadline = Instant::now() + STOPPING_TIME;
+    while Instant::now() < deadline {
+        match link.hear(ANSWER_TIME) {
+            Ok(_) => {}
+            Err(Error::Fabric(mgn_fabric::Error::Closed(_))) => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(Error::StillThere(address.clone()))
+}

@@ -1,0 +1,183 @@
+//! A server's registration with the mothership.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mgn_fabric::{Address, Token};
+
+use crate::ask::RETRY;
+use crate::core::{BEAT, SILENCE};
+use crate::link::Link;
+use crate::protocol::{FromMothership, Hello, Session, ToMothership};
+use crate::Error;
+
+/// A server that the mothership has started does not outlive it longer, unless it draws for somebody.
+const ORPHAN: Duration = Duration::from_secs(60);
+
+/// A server's place with the mothership, kept by a thread, also when another mothership takes the place of the first. Readable ([`AsFd`]) when the server
+/// is to end.
+#[derive(Debug)]
+pub struct Registration {
+    shared: Arc<Shared>,
+    ended: UnixStream,
+}
+
+#[derive(Debug, Default)]
+struct Shared(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    sessions: Vec<Session>,
+    /// Since the mothership was told.
+    is_news: bool,
+    failure: Option<String>,
+}
+
+impl Registration {
+    /// Comes on line with the mothership at `address`, now or when there is one.
+    ///
+    /// # Errors
+    /// Where the system has no more threads or sockets.
+    pub fn begin(
+        address: Address,
+        token: Option<Token>,
+        hello: Hello,
+    ) -> Result<Registration, Error> {
+        let shared = Arc::new(Shared::default());
+        let (ended, end) = UnixStream::pair().map_err(Error::io("cannot make a socket"))?;
+        let keeper = Keeper {
+            address,
+            token,
+            hello,
+            shared: shared.clone(),
+            was_taken: false,
+        };
+        thread::Builder::new()
+            .name("mothership".into())
+            .spawn(move || {
+                keeper.keep();
+                // Which the server sees.
+                drop(end);
+            })
+            .map_err(Error::io("cannot start a thread"))?;
+        Ok(Registration { shared, ended })
+    }
+
+    /// The sessions that the server has now, with totals.
+    pub fn sessions(&self, sessions: Vec<Session>) {
+        let mut state = self.shared.lock();
+        if state.sessions != sessions {
+            state.sessions = sessions;
+            state.is_news = true;
+        }
+    }
+
+    /// Why the mothership does not take the server, if that is why it is to end.
+    pub fn failure(&self) -> Option<String> {
+        self.shared.lock().failure.clone()
+    }
+}
+
+impl AsFd for Registration {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.ended.as_fd()
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Keeper {
+    address: Address,
+    token: Option<Token>,
+    hello: Hello,
+    shared: Arc<Shared>,
+    /// Whether some mothership has taken the server.
+    was_taken: bool,
+}
+
+/// What comes after a connection.
+enum Next {
+    Again,
+    End,
+}
+
+impl Keeper {
+    /// Returns when the server is to end.
+    fn keep(mut self) {
+        let mut alone = Instant::now();
+        let mut is_told = false;
+        loop {
+            let link = Link::open(&self.address, self.token.as_ref());
+            let next = link.and_then(|link| {
+                let next = self.attend(link);
+                alone = Instant::now();
+                is_told = false;
+                next
+            });
+            match next {
+                Ok(Next::End) => return,
+                Ok(Next::Again) => {}
+                Err(error) if is_told => tracing::debug!("{error}"),
+                Err(error) => {
+                    is_told = true;
+                    tracing::warn!("{error}; trying again");
+                }
+            }
+            let idle = self.shared.lock().sessions.is_empty();
+            if self.hello.is_ours && idle && alone.elapsed() > ORPHAN {
+                tracing::info!("the mothership that has started this server has gone");
+                return;
+            }
+            thread::sleep(RETRY);
+        }
+    }
+
+    /// Until the connection ends.
+    fn attend(&mut self, mut link: Link) -> Result<Next, Error> {
+        const LOOK: Duration = Duration::from_millis(500);
+        link.say(&ToMothership::Server(Box::new(self.hello.clone())))?;
+        self.shared.lock().is_news = true;
+        let (mut heard, mut said) = (Instant::now(), Instant::now());
+        while heard.elapsed() < SILENCE {
+            let news = {
+                let mut state = self.shared.lock();
+                std::mem::take(&mut state.is_news).then(|| state.sessions.clone())
+            };
+            if let Some(sessions) = news {
+                link.say(&ToMothership::Sessions(sessions))?;
+                said = Instant::now();
+            } else if said.elapsed() >= BEAT {
+                link.say(&ToMothership::Alive)?;
+                said = Instant::now();
+            }
+            match link.hear(LOOK)? {
+                None => continue,
+                Some(FromMothership::Registered) => {
+                    tracing::info!("registered as {} at {}", self.hello.name, self.address);
+                    self.was_taken = true;
+                }
+                Some(FromMothership::End) => {
+                    tracing::info!("the mothership ends this server");
+                    return Ok(Next::End);
+                }
+                Some(FromMothership::Refused(why)) if self.was_taken && !self.hello.is_ours => {
+                    return Err(Error::Refused(why));
+                }
+                Some(FromMothership::Refused(why)) => {
+                    self.shared.lock().failure = Some(why);
+                    return Ok(Next::End);
+                }
+                Some(_) => {}
+            }
+            heard = Instant::now();
+        }
+        Ok(Next::Again)
+    }
+}

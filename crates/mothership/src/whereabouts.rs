@@ -1,0 +1,52 @@
+//! Where this process runs.
+
+use std::fs;
+
+use crate::protocol::Whereabouts;
+
+impl Whereabouts {
+    /// Of this process. A host is a running system, named by its boot, and a network namespace in it.
+    pub fn here() -> Whereabouts {
+        let read = |path: &str| {
+            fs::read_to_string(path)
+                .unwrap_or_default()
+                .trim()
+                .to_owned()
+        };
+        let boot = read("/proc/sys/kernel/random/boot_id");
+        let network = fs::read_link("/proc/self/ns/net").unwrap_or_default();
+        Whereabouts {
+            host: format!("{boot} {}", network.display()),
+            uid: rustix::process::geteuid().as_raw(),
+            host_name: read("/proc/sys/kernel/hostname"),
+        }
+    }
+}
+
+/// Free memory of this machine, in MiB.
+pub fn free_memory() -> u64 {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    number
+        .and_then(|number| number.parse::<u64>().ok())
+        .map_or(0, |kib| kib >> 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_process_is_in_one_place() {
+        let here = Whereabouts::here();
+        assert_eq!(here, Whereabouts::here());
+        assert!(
+            here.host.len() > 40 && here.host.contains("net:["),
+            "{here:?}"
+        );
+        assert!(free_memory() > 0);
+    }
+}
