@@ -8,9 +8,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use mgn_fabric::{Address, Transport};
 use mgn_verify::Input;
-use mgn_wall::Wall;
 
-pub use mothership::{Config, Contact, Mothership, Status, Stop};
+pub use mothership::{Config, Contact, Mothership, Status, Stop, WallName};
 
 /// Run OpenGL programs whose rendering is done by another process, here or on another machine.
 #[derive(Debug, Parser)]
@@ -115,9 +114,13 @@ pub struct Through {
     #[arg(long, value_name = "ADDR")]
     pub server: Vec<Address>,
 
-    /// Divide the picture among several renderers: COLUMNSxROWS tiles, or a wall in JSON
+    /// Divide the picture among several renderers: COLUMNSxROWS tiles, a wall in JSON, or one that the mothership knows by this name
     #[arg(long, value_name = "WALL")]
-    pub wall: Option<Wall>,
+    pub wall: Option<WallName>,
+
+    /// Be drawn by servers that the mothership at this address knows
+    #[arg(long, value_name = "ADDR", conflicts_with = "server")]
+    pub mothership: Option<Address>,
 
     /// How the commands travel: shm (on one host), unix, tcp, null (nowhere) or file:PATH (recorded)
     #[arg(long, value_name = "TRANSPORT")]
@@ -418,6 +421,22 @@ mod tests {
             let arguments = text.split_whitespace();
             assert!(Cli::try_parse_from(arguments).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn walls_have_sizes_or_names() {
+        for (text, is_name) in [("2x2", false), ("cave", true), ("x2", true)] {
+            let wall = run(&["--wall", text, "p"]).unwrap().through.wall;
+            assert_eq!(
+                wall == Some(WallName::Named(text.into())),
+                is_name,
+                "{text}"
+            );
+        }
+        for wrong in ["", "2x", "0x1", "9x9", "-2x2"] {
+            assert!(run(&["--wall", wrong, "p"]).is_err(), "{wrong}");
+        }
+        assert!(run(&["--mothership", "unix:@m", "--server", "unix:@s", "p"]).is_err());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod args;
 mod config;
+mod found;
 mod generated;
 mod gl;
 mod info;

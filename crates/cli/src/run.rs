@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use mgn_launch::watch::Verdict;
 use mgn_launch::{ClientSettings, Counters, Report, RunDir, Save, Session};
+use mgn_mothership::Match;
 
 use crate::args::{ImageFormat, OnLoss, Present, Run};
+use crate::found::find;
 use crate::report::{live_line, Figures};
 use crate::through::{self, elsewhere_advice, own_status, FAILED};
 
@@ -21,7 +23,7 @@ const LIVE: Duration = Duration::from_millis(500);
 const ELSEWHERE: u8 = 1;
 
 pub fn run(args: Run) -> ExitCode {
-    match start(&args).and_then(|session| watch(&args, session)) {
+    match start(&args).and_then(|(session, found)| watch(&args, session, found)) {
         Ok(status) => ExitCode::from(status),
         Err(error) => {
             crate::complain(&error);
@@ -30,7 +32,7 @@ pub fn run(args: Run) -> ExitCode {
     }
 }
 
-fn start(args: &Run) -> anyhow::Result<Session> {
+fn start(args: &Run) -> anyhow::Result<(Session, Option<Match>)> {
     let mut plan = through::plan(&args.through, &args.program)?;
     through::check(&args.through, args.discard)?;
     let save = args
@@ -56,10 +58,11 @@ fn start(args: &Run) -> anyhow::Result<Session> {
         },
         ..ClientSettings::default()
     };
+    let found = find(&args.through, args.discard, &args.program[0])?;
     let run = RunDir::create()?;
-    plan.driver = through::ours(&args.through, &run, args.discard, settings)?;
+    plan.driver = through::ours(&args.through, &run, args.discard, found.as_ref(), settings)?;
     through::say_what_the_display_lacks(&args.through);
-    Ok(Session::start(run, plan)?)
+    Ok((Session::start(run, plan)?, found))
 }
 
 fn save(args: &Run, dir: &Path) -> anyhow::Result<Save> {
@@ -76,12 +79,16 @@ fn save(args: &Run, dir: &Path) -> anyhow::Result<Save> {
     })
 }
 
-fn watch(args: &Run, mut session: Session) -> anyhow::Result<u8> {
+fn watch(args: &Run, mut session: Session, found: Option<Match>) -> anyhow::Result<u8> {
     let live = args.stats && std::io::stderr().is_terminal();
     let mut last = (Counters::default(), Instant::now());
     let report = loop {
         if let Some(report) = session.wait(LIVE)? {
             break report;
+        }
+        if let Some(found) = &found {
+            let now = Counters::read(session.run_dir());
+            found.report(now.frames, now.bytes);
         }
         if live {
             let now = Counters::read(session.run_dir());

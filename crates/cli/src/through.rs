@@ -8,10 +8,10 @@ use mgn_fabric::{Address, Token, Transport};
 use mgn_launch::{
     client_library, inspect, ClientSettings, Display, Driver, Error, Output, Plan, RunDir, Server,
 };
+use mgn_mothership::Match;
 use mgn_present::XDisplay;
-use mgn_wall::Wall;
 
-use crate::args::{Through, Weld};
+use crate::args::{Through, WallName, Weld};
 
 /// Exit statuses of our own, the ones that shells and `env` use for the same.
 pub const FAILED: u8 = 125;
@@ -53,22 +53,31 @@ pub fn plan(through: &Through, program: &[OsString]) -> anyhow::Result<Plan> {
     })
 }
 
-/// Us as the driver, in `run`. What the flags say is added to `settings`.
+/// Us as the driver, in `run`, and the servers that were found. What the flags say is added to `settings`.
 pub fn ours(
     through: &Through,
     run: &RunDir,
     discard: bool,
+    found: Option<&Match>,
     mut settings: ClientSettings,
 ) -> anyhow::Result<Driver> {
     let library = client_library()?;
     settings.servers = through.server.iter().map(Address::to_string).collect();
-    settings.wall = through.wall.as_ref().map(Wall::to_json);
+    settings.wall = match &through.wall {
+        Some(WallName::Tiles(wall)) => Some(wall.to_json()),
+        _ => None,
+    };
     settings.transport = through.transport.as_ref().map(|t| absolute(t).to_string());
+    if let Some(found) = found {
+        settings.servers = found.tiles.iter().map(|t| t.address.to_string()).collect();
+        settings.wall = (found.tiles.len() > 1).then(|| found.wall.to_json());
+        settings.transport = found.tiles.first().map(|tile| tile.transport.to_string());
+    }
     // A server of our own has a secret of its own, or none.
     settings.token_file = through
         .token_file
         .as_deref()
-        .filter(|_| !through.server.is_empty())
+        .filter(|_| !settings.servers.is_empty())
         .map(std::path::absolute)
         .transpose()?;
     settings.weld = match through.weld {
@@ -76,7 +85,7 @@ pub fn ours(
         Weld::Always => mgn_launch::Weld::Always,
         Weld::Never => mgn_launch::Weld::Never,
     };
-    let server = match (through.server.first(), &through.transport) {
+    let server = match (settings.servers.first(), &through.transport) {
         (None, None | Some(Transport::Shm | Transport::Unix | Transport::Tcp)) => {
             embedded(through, run, discard, &mut settings)?
         }
@@ -92,7 +101,13 @@ pub fn ours(
 /// A transport and a server's address that cannot go together are refused here, where the flags can
 /// be named.
 pub fn check(through: &Through, discard: bool) -> anyhow::Result<()> {
-    let tiles = through.wall.as_ref().map_or(1, |wall| wall.tiles.len());
+    if let (true, Some(WallName::Named(name))) = (!through.server.is_empty(), &through.wall) {
+        anyhow::bail!("the wall {name} has servers of its own; leave out --server, or give COLUMNSxROWS with --wall");
+    }
+    let tiles = match &through.wall {
+        Some(WallName::Tiles(wall)) => wall.tiles.len(),
+        _ => 1,
+    };
     let servers = through.server.len();
     if servers > 1 && servers != tiles {
         anyhow::bail!(

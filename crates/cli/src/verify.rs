@@ -10,6 +10,7 @@ use mgn_launch::{fixed_clock_library, ClientSettings, Output, RunDir};
 use mgn_verify::{Camera, Compared, Error, Run};
 
 use crate::args::Verify;
+use crate::found::find;
 use crate::through::{self, elsewhere_advice, own_status};
 
 const DIFFERENT: u8 = 1;
@@ -89,7 +90,9 @@ fn compare(args: &Verify) -> anyhow::Result<Compared> {
     direct.output = Output::Error;
     ours.output = Output::Error;
     let (one, two) = (RunDir::create()?, RunDir::create()?);
-    ours.driver = through::ours(&args.through, &two, false, ClientSettings::default())?;
+    let found = find(&args.through, false, &args.program[0])?;
+    let settings = ClientSettings::default();
+    ours.driver = through::ours(&args.through, &two, false, found.as_ref(), settings)?;
     through::say_what_the_display_lacks(&args.through);
     let compared = mgn_verify::verify(
         &camera,

@@ -1,9 +1,30 @@
 //! The flags of commands about walls.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Subcommand};
 use mgn_fabric::Address;
+use mgn_wall::{Wall, WallError};
+
+/// What a picture is divided among.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WallName {
+    Tiles(Wall),
+    /// A wall of the mothership's configuration.
+    Named(String),
+}
+
+impl FromStr for WallName {
+    type Err = WallError;
+
+    fn from_str(text: &str) -> Result<WallName, WallError> {
+        match text.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            true => Ok(WallName::Named(text.into())),
+            false => text.parse().map(WallName::Tiles),
+        }
+    }
+}
 
 /// Bring programs and render servers together.
 ///

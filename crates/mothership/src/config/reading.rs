@@ -397,6 +397,13 @@ impl Reader<'_> {
 
     fn wall(&self, mut section: Section<'_>, servers: &Named<Server>, walls: &mut Named<WallPlan>) {
         let name = section.name();
+        if let Some(name) = &name {
+            // Else it could be a number of columns and rows.
+            if !name.value.starts_with(|c: char| c.is_ascii_alphabetic()) {
+                let what = "a wall's name begins with a letter";
+                self.notes.add(name.span.clone(), what);
+            }
+        }
         let size = section.get("size");
         let size = size.and_then(|value| value.wholes::<2>("[width, height]", 1, PIXELS));
         let fit = section.get("fit").and_then(|value| {

@@ -159,6 +159,7 @@ fn mistakes_are_explained_where_they_are() {
         ("[[host]]\nname = \"h\"\nssh = \"h\"\n[[server]]\nname = \"a\"\nhost = \"h\"\nlisten = \"unix:@a\"\n", "5:8", "[mothership]"),
         ("[mothership]\n[[host]]\nname = \"h\"\nssh = \"h\"\n[[server]]\nname = \"a\"\nhost = \"h\"\n", "5:1", "has no listen"),
         (&wall, "3:1", "no tiles"),
+        (&wall.replace("\"w\"", "\"2x2\""), "4:8", "a letter"),
         (&format!("{wall}fit = \"big\"\n"), "5:7", "\"1:1\""),
         (&format!("{wall}size = [1]\n"), "5:8", "[width, height]"),
         (&format!("{wall}size = [1, 0]\n"), "5:12", "from 1"),

@@ -1,0 +1,89 @@
+//! Programs that are drawn by servers which the mothership has started.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mgn_tests::{camera, Outcome, Running, Stage};
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// What a server that was started has said so far.
+fn log(folder: &Path, server: &str) -> PathBuf {
+    let mut folders = fs::read_dir(folder.join("manganese")).unwrap();
+    let only = folders.next().unwrap().unwrap();
+    only.path().join(format!("{server}.log"))
+}
+
+#[test]
+fn the_mothership_finds_who_draws_a_wall() {
+    let stage = Stage::new();
+    camera();
+    let folder = stage.folder();
+    let tag = std::process::id();
+    let mut config = String::new();
+    for name in ["a", "b", "c"] {
+        config += &format!("[[server]]\nname = \"{name}\"\nlisten = \"unix:@mgn-{tag}-{name}\"\n");
+    }
+    config += "[[wall]]\nname = \"desk\"\ngrid = [2, 2]\ntile_size = [150, 150]\n";
+    config += "servers = [\"a\", \"b\", \"c\", \"a\"]\n";
+    let file = folder.join("wall.toml");
+    fs::write(&file, config).unwrap();
+    let home = format!("unix:@mgn-{tag}-home");
+    let mgn = |arguments: &[&str]| {
+        let mut command = stage.mgn();
+        command
+            .args(arguments)
+            .env("MGN_MOTHERSHIP", &home)
+            .env("XDG_STATE_HOME", &folder);
+        command
+    };
+    let file = file.to_str().unwrap();
+    let mothership = Running::start(&mut mgn(&["mothership", file, "--listen", &home]));
+    while Outcome::of(&mut mgn(&["status"]), LIMIT).status != Some(0) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let walls = [
+        &["--wall", "desk"][..],
+        &["--wall", "3x1", "--mothership", &home],
+        &["--mothership", &home],
+    ];
+    for wall in walls {
+        let arguments = [&["verify", "--frames", "5"], wall, &["--", "glxgears"]].concat();
+        let outcome = Outcome::of(&mut mgn(&arguments), LIMIT);
+        assert!(
+            outcome.stdout.contains("equal to the bit"),
+            "{}",
+            outcome.describe()
+        );
+    }
+    let refused = Outcome::of(
+        &mut mgn(&["run", "--wall", "dusk", "--", "glxgears"]),
+        LIMIT,
+    );
+    assert_eq!(refused.status, Some(125), "{}", refused.describe());
+    assert!(
+        refused.stderr.contains("the configuration has desk"),
+        "{}",
+        refused.describe()
+    );
+    for (server, tile) in [("a", 0), ("b", 1), ("c", 2), ("a", 3)] {
+        let said = fs::read_to_string(log(&folder, server)).unwrap();
+        let wanted = format!(", tile {tile}) begins");
+        assert!(
+            said.contains("glxgears") && said.contains(&wanted),
+            "{server}: {said}"
+        );
+    }
+    let stopped = Outcome::of(&mut mgn(&["stop"]), LIMIT);
+    assert_eq!(stopped.status, Some(0), "{}", stopped.describe());
+    let outcome = mothership.finish(LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    for words in [
+        "glxgears draws on desk",
+        "glxgears draws on 3x1",
+        "glxgears draws on 1x1",
+    ] {
+        assert!(outcome.stderr.contains(words), "{}", outcome.describe());
+    }
+}
