@@ -209,9 +209,12 @@ impl Member {
     }
 
     fn drawn(&self) -> ToMothership {
-        ToMothership::Drawn(Drawn {
-            frames: self.shared.frames.load(Ordering::Relaxed),
-            bytes: self.shared.bytes.load(Ordering::Relaxed),
-        })
+        match (
+            self.shared.frames.load(Ordering::Relaxed),
+            self.shared.bytes.load(Ordering::Relaxed),
+        ) {
+            (0, 0) => ToMothership::Alive,
+            (frames, bytes) => ToMothership::Drawn(Drawn { frames, bytes }),
+        }
     }
 }

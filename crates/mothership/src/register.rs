@@ -132,7 +132,12 @@ impl Keeper {
             }
             let idle = self.shared.lock().sessions.is_empty();
             if self.hello.is_ours && idle && alone.elapsed() > ORPHAN {
-                tracing::info!("the mothership that has started this server has gone");
+                let address = &self.address;
+                let why = match self.was_taken {
+                    true => format!("the mothership at {address} has gone"),
+                    false => format!("no mothership answers at {address} from here"),
+                };
+                self.shared.lock().failure = Some(why);
                 return;
             }
             thread::sleep(RETRY);
@@ -146,15 +151,15 @@ impl Keeper {
         self.shared.lock().is_news = true;
         let (mut heard, mut said) = (Instant::now(), Instant::now());
         while heard.elapsed() < SILENCE {
+            // Said again when nothing has changed, which is how rates come to zero.
+            let due = said.elapsed() >= BEAT;
             let news = {
                 let mut state = self.shared.lock();
-                std::mem::take(&mut state.is_news).then(|| state.sessions.clone())
+                let is_news = std::mem::take(&mut state.is_news);
+                (is_news || due).then(|| state.sessions.clone())
             };
             if let Some(sessions) = news {
                 link.say(&ToMothership::Sessions(sessions))?;
-                said = Instant::now();
-            } else if said.elapsed() >= BEAT {
-                link.say(&ToMothership::Alive)?;
                 said = Instant::now();
             }
             match link.hear(LOOK)? {

@@ -268,7 +268,11 @@ impl Core {
         request.whereabouts.host_name = printable(&request.whereabouts.host_name);
         let standing = match request.held.take() {
             Some(held) if held.wall.check().is_ok() && held.ends.len() == held.wall.tiles.len() => {
-                tracing::info!("{} is back on {}", request.program, held.wall.name);
+                tracing::info!(
+                    "{} is back on {}",
+                    request.program,
+                    printable(&held.wall.name)
+                );
                 Standing::Matched(held)
             }
             _ => Standing::Waiting(String::new()),
@@ -338,7 +342,11 @@ impl Core {
                     _ => {}
                 },
                 Verdict::Never(why) => {
-                    tracing::info!("{} was refused: {why}", client.request.program);
+                    tracing::info!(
+                        "{} was refused: {}",
+                        client.request.program,
+                        printable(&why)
+                    );
                     self.clients.remove(&n);
                     self.refuse(conn, why);
                 }

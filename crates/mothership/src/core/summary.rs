@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Client, Core, Server, Standing};
+use super::{printable, Client, Core, Server, Standing};
 use crate::report::{ClientStatus, ServerStatus, SessionStatus, Status, TileStatus};
 
 impl Core {
@@ -34,11 +34,11 @@ impl Core {
             Standing::Matched(matched) => {
                 let pairs = matched.wall.tiles.iter().zip(&matched.ends);
                 let tile = |(tile, end): (&mgn_wall::Tile, &crate::protocol::End)| TileStatus {
-                    tile: tile.name.clone(),
-                    server: end.server.clone(),
+                    tile: printable(&tile.name),
+                    server: printable(&end.server),
                     server_on_line: self.is_on_line(&end.server),
                     way: end.way,
-                    address: end.address.clone(),
+                    address: printable(&end.address),
                 };
                 (None, pairs.map(tile).collect())
             }
@@ -48,7 +48,7 @@ impl Core {
             program: request.program.clone(),
             pid: request.pid,
             host: request.whereabouts.host_name.clone(),
-            wants: request.wanted.to_string(),
+            wants: printable(&request.wanted.to_string()),
             waits_for,
             tiles,
             rate: client.meter.rate,

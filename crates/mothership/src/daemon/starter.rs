@@ -26,6 +26,8 @@ struct Planned {
     /// What it says, which is there until the server is ended: then an earlier mothership may have left it running.
     log: PathBuf,
     due: Duration,
+    /// Servers apply no chains.
+    has_chain: bool,
     state: State,
 }
 
@@ -55,6 +57,7 @@ impl Starter {
                 command,
                 due: if log.exists() { RETURN } else { Duration::ZERO },
                 log,
+                has_chain: !server.chain.is_empty(),
                 state: State::Due,
             });
         }
@@ -129,6 +132,12 @@ impl Planned {
 
     fn start(&mut self) -> Result<Child, Error> {
         let doing = || Error::io(format!("cannot write {}", self.log.display()));
+        if self.has_chain {
+            tracing::warn!(
+                "the chain of the server {} is checked, and not applied",
+                self.name
+            );
+        }
         let log = File::create(&self.log).map_err(doing())?;
         let errors = log.try_clone().map_err(doing())?;
         tracing::info!(
