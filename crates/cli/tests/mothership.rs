@@ -15,6 +15,10 @@ use mgn_mothership::protocol::{self, Request, Wanted};
 use mgn_mothership::{ask, Error, Match, Status};
 use rustix::process::{kill_process, test_kill_process, Pid, Signal};
 
+#[path = "../../fabric/tests/support/networks.rs"]
+mod networks;
+use networks::Network;
+
 /// Nothing here takes so long unless it is broken.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -457,6 +461,103 @@ fn servers_are_started_by_ssh() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(stage.ends(mothership));
     gone(server);
+}
+
+/// `mgn` in a network of its own, in which the mothership is the one that is reached at 10.9.0.1.
+fn within(network: &Network, stage: &Stage, arguments: &[&str]) -> Command {
+    let mut command = stage.mgn();
+    let mgn = command.get_program().to_owned();
+    let mut inner = Command::new("nsenter");
+    inner
+        .args(["-t", &network.pid().to_string(), "-n"])
+        .arg(mgn)
+        .args(arguments);
+    inner.env_remove("DISPLAY").stdin(Stdio::null());
+    for (name, value) in command
+        .env("MGN_MOTHERSHIP", "tls:10.9.0.1:7400")
+        .get_envs()
+    {
+        value.map(|value| inner.env(name, value));
+    }
+    inner.env("MGN_TOKEN_FILE", stage.folder.join("token"));
+    inner.env("MGN_CLIENT_LIBRARY", env!("CARGO_BIN_EXE_mgn"));
+    inner
+}
+
+#[test]
+fn hosts_apart_are_joined_by_tcp() {
+    if !networks::are_there() {
+        return;
+    }
+    let mut stage = Stage::new("apart");
+    Token::generate()
+        .write(&stage.folder.join("token"))
+        .unwrap();
+    let (here, there) = (Network::new(), Network::new());
+    networks::plug(
+        "mgn0",
+        [(here.pid(), "10.9.0.1"), (there.pid(), "10.9.0.2")],
+    );
+    let config = stage.file(
+        "wall.toml",
+        r#"
+        [mothership]
+        listen = "tls:0.0.0.0:7400"
+        token_file = "token"
+        [[host]]
+        name = "there"
+        address = "10.9.0.2"
+        [[server]]
+        name = "far"
+        host = "there"
+        [[wall]]
+        name = "desk"
+        grid = [1, 1]
+        tile_size = [100, 100]
+        servers = ["far"]
+        "#,
+    );
+    let mothership = within(&here, &stage, &["mothership", config.to_str().unwrap()]);
+    stage.serve(mothership, 1);
+    let mut far = within(&there, &stage, &["server", "--name", "far"]);
+    far.args(["--mothership", "tls:10.9.0.1:7400"]);
+    far.args([
+        "--listen",
+        "unix:@mgn-apart",
+        "--listen",
+        "tls:0.0.0.0:7500",
+    ]);
+    stage.serve(far, 2);
+    let program = ["run", "--wall", "desk", "--", "sleep", "600"];
+    let program = within(&here, &stage, &program)
+        .stderr(Stdio::null())
+        .spawn();
+    let program = program.unwrap();
+    let pid = program.id();
+    stage.children.push(program);
+    let start = Instant::now();
+    let tile = loop {
+        let output = within(&here, &stage, &["status", "--json"])
+            .output()
+            .unwrap();
+        let status: Status = serde_json::from_slice(&output.stdout).unwrap();
+        let tile = status
+            .clients
+            .first()
+            .and_then(|client| client.tiles.first().cloned());
+        if let Some(tile) = tile {
+            break tile;
+        }
+        assert!(start.elapsed() < PATIENCE, "it stays so: {status:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    assert_eq!(
+        (tile.way, tile.address.as_str()),
+        (protocol::Way::Tcp, "tls:10.9.0.2:7500")
+    );
+    // Which ends the program too.
+    kill_process(Pid::from_raw(pid as i32).unwrap(), Signal::TERM).unwrap();
+    stage.ends(pid);
 }
 
 fn free_port() -> u16 {
