@@ -361,7 +361,7 @@ const SSH: &str = r#"#!/bin/sh
 printf '%s\n' "$@" >> "$SSH_CALLS"
 [ "$1 $2 $3" = "-n -o BatchMode=yes" ] || exit 3
 [ "$4" = wall@far ] || { echo "ssh: Could not resolve hostname $4" >&2; exit 255; }
-exec sh -c "$5"
+eval "exec $5"
 "#;
 
 #[test]
@@ -461,6 +461,56 @@ fn servers_are_started_by_ssh() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(stage.ends(mothership));
     gone(server);
+}
+
+#[test]
+fn a_server_that_never_comes_says_why() {
+    let mut stage = Stage::new("never");
+    Token::generate()
+        .write(&stage.folder.join("token"))
+        .unwrap();
+    let ssh = stage.file("ssh", "#!/bin/sh\neval \"exec $5\"\n");
+    fs::set_permissions(ssh, fs::Permissions::from_mode(0o755)).unwrap();
+    // Nobody is there where the server looks for the mothership.
+    let config = stage.file(
+        "wall.toml",
+        &format!(
+            r#"
+            [mothership]
+            address = "tcp:127.0.0.1:1"
+            token_file = "token"
+            [[host]]
+            name = "far"
+            ssh = "far"
+            mgn = "{}"
+            [[server]]
+            name = "lost"
+            host = "far"
+            listen = "{}"
+            "#,
+            env!("CARGO_BIN_EXE_mgn"),
+            stage.address("lost")
+        ),
+    );
+    let path = format!(
+        "{}:{}",
+        stage.folder.display(),
+        std::env::var("PATH").unwrap()
+    );
+    let mut command = stage.mgn();
+    command
+        .args(["mothership", "--listen", &stage.home().to_string()])
+        .arg(&config);
+    command.env("PATH", path);
+    let (mothership, _) = stage.serve(command, 1);
+    let says = |server: &mgn_mothership::ServerStatus| {
+        let why = server.why.clone().unwrap_or_default();
+        why.contains("has not come yet") && why.contains("nothing listens at tcp:127.0.0.1:1")
+    };
+    stage.until(|status| status.servers.iter().any(says));
+    let output = stage.run(&["stop", "--mothership", &stage.home().to_string()]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(stage.ends(mothership));
 }
 
 /// `mgn` in a network of its own, in which the mothership is the one that is reached at 10.9.0.1.
@@ -646,7 +696,7 @@ fn patience_ends_with_the_reason() {
     stage.mothership(&[]);
     let request = Request::new(Wanted::Single(Some("nobody".into())), "a test");
     let mut reasons = Vec::new();
-    let patience = Duration::from_millis(300);
+    let patience = Duration::ZERO;
     let error = ask(&stage.home(), None, request, patience, |why| {
         reasons.push(why.to_owned())
     });

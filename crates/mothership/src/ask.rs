@@ -11,7 +11,7 @@ use mgn_wall::Wall;
 
 use crate::config::{Stage, Target, Windows};
 use crate::core::{BEAT, SILENCE};
-use crate::link::Link;
+use crate::link::{Link, ANSWER_TIME};
 use crate::protocol::{
     Drawn, FromMothership, Matched, Needs, Request, ToMothership, Wanted, Way, Whereabouts,
 };
@@ -81,20 +81,26 @@ pub fn ask(
     let token = token_file.map(Token::read).transpose()?;
     let mut link = Link::open(address, token.as_ref())?;
     link.say(&ToMothership::Client(Box::new(request.clone())))?;
-    let deadline = Instant::now() + patience;
-    let mut why = String::from("the mothership does not answer");
+    let start = Instant::now();
+    let mut waits_for: Option<String> = None;
     let matched = loop {
-        if Instant::now() >= deadline {
+        // The first answer comes at once, from a mothership that does.
+        let limit = match waits_for {
+            Some(_) => patience,
+            None => ANSWER_TIME,
+        };
+        let left = limit.saturating_sub(start.elapsed());
+        if left.is_zero() {
             let seconds = patience.as_secs();
+            let why = waits_for.ok_or(Error::NoAnswer)?;
             return Err(Error::Patience { seconds, why });
         }
-        let left = deadline.saturating_duration_since(Instant::now());
         match link.hear(left.min(BEAT))? {
             Some(FromMothership::Matched(matched)) => break matched,
             Some(FromMothership::Refused(why)) => return Err(Error::Refused(why)),
-            Some(FromMothership::Waiting(now)) => {
-                on_wait(&now);
-                why = now;
+            Some(FromMothership::Waiting(why)) => {
+                on_wait(&why);
+                waits_for = Some(why);
             }
             _ => {}
         }

@@ -9,7 +9,7 @@ use crate::report::Status;
 use crate::Error;
 
 /// How long the mothership may take to let somebody in, and to answer a question.
-const ANSWER_TIME: Duration = Duration::from_secs(10);
+pub(crate) const ANSWER_TIME: Duration = Duration::from_secs(10);
 
 pub(crate) struct Link {
     sender: Sender,

@@ -418,7 +418,8 @@ fn clean(hello: &mut Hello) {
     }
 }
 
-fn printable(text: &str) -> String {
+/// What somebody else says, fit for a terminal.
+pub(crate) fn printable(text: &str) -> String {
     let clean = |c: char| if c.is_control() { '?' } else { c };
     text.chars().map(clean).take(200).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, SyncSender};
+use std::sync::mpsc::{Receiver, SyncSender};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -35,7 +35,7 @@ struct Connection {
 
 impl Connections {
     /// Lets somebody in, whose messages come as events.
-    pub fn add(&mut self, conn: Conn, incoming: Incoming, events: &Sender<Event>) -> bool {
+    pub fn add(&mut self, conn: Conn, incoming: Incoming, events: &SyncSender<Event>) -> bool {
         let opening: Option<Opening> = protocol::decode(incoming.opening());
         if opening.is_none_or(|opening| opening.version != protocol::VERSION) {
             tracing::warn!("somebody of another release was turned away");
@@ -90,7 +90,7 @@ fn serve(
     incoming: Incoming,
     inbox: Receiver<FromMothership>,
     is_closed: &AtomicBool,
-    events: &Sender<Event>,
+    events: &SyncSender<Event>,
 ) -> String {
     let connection = match incoming.accept(&[], &link::sizes()) {
         Ok(connection) => connection,
@@ -134,7 +134,7 @@ pub(super) fn listen(
     listener: Listener,
     next: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
-    events: Sender<Event>,
+    events: SyncSender<Event>,
 ) -> Result<(), Error> {
     let take = move || {
         while !stop.load(Ordering::Relaxed) {

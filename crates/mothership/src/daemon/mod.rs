@@ -6,7 +6,7 @@ mod starter;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,6 +24,8 @@ use starter::Starter;
 
 /// How long servers may take to end with the mothership.
 const GRACE: Duration = Duration::from_secs(5);
+/// Events that wait to be dealt with; who causes more has to wait.
+const QUEUE: usize = 256;
 /// The longest sleep: processes that have ended are seen by the look that follows.
 const LOOK: Duration = Duration::from_millis(250);
 
@@ -50,7 +52,7 @@ enum Event {
 /// # Errors
 /// One sentence if it cannot listen or cannot go on.
 pub fn run(options: Options) -> Result<(), Error> {
-    let (events, inbox) = mpsc::channel();
+    let (events, inbox) = mpsc::sync_channel(QUEUE);
     let mut daemon = Daemon::new(options, &events)?;
     follow_signals(events.clone())?;
     daemon.announce();
@@ -89,7 +91,7 @@ enum Ending {
 }
 
 impl Daemon {
-    fn new(options: Options, events: &Sender<Event>) -> Result<Daemon, Error> {
+    fn new(options: Options, events: &SyncSender<Event>) -> Result<Daemon, Error> {
         let Options { config, command } = options;
         let token = config.mothership.token_file.as_deref();
         let token = token.map(Token::read).transpose()?;
@@ -130,7 +132,7 @@ impl Daemon {
         let _ = out.flush();
     }
 
-    fn take(&mut self, event: Event, events: &Sender<Event>) -> Result<(), Error> {
+    fn take(&mut self, event: Event, events: &SyncSender<Event>) -> Result<(), Error> {
         let now = self.now();
         match event {
             Event::Comes(conn, incoming) => {
@@ -140,11 +142,7 @@ impl Daemon {
             }
             Event::Hears(conn, message) => match message {
                 ToMothership::Status => {
-                    let status = Status {
-                        listening: self.addresses.iter().map(Address::to_string).collect(),
-                        ..self.core.status(now)
-                    };
-                    let answer = FromMothership::Status(Box::new(status));
+                    let answer = FromMothership::Status(Box::new(self.status()));
                     self.connections.send(conn, answer);
                 }
                 ToMothership::Stop => self.stop("somebody has asked for it"),
@@ -164,11 +162,24 @@ impl Daemon {
         Ok(())
     }
 
+    fn status(&self) -> Status {
+        let mut status = self.core.status(self.now());
+        status.listening = self.addresses.iter().map(Address::to_string).collect();
+        for server in status.servers.iter_mut().filter(|server| !server.on_line) {
+            server.why = server
+                .why
+                .take()
+                .or_else(|| self.starter.says(&server.name));
+        }
+        status
+    }
+
     fn stop(&mut self, why: &str) {
         if self.ending == Ending::Not {
             tracing::info!("the mothership ends and what it has started with it: {why}");
             self.ending = Ending::Stopping(self.now() + GRACE);
             self.core.stop();
+            self.starter.terminate(|name| self.core.is_on_line(name));
         }
     }
 
@@ -222,7 +233,7 @@ impl Drop for Daemon {
     }
 }
 
-fn follow_signals(events: Sender<Event>) -> Result<(), Error> {
+fn follow_signals(events: SyncSender<Event>) -> Result<(), Error> {
     let doing = "cannot listen for signals";
     let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(Error::io(doing))?;
     let follow = move || {

@@ -8,8 +8,10 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use mgn_fabric::Address;
+use rustix::process::{kill_process, Pid, Signal};
 
 use crate::config::{is_vague, Config, Server, Start};
+use crate::core::printable;
 use crate::Error;
 
 /// How long a server that an earlier mothership has started may take to come back, before it is started again.
@@ -81,10 +83,33 @@ impl Starter {
         ended
     }
 
+    /// What becomes of a server that has not come yet, as far as that is known.
+    pub fn says(&self, name: &str) -> Option<String> {
+        let server = self.servers.iter().find(|server| server.name == name)?;
+        match &server.state {
+            State::Running(_) => Some(match server.last_line() {
+                Some(line) => format!("it was started and has not come yet; it says: {line}"),
+                None => "it was started and has not come yet".into(),
+            }),
+            State::Due => Some("it is started soon, if it does not come back".into()),
+            State::Ended(_) | State::Found => None,
+        }
+    }
+
     /// Whether a process that it has started still runs.
     pub fn is_busy(&self) -> bool {
         let is_running = |server: &Planned| matches!(server.state, State::Running(_));
         self.servers.iter().any(is_running)
+    }
+
+    /// Asks those to end that the mothership cannot tell.
+    pub fn terminate(&self, is_on_line: impl Fn(&str) -> bool) {
+        for server in &self.servers {
+            if let (State::Running(child), false) = (&server.state, is_on_line(&server.name)) {
+                // One that has ended meanwhile has not been waited for, so the signal reaches nobody else.
+                let _ = kill_process(Pid::from_child(child), Signal::TERM);
+            }
+        }
     }
 
     /// Ends what has not ended by itself.
@@ -156,8 +181,7 @@ impl Planned {
             .map_err(Error::io(format!("cannot start {program}")))
     }
 
-    /// What a server said last, or else how its process ended.
-    fn last_words(&self, status: ExitStatus) -> String {
+    fn last_line(&self) -> Option<String> {
         let text = fs::read(&self.log).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         let last = text
@@ -165,7 +189,12 @@ impl Planned {
             .rev()
             .map(str::trim)
             .find(|line| !line.is_empty());
-        match last {
+        last.map(printable)
+    }
+
+    /// What a server said last, or else how its process ended.
+    fn last_words(&self, status: ExitStatus) -> String {
+        match self.last_line() {
             _ if status.success() => "it has ended".into(),
             Some(line) => format!("its process ended with {status}: {line}"),
             None => format!("its process ended with {status}"),
