@@ -301,7 +301,8 @@ impl Reader<'_> {
         let discard = section.flag("discard").is_some_and(|flag| flag.value);
         let chain = self.chain(&section);
         if *start == Start::No && (!listen.is_empty() || discard || !chain.is_empty()) {
-            section.wrong(format!("{} is started by somebody else, whose command line says where it listens and what it does; leave out listen, discard and chain, or change start of its host", section.title));
+            let title = &section.title;
+            section.wrong(format!("{title} is started by somebody else, who says all this; leave out listen, discard and chain, or change the start of its host"));
         }
         if let Some(name) = name {
             let server = Server {

@@ -88,7 +88,8 @@ impl Core {
             let count = wanted.entry(name).or_default();
             *count += 1;
             if *count > server.hello.sessions {
-                return Verdict::Never(format!("{of} takes {} sessions at most, and the wall {} needs more of it; start it with a higher --max-sessions", server.hello.sessions, plan.wall.name));
+                let (most, wall) = (server.hello.sessions, &plan.wall.name);
+                return Verdict::Never(format!("{of} takes {most} sessions at most, and the wall {wall} needs more of it; start it with a higher --max-sessions"));
             }
             if *count > self.free(server) {
                 wait = wait.or(Some(format!("{of} has its limit of sessions")));
@@ -196,7 +197,12 @@ impl Core {
         } else {
             ""
         };
-        Verdict::Never(format!("{count} sessions are needed, and the servers{same} take fewer; start another, or one with a higher --max-sessions"))
+        let why = format!("{count} sessions are needed, and the servers{same} take fewer; start another, or one with a higher --max-sessions");
+        match self.expected.is_empty() {
+            // Any may still come.
+            true => Verdict::Wait(why),
+            false => Verdict::Never(why),
+        }
     }
 
     /// Gives each tile to the server that has least to do, in terms of what it takes.

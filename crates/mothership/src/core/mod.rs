@@ -36,7 +36,7 @@ pub struct Core {
     /// In the order of their requests.
     clients: BTreeMap<u64, Client>,
     requests: u64,
-    /// When each was heard last, and whether it has said who it is.
+    /// When each was heard last.
     heard: BTreeMap<Conn, Duration>,
     next_beat: Duration,
     output: VecDeque<Output>,
