@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::Serialize;
 
-use crate::core::Core;
+use crate::core::{Conn, Core};
 use crate::protocol::*;
 use crate::report::Status;
 
@@ -108,6 +108,7 @@ fn what_the_mothership_hears() {
         };
         let now = Duration::from_millis(conn * 10);
         conn += 1;
+        let conn = Conn(conn);
         core.comes(conn, now);
         core.hears(conn, message.clone(), now);
         let shown = core.status(now).describe();

@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mgn_tests::{camera, Outcome, Running, Stage};
+use rustix::process::Signal;
 
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -57,6 +58,27 @@ fn the_mothership_finds_who_draws_a_wall() {
             outcome.describe()
         );
     }
+    let start = Instant::now();
+    let running = Running::start(&mut mgn(&["run", "--wall", "desk", "--", "glxgears"]));
+    let status = loop {
+        let said = Outcome::of(&mut mgn(&["status", "--json"]), LIMIT).stdout;
+        let status: serde_json::Value = serde_json::from_str(&said).unwrap();
+        let client = &status["clients"][0];
+        let server = &status["servers"][0]["sessions"][1];
+        let is_fast = |rate: &serde_json::Value| {
+            let frames = rate["rate"]["frames_per_second"].as_f64();
+            let bytes = rate["rate"]["bytes_per_second"].as_f64();
+            frames > Some(0.0) && bytes > Some(0.0)
+        };
+        if is_fast(client) && is_fast(server) {
+            break status;
+        }
+        assert!(start.elapsed() < LIMIT, "it stays so: {status}");
+        std::thread::sleep(Duration::from_millis(200));
+    };
+    assert_eq!(status["clients"][0]["program"], "glxgears");
+    running.signal(Signal::TERM);
+    running.finish(LIMIT);
     let refused = Outcome::of(
         &mut mgn(&["run", "--wall", "dusk", "--", "glxgears"]),
         LIMIT,

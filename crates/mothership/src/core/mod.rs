@@ -16,8 +16,9 @@ pub const BEAT: Duration = Duration::from_secs(2);
 /// Who says nothing for so long is gone.
 pub const SILENCE: Duration = Duration::from_secs(10);
 
-/// A connection's number.
-pub type Conn = u64;
+/// A connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Conn(pub u64);
 
 /// What is to be done with a connection.
 #[derive(Debug, Clone, PartialEq)]

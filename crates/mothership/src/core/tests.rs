@@ -77,29 +77,29 @@ fn desk() -> Wanted {
     Wanted::Wall("desk".into())
 }
 
-fn server_comes(core: &mut Core, conn: Conn, hello: Hello) {
-    core.comes(conn, START);
-    core.hears(conn, ToMothership::Server(Box::new(hello)), START);
+fn server_comes(core: &mut Core, conn: u64, hello: Hello) {
+    core.comes(Conn(conn), START);
+    core.hears(Conn(conn), ToMothership::Server(Box::new(hello)), START);
 }
 
-fn client_comes(core: &mut Core, conn: Conn, request: Request) {
-    core.comes(conn, START);
-    core.hears(conn, ToMothership::Client(Box::new(request)), START);
+fn client_comes(core: &mut Core, conn: u64, request: Request) {
+    core.comes(Conn(conn), START);
+    core.hears(Conn(conn), ToMothership::Client(Box::new(request)), START);
 }
 
 /// What has been said to one connection since the last look at any.
-fn said(core: &mut Core, conn: Conn) -> Vec<FromMothership> {
+fn said(core: &mut Core, conn: u64) -> Vec<FromMothership> {
     let outputs = std::iter::from_fn(|| core.poll_output());
     outputs
         .filter_map(|output| match output {
-            Output::Send(to, message) if to == conn => Some(message),
+            Output::Send(to, message) if to == Conn(conn) => Some(message),
             _ => None,
         })
         .collect()
 }
 
 #[track_caller]
-fn waits(core: &mut Core, conn: Conn, word: &str) {
+fn waits(core: &mut Core, conn: u64, word: &str) {
     match said(core, conn).as_slice() {
         [FromMothership::Waiting(why)] => assert!(why.contains(word), "{why}"),
         other => panic!("{other:?}"),
@@ -107,7 +107,7 @@ fn waits(core: &mut Core, conn: Conn, word: &str) {
 }
 
 #[track_caller]
-fn refuses(core: &mut Core, conn: Conn, word: &str) {
+fn refuses(core: &mut Core, conn: u64, word: &str) {
     match said(core, conn).as_slice() {
         [FromMothership::Refused(why)] => assert!(why.contains(word), "{why}"),
         other => panic!("{other:?}"),
@@ -115,7 +115,7 @@ fn refuses(core: &mut Core, conn: Conn, word: &str) {
 }
 
 #[track_caller]
-fn matches(core: &mut Core, conn: Conn) -> Box<Matched> {
+fn matches(core: &mut Core, conn: u64) -> Box<Matched> {
     match said(core, conn).pop() {
         Some(FromMothership::Matched(matched)) => matched,
         other => panic!("{other:?}"),
@@ -207,15 +207,15 @@ fn a_grid_takes_whom_it_finds() {
     waits(&mut core, 3, "limit of sessions");
     client_comes(&mut core, 4, request(Wanted::Grid(3, 2)));
     waits(&mut core, 4, "6 sessions are needed");
-    core.leaves(4, "it was closed");
-    core.leaves(1, "it was closed");
+    core.leaves(Conn(4), "it was closed");
+    core.leaves(Conn(1), "it was closed");
     matches(&mut core, 3);
     // What others do with the server counts too.
     let sessions = (0..4).map(|id| Session {
         id,
         ..Session::default()
     });
-    core.hears(2, ToMothership::Sessions(sessions.collect()), START);
+    core.hears(Conn(2), ToMothership::Sessions(sessions.collect()), START);
     client_comes(&mut core, 5, request(Wanted::Single(Some("a".into()))));
     waits(&mut core, 5, "limit of sessions");
     client_comes(&mut core, 6, request(Wanted::Single(Some("z".into()))));
@@ -347,10 +347,10 @@ fn a_name_belongs_to_one_server() {
     );
     // The same one after its connection broke, which is not known yet.
     server_comes(&mut core, 3, hello("a"));
-    assert!(core.output.contains(&Output::Close(1)));
-    core.leaves(1, "it was closed");
+    assert!(core.output.contains(&Output::Close(Conn(1))));
+    core.leaves(Conn(1), "it was closed");
     assert!(core.is_on_line("a"));
-    core.leaves(3, "it was closed");
+    core.leaves(Conn(3), "it was closed");
     server_comes(&mut core, 4, second);
     assert!(core.is_on_line("a"));
     server_comes(&mut core, 5, hello("a\u{1b}[2J"));
@@ -364,7 +364,7 @@ fn a_server_that_goes_is_told_of() {
     server_comes(&mut core, 2, hello("b"));
     client_comes(&mut core, 3, request(desk()));
     matches(&mut core, 3);
-    core.leaves(2, "it was closed");
+    core.leaves(Conn(2), "it was closed");
     let gone = FromMothership::Gone {
         server: "b".into(),
         why: "it was closed".into(),
@@ -378,7 +378,7 @@ fn a_server_that_goes_is_told_of() {
         [FromMothership::Back { server: "b".into() }]
     );
     core.expect("b", Some("ssh says no".into()));
-    core.leaves(4, "it was closed");
+    core.leaves(Conn(4), "it was closed");
     client_comes(&mut core, 5, request(desk()));
     refuses(&mut core, 5, "ssh says no");
 }
@@ -422,15 +422,15 @@ fn silence_is_death_and_a_beat_is_life() {
     while now < SILENCE * 2 {
         now = core.poll_timeout();
         core.handle_timeout(now);
-        core.hears(2, ToMothership::Alive, now);
+        core.hears(Conn(2), ToMothership::Alive, now);
         beats += said(&mut core, 2).len();
     }
     assert!(!core.is_on_line("a") && core.is_on_line("b"));
     assert_eq!(beats, 10);
     // What nobody has introduced does not stay either.
-    core.comes(7, now);
+    core.comes(Conn(7), now);
     core.handle_timeout(now + SILENCE);
-    assert!(core.output.contains(&Output::Close(7)));
+    assert!(core.output.contains(&Output::Close(Conn(7))));
 }
 
 #[test]
@@ -445,15 +445,15 @@ fn totals_become_rates() {
             drawn,
         }])
     };
-    core.hears(1, report(100, 1000), START);
+    core.hears(Conn(1), report(100, 1000), START);
     assert!(core.status(START).servers[0].sessions[0].rate.is_none());
-    core.hears(1, report(160, 5000), START + Duration::from_secs(2));
+    core.hears(Conn(1), report(160, 5000), START + Duration::from_secs(2));
     let rate = core.status(START).servers[0].sessions[0].rate.unwrap();
     assert_eq!(
         (rate.frames_per_second, rate.bytes_per_second),
         (30.0, 2000.0)
     );
-    core.hears(1, ToMothership::Sessions(vec![]), START);
+    core.hears(Conn(1), ToMothership::Sessions(vec![]), START);
     assert!(core.status(START).servers[0].sessions.is_empty());
 }
 
@@ -475,7 +475,7 @@ fn stopping_ends_what_was_started() {
         .output
         .iter()
         .filter(|o| matches!(o, Output::Send(_, FromMothership::End)));
-    assert!(ends.eq([&Output::Send(1, FromMothership::End)]));
+    assert!(ends.eq([&Output::Send(Conn(1), FromMothership::End)]));
 }
 
 struct Random(u64);
@@ -500,7 +500,7 @@ fn whoever_comes_and_goes() {
         let mut core = Core::new([&config, &Config::default()][seed as usize % 2]);
         let mut now = START;
         let mut open: BTreeMap<Conn, Vec<FromMothership>> = BTreeMap::new();
-        for step in 0..400 {
+        for step in (0..400).map(Conn) {
             now += Duration::from_millis(random.below(1500));
             match random.below(6) {
                 0 | 1 => {
@@ -574,10 +574,10 @@ fn check(core: &Core, open: &BTreeMap<Conn, Vec<FromMothership>>) {
         assert_eq!(
             answers.count(),
             usize::from(!is_waiting),
-            "{conn}: {messages:?}"
+            "{conn:?}: {messages:?}"
         );
     }
-    let mut given: BTreeMap<(&str, u64), u32> = BTreeMap::new();
+    let mut given: BTreeMap<(&str, Conn), u32> = BTreeMap::new();
     for client in core.clients.values() {
         match &client.standing {
             Standing::Waiting(told) => match core.judge(&client.request) {

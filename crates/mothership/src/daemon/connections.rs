@@ -141,7 +141,7 @@ pub(super) fn listen(
             match listener.accept_timeout(LOOK) {
                 Ok(None) => {}
                 Ok(Some(incoming)) => {
-                    let conn = next.fetch_add(1, Ordering::Relaxed);
+                    let conn = Conn(next.fetch_add(1, Ordering::Relaxed));
                     if events.send(Event::Comes(conn, incoming)).is_err() {
                         return;
                     }
