@@ -194,14 +194,20 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The process that listens at an abstract address.
-fn listener(address: &Address) -> Pid {
+/// The process that listens at an abstract address, if there is one.
+fn try_listener(address: &Address) -> Option<Pid> {
     let Address::Abstract(name) = address else {
         panic!("{address} has no such name");
     };
     let place = SocketAddr::from_abstract_name(name).unwrap();
-    let socket = UnixStream::connect_addr(&place).unwrap();
-    rustix::net::sockopt::socket_peercred(&socket).unwrap().pid
+    let socket = UnixStream::connect_addr(&place).ok()?;
+    let peer = rustix::net::sockopt::socket_peercred(&socket);
+    Some(peer.unwrap().pid)
+}
+
+#[track_caller]
+fn listener(address: &Address) -> Pid {
+    try_listener(address).expect("somebody listens")
 }
 
 fn lives(pid: Pid) -> bool {
@@ -340,6 +346,25 @@ fn a_restart_disturbs_nobody() {
     assert!(stage.ends(last));
     servers.into_iter().for_each(gone);
     drop(matched);
+}
+
+#[test]
+fn a_started_server_that_dies_is_started_again() {
+    let mut stage = Stage::new("again");
+    let address = stage.address("a");
+    let text = format!("[[server]]\nname = \"a\"\nlisten = \"{address}\"\n");
+    let config = stage.file("wall.toml", &text).display().to_string();
+    stage.mothership(&[&config]);
+    stage.until_on_line(&["a"]);
+    let first = listener(&address);
+    kill_process(first, Signal::KILL).unwrap();
+    stage.until(|status| {
+        status.servers[0].on_line && try_listener(&address).is_some_and(|pid| pid != first)
+    });
+    let second = listener(&address);
+    let output = stage.run(&["stop", "--mothership", &stage.home().to_string()]);
+    assert!(output.status.success());
+    gone(second);
 }
 
 #[test]

@@ -17,6 +17,9 @@ use crate::Error;
 /// How long a server that an earlier mothership has started may take to come back, before it is started again.
 const RETURN: Duration = Duration::from_secs(4);
 
+/// Before a server that has failed is started again, for the first time; twice as long each time that it fails again, up to 64 s.
+const AGAIN: Duration = Duration::from_secs(2);
+
 pub(super) struct Starter {
     servers: Vec<Planned>,
 }
@@ -28,6 +31,8 @@ struct Planned {
     /// What it says, which is there until the server is ended: then an earlier mothership may have left it running.
     log: PathBuf,
     due: Duration,
+    /// In a row.
+    failures: u32,
     /// Servers apply no chains.
     has_chain: bool,
     state: State,
@@ -36,7 +41,12 @@ struct Planned {
 enum State {
     Due,
     Running(Child),
-    Ended(String),
+    /// As it was told to.
+    Ended,
+    Failed {
+        why: String,
+        again: Duration,
+    },
     /// Somebody else's child.
     Found,
 }
@@ -59,6 +69,7 @@ impl Starter {
                 command,
                 due: if log.exists() { RETURN } else { Duration::ZERO },
                 log,
+                failures: 0,
                 has_chain: !server.chain.is_empty(),
                 state: State::Due,
             });
@@ -76,8 +87,13 @@ impl Starter {
         let mut ended = Vec::new();
         for server in &mut self.servers {
             server.look(now, may_start, &is_on_line);
-            if let (State::Ended(why), false) = (&server.state, is_on_line(&server.name)) {
-                ended.push((server.name.clone(), why.clone()));
+            let why = match &server.state {
+                State::Ended => "it has ended",
+                State::Failed { why, .. } => why,
+                _ => continue,
+            };
+            if !is_on_line(&server.name) {
+                ended.push((server.name.clone(), why.to_owned()));
             }
         }
         ended
@@ -92,7 +108,7 @@ impl Starter {
                 None => "it was started and has not come yet".into(),
             }),
             State::Due => Some("it is started soon, if it does not come back".into()),
-            State::Ended(_) | State::Found => None,
+            State::Ended | State::Failed { .. } | State::Found => None,
         }
     }
 
@@ -121,7 +137,7 @@ impl Starter {
                 let _ = child.kill();
                 let _ = child.wait();
             }
-            if !matches!(server.state, State::Ended(_)) {
+            if !matches!(server.state, State::Failed { .. }) {
                 let _ = fs::remove_file(&server.log);
             }
         }
@@ -130,29 +146,57 @@ impl Starter {
 
 impl Planned {
     fn look(&mut self, now: Duration, may_start: bool, is_on_line: &impl Fn(&str) -> bool) {
+        let is_on_line = is_on_line(&self.name);
+        if is_on_line {
+            self.failures = 0;
+        }
         match &mut self.state {
-            State::Due if is_on_line(&self.name) => self.state = State::Found,
-            State::Due if may_start && now >= self.due => {
-                self.state = match self.start() {
-                    Ok(child) => State::Running(child),
-                    Err(error) => State::Ended(error.to_string()),
-                };
+            State::Due if is_on_line => self.state = State::Found,
+            State::Due if may_start && now >= self.due => self.begin(now),
+            State::Failed { again, .. } if may_start && !is_on_line && now >= *again => {
+                self.begin(now)
             }
             State::Running(child) => {
                 if let Ok(Some(status)) = child.try_wait() {
-                    let why = self.last_words(status);
-                    match status.success() {
-                        true => tracing::info!("the server {} has ended", self.name),
-                        false => tracing::error!("the server {} has ended: {why}", self.name),
-                    }
-                    if status.success() {
-                        let _ = fs::remove_file(&self.log);
-                    }
-                    self.state = State::Ended(why);
+                    self.bury(status, now);
                 }
             }
             _ => {}
         }
+    }
+
+    fn begin(&mut self, now: Duration) {
+        match self.start() {
+            Ok(child) => self.state = State::Running(child),
+            Err(error) => self.fail(error.to_string(), now),
+        }
+    }
+
+    fn bury(&mut self, status: ExitStatus, now: Duration) {
+        if status.success() {
+            tracing::info!("the server {} has ended", self.name);
+            let _ = fs::remove_file(&self.log);
+            self.state = State::Ended;
+            return;
+        }
+        let why = match self.last_line() {
+            Some(line) => format!("its process ended with {status}: {line}"),
+            None => format!("its process ended with {status}"),
+        };
+        self.fail(why, now);
+    }
+
+    /// Tries again later, and ever later if that does not help.
+    fn fail(&mut self, why: String, now: Duration) {
+        let pause = AGAIN.saturating_mul(1 << self.failures.min(5));
+        self.failures += 1;
+        let seconds = pause.as_secs();
+        tracing::error!(
+            "the server {} has failed and is started again in {seconds} s: {why}",
+            self.name
+        );
+        let again = now + pause;
+        self.state = State::Failed { why, again };
     }
 
     fn start(&mut self) -> Result<Child, Error> {
@@ -190,15 +234,6 @@ impl Planned {
             .map(str::trim)
             .find(|line| !line.is_empty());
         last.map(printable)
-    }
-
-    /// What a server said last, or else how its process ended.
-    fn last_words(&self, status: ExitStatus) -> String {
-        match self.last_line() {
-            _ if status.success() => "it has ended".into(),
-            Some(line) => format!("its process ended with {status}: {line}"),
-            None => format!("its process ended with {status}"),
-        }
     }
 }
 
