@@ -248,7 +248,7 @@ pub struct Server {
 pub struct Viewer {
     /// The wall: COLUMNSxROWS tiles, or a file that describes it
     #[arg(long, value_name = "WALL", value_parser = crate::viewer::wall)]
-    pub wall: Wall,
+    pub wall: mgn_wall::Wall,
 
     /// Address of the page, tcp:HOST:PORT; port 0 takes a free one
     #[arg(long, value_name = "ADDR", default_value = "tcp:127.0.0.1:0")]
