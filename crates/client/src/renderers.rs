@@ -58,11 +58,13 @@ impl Renderers {
         writer.reserve(bytes.min(writer.message_max()))
     }
 
-    /// Sends the first `used` bytes of what was reserved, to all.
-    pub fn commit(&self, reservation: &mut Reservation, used: usize) -> Result<(), Error> {
+    /// Sends the first `used` bytes of what was reserved, to all, and says how many bytes that was together.
+    pub fn commit(&self, reservation: &mut Reservation, used: usize) -> Result<usize, Error> {
         let Some(draft) = &self.draft else {
-            return self.all[0].sender.commit(reservation, used);
+            self.all[0].sender.commit(reservation, used)?;
+            return Ok(used);
         };
+        let mut sent = 0;
         let mut order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: so many bytes were written there, in memory that nobody else has.
         let message = unsafe { std::slice::from_raw_parts(reservation.ptr(), used) };
@@ -79,9 +81,11 @@ impl Renderers {
             // SAFETY: both have so many bytes at least, and nobody else has either.
             unsafe { std::ptr::copy_nonoverlapping(own.as_ptr(), copy.ptr(), own.len()) };
             renderer.sender.commit(&mut copy, own.len())?;
+            sent += own.len();
         }
         drop(order);
-        draft.commit(reservation, used)
+        draft.commit(reservation, used)?;
+        Ok(sent)
     }
 
     /// The longest message, header included.

@@ -160,8 +160,8 @@ impl Session {
                 .add(Word::Commands, unsafe { records(reservation.ptr(), used) });
         }
         match self.renderers.commit(reservation, used) {
-            Ok(()) => {
-                self.stats.add(Word::Bytes, used as u64);
+            Ok(sent) => {
+                self.stats.add(Word::Bytes, sent as u64);
                 self.stats.add(Word::Messages, 1);
             }
             Err(error) => self.break_off(error),

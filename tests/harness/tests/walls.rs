@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use mgn_tests::{camera, Outcome, Running, Stage};
+use mgn_tests::{camera, programs, Outcome, Running, Stage};
 use rustix::process::Signal;
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -108,4 +108,34 @@ fn the_mothership_finds_who_draws_a_wall() {
     ] {
         assert!(outcome.stderr.contains(words), "{}", outcome.describe());
     }
+}
+
+/// Renderers are sent what touches their tiles, and not everything.
+#[test]
+fn geometry_is_sorted_by_tiles() {
+    let stage = Stage::new();
+    let demo = programs("demos").join("iso_demo");
+    let sent = |wall: &[&str], triangles: &str| {
+        let stats = stage.folder().join("stats.json");
+        let mut command = stage.mgn();
+        command
+            .args(["run", "--weld", "never", "--stats-json"])
+            .arg(&stats)
+            .args(wall)
+            .arg("--")
+            .arg(&demo)
+            .args(["--cull", "--frames", "3", "--triangles", triangles]);
+        let outcome = Outcome::of(&mut command, LIMIT);
+        assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+        let text = fs::read_to_string(&stats).unwrap();
+        let figures: serde_json::Value = serde_json::from_str(&text).unwrap();
+        figures["bytes"].as_f64().unwrap()
+    };
+    let one = sent(&[], "200000");
+    let four = sent(&["--wall", "2x2"], "200000");
+    // Four copies of everything would be four times as much.
+    assert!(
+        four < 1.6 * one,
+        "{four} bytes to four renderers, {one} to one"
+    );
 }
