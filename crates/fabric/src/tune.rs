@@ -484,11 +484,30 @@ mod tests {
 
     #[test]
     fn what_is_found_makes_sense_and_says_why() {
-        let mut partner = Command::new(std::env::current_exe().unwrap());
-        partner.args(["tune::tests::partner", "--exact"]);
-        let mut lines = Vec::new();
-        let say = |line: &str| lines.push(line.to_string());
-        let found = tune(Duration::from_millis(100), &mut partner, say).unwrap();
+        let why = |text: &str, name: &str| {
+            let at = text.find(&format!("\n{name} = ")).unwrap();
+            text[..at].rsplit("\n\n").next().unwrap().to_string()
+        };
+        let names = [
+            "eager_shm",
+            "chunk",
+            "part_tcp",
+            "single_copy_unix",
+            "spin_us",
+        ];
+        let measured = |text: &str| names.iter().all(|name| why(text, name).contains(" took "));
+        // On a busy machine it takes longer until there is something to go by.
+        let mut tried = [100, 1000, 10_000].into_iter().map(|time| {
+            let mut partner = Command::new(std::env::current_exe().unwrap());
+            partner.args(["tune::tests::partner", "--exact"]);
+            let mut lines = Vec::new();
+            let say = |line: &str| lines.push(line.to_string());
+            let found = tune(Duration::from_millis(time), &mut partner, say).unwrap();
+            (found, lines)
+        });
+        let (found, lines) = tried
+            .find(|(found, _)| measured(&found.to_toml()))
+            .expect("settings with reasons");
         // All tables have all their columns.
         for wanted in [
             ("shm", "KiB", 1),
@@ -508,17 +527,6 @@ mod tests {
         let path = std::path::Path::new("tune.toml");
         assert_eq!(Settings::parse(&text, path).unwrap(), found.settings);
         found.settings.check().unwrap();
-        for name in [
-            "eager_shm",
-            "chunk",
-            "part_tcp",
-            "single_copy_unix",
-            "spin_us",
-        ] {
-            let at = text.find(&format!("\n{name} = ")).unwrap();
-            let comment = text[..at].rsplit("\n\n").next().unwrap();
-            assert!(comment.contains(" took "), "{name}: {comment}");
-        }
     }
 
     #[test]

@@ -270,7 +270,7 @@ fn a_dropped_peer_is_noticed_while_receiving(kind: &Kind) {
             drop(goes);
             let error = waiting.join().unwrap().unwrap_err();
             assert!(matches!(error, Error::Closed(_)), "{error}");
-            assert!(start.elapsed() < Duration::from_secs(1));
+            assert!(start.elapsed() < PATIENCE);
         });
     }
 }
@@ -295,7 +295,7 @@ fn a_dropped_peer_is_noticed_while_sending(kind: &Kind) {
             drop(goes);
             let error = sending.join().unwrap();
             assert!(matches!(error, Error::Closed(_)), "{error}");
-            assert!(start.elapsed() < Duration::from_secs(1));
+            assert!(start.elapsed() < PATIENCE);
         });
     }
 }
@@ -325,13 +325,13 @@ fn receiving_times_out(kind: &Kind) {
     let ((sender, _keep), (_keep_too, mut receiver)) = (client.split(), server.split());
     let start = Instant::now();
     assert!(receiver.recv(Some(Duration::ZERO)).unwrap().is_none());
-    assert!(start.elapsed() < Duration::from_millis(20));
+    assert!(start.elapsed() < PATIENCE);
     assert!(receiver
         .recv(Some(Duration::from_millis(40)))
         .unwrap()
         .is_none());
     assert!(start.elapsed() >= Duration::from_millis(40));
-    assert!(start.elapsed() < Duration::from_millis(400));
+    assert!(start.elapsed() < PATIENCE);
     sender.send(b"late").unwrap();
     assert_eq!(
         receiver.recv(Some(PATIENCE)).unwrap().unwrap().to_vec(),

@@ -218,7 +218,7 @@ fn a_peer_killed_in_the_middle_ends_everything_and_leaves_nothing() {
             let end = waits.join().unwrap();
             assert!(matches!(end, Err(Error::Closed(_))), "{kind:?}: {end:?}");
             assert!(
-                start.elapsed() < Duration::from_secs(1),
+                start.elapsed() < Duration::from_secs(10),
                 "{:?}",
                 start.elapsed()
             );

@@ -123,7 +123,7 @@ fn kill(other: &Other, blocked: impl FnOnce() -> Error + Send) {
         let error = blocked.join().unwrap();
         assert!(matches!(error, Error::Closed(_)), "{error}");
         assert!(
-            start.elapsed() < Duration::from_secs(1),
+            start.elapsed() < Duration::from_secs(10),
             "{:?}",
             start.elapsed()
         );
