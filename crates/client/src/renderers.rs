@@ -18,8 +18,8 @@ pub struct Renderers {
     all: Vec<Renderer>,
     /// Where messages are written that go to several.
     draft: Option<Sender>,
-    /// All get the messages of all threads in the same order. Inside is room for what one of them gets.
-    order: Mutex<Vec<u8>>,
+    /// All get the messages of all threads in the same order.
+    order: Mutex<()>,
 }
 
 struct Renderer {
@@ -65,23 +65,24 @@ impl Renderers {
             return Ok(used);
         };
         let mut sent = 0;
-        let mut order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        let order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: so many bytes were written there, in memory that nobody else has.
         let message = unsafe { std::slice::from_raw_parts(reservation.ptr(), used) };
         let sorted = sift::is_sorted(message);
         for (tile, renderer) in self.all.iter().enumerate() {
-            let mut own = message;
-            if sorted {
-                order.resize(used, 0);
-                if let Some(length) = sift::sift(message, tile as u32, &mut order) {
-                    own = &order[..length];
-                }
-            }
-            let mut copy = renderer.sender.reserve(own.len())?;
-            // SAFETY: both have so many bytes at least, and nobody else has either.
-            unsafe { std::ptr::copy_nonoverlapping(own.as_ptr(), copy.ptr(), own.len()) };
-            renderer.sender.commit(&mut copy, own.len())?;
-            sent += own.len();
+            let mut copy = renderer.sender.reserve(used)?;
+            let room = copy.capacity();
+            let mut write = |at, bytes: &[u8]| copy.write(at, bytes);
+            let sifted = match sorted {
+                true => sift::sift(message, tile as u32, room, &mut write),
+                false => None,
+            };
+            let length = sifted.unwrap_or_else(|| {
+                write(0, message);
+                used
+            });
+            renderer.sender.commit(&mut copy, length)?;
+            sent += length;
         }
         drop(order);
         draft.commit(reservation, used)?;

@@ -11,19 +11,21 @@ pub struct Sorter {
 /// A box around vertices.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
-    pub least: [f32; 3],
-    pub most: [f32; 3],
+    // Four numbers fit a register; the last of each means nothing.
+    least: [f32; 4],
+    most: [f32; 4],
 }
 
 impl Bounds {
     /// Around nothing.
     pub const NONE: Bounds = Bounds {
-        least: [f32::INFINITY; 3],
-        most: [f32::NEG_INFINITY; 3],
+        least: [f32::INFINITY; 4],
+        most: [f32::NEG_INFINITY; 4],
     };
 
+    /// Makes them hold a vertex: x, y, z, and any number.
     #[inline(always)]
-    pub fn add(&mut self, vertex: [f32; 3]) {
+    pub fn add(&mut self, vertex: [f32; 4]) {
         for ((least, most), v) in self.least.iter_mut().zip(&mut self.most).zip(vertex) {
             *least = if v < *least { v } else { *least };
             *most = if v > *most { v } else { *most };
@@ -109,7 +111,9 @@ mod tests {
 
     fn around(vertices: &[[f32; 3]]) -> Bounds {
         let mut bounds = Bounds::NONE;
-        vertices.iter().for_each(|v| bounds.add(*v));
+        vertices
+            .iter()
+            .for_each(|[x, y, z]| bounds.add([*x, *y, *z, 1.]));
         bounds
     }
 

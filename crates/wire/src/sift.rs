@@ -14,10 +14,15 @@ pub fn is_sorted(message: &[u8]) -> bool {
     word(message, 4) == Some(SORTED)
 }
 
-/// Writes what the renderer of `tile` needs of `message` to `to`. The length of that, or none if there is not enough room, or if it is no message that the
-/// encoder has written: then all of it is needed.
-pub fn sift(message: &[u8], tile: u32, to: &mut [u8]) -> Option<usize> {
-    let mut out = Out { to, at: 0 };
+/// Writes what the renderer of `tile` needs of `message` by `write`, which is given a place, in order, and bytes. The length of all, or none if that is more
+/// than `room`, or if it is no message that the encoder has written: then all of it is needed.
+pub fn sift(
+    message: &[u8],
+    tile: u32,
+    room: usize,
+    write: impl FnMut(usize, &[u8]),
+) -> Option<usize> {
+    let mut out = Out { write, room, at: 0 };
     let mut at = MESSAGE_HEADER;
     // Up to where everything has been written.
     let mut from = 0;
@@ -110,16 +115,24 @@ impl<'a> Parts<'a> {
     }
 }
 
-struct Out<'a> {
-    to: &'a mut [u8],
+struct Out<W> {
+    write: W,
+    room: usize,
     at: usize,
 }
 
-impl Out<'_> {
+/// Bytes of an array with its length.
+fn padded(bytes: &[u8]) -> usize {
+    4 + bytes.len().next_multiple_of(4)
+}
+
+impl<W: FnMut(usize, &[u8])> Out<W> {
     fn put(&mut self, bytes: &[u8]) -> Option<()> {
-        let end = self.at.checked_add(bytes.len())?;
-        self.to.get_mut(self.at..end)?.copy_from_slice(bytes);
-        self.at = end;
+        if bytes.len() > self.room - self.at {
+            return None;
+        }
+        (self.write)(self.at, bytes);
+        self.at += bytes.len();
         Some(())
     }
 
@@ -136,25 +149,20 @@ impl Out<'_> {
         self.put(&[0; 3][..bytes.len().next_multiple_of(4) - bytes.len()])
     }
 
-    /// Writes the length of the record that begins at `start`.
-    fn end_record(&mut self, start: usize, op: u16) -> Option<()> {
-        let words = ((self.at - start) / 4) as u32;
-        let header = u32::from(op) | words << 16;
-        self.to
-            .get_mut(start..start + 4)?
-            .copy_from_slice(&header.to_le_bytes());
-        Some(())
+    /// The header of a record of so many bytes, which are counted in.
+    fn record(&mut self, op: u16, bytes: usize) -> Option<()> {
+        self.words(&[u32::from(op) | (bytes as u32 / 4) << 16])
     }
 
     /// A run of some of another's vertices.
     fn run(&mut self, run: &Parts<'_>, first: usize, count: usize) -> Option<()> {
-        let start = self.at;
-        self.words(&[0, run.mode, 0])?;
-        self.array(run.layout)?;
         let vertices = first * run.stride..(first + count) * run.stride;
-        self.array(run.vertices.get(vertices)?)?;
-        self.words(&[0, 0])?;
-        self.end_record(start, ops::MGN_RUN)
+        let vertices = run.vertices.get(vertices)?;
+        self.record(ops::MGN_RUN, 20 + padded(run.layout) + padded(vertices))?;
+        self.words(&[run.mode, 0])?;
+        self.array(run.layout)?;
+        self.array(vertices)?;
+        self.words(&[0, 0])
     }
 
     /// The attributes that are current after a run.
@@ -165,10 +173,13 @@ impl Out<'_> {
         }
         debug_assert_eq!(run.layout[attributes], attr::POSITION);
         let mut vertex = run.vertices.get(run.vertices.len() - run.stride..)?;
-        let start = self.at;
-        self.words(&[0])?;
+        let values = attributes / 2 * 16;
+        self.record(
+            ops::MGN_CURRENT,
+            8 + padded(&run.layout[..attributes]) + values,
+        )?;
         self.array(&run.layout[..attributes])?;
-        self.words(&[attributes as u32 / 2 * 16])?;
+        self.words(&[values as u32])?;
         for pair in run.layout[..attributes].chunks_exact(2) {
             let (values, rest) = vertex.split_at_checked(4 * usize::from(pair[1]))?;
             let mut all = [0f32, 0., 0., 1.].map(f32::to_le_bytes).concat();
@@ -176,7 +187,7 @@ impl Out<'_> {
             self.put(&all)?;
             vertex = rest;
         }
-        self.end_record(start, ops::MGN_CURRENT)
+        Some(())
     }
 }
 
@@ -307,6 +318,17 @@ mod tests {
         bytes
     }
 
+    /// What tile 1 gets.
+    fn sifted(message: &[u8], room: usize) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let length = sift(message, 1, room, |at, more| {
+            assert_eq!(at, bytes.len());
+            bytes.extend_from_slice(more);
+        })?;
+        assert!(length == bytes.len() && length <= room);
+        Some(bytes)
+    }
+
     #[test]
     fn a_tile_gets_what_it_would_have_drawn() {
         let block = RUN_BLOCK;
@@ -323,15 +345,14 @@ mod tests {
         ];
         for (mode, flags, count, tiles) in cases {
             let message = message(*mode, *flags, *count, tiles);
-            let mut sifted = vec![0; message.len() + 100];
-            let length = sift(&message, 1, &mut sifted).unwrap();
-            let (all, own) = (seen(&message), seen(&sifted[..length]));
+            let sifted = sifted(&message, message.len() + 100).unwrap();
+            let (all, own) = (seen(&message), seen(&sifted));
             let case = format!("{mode} {flags} {count} {tiles:?}");
             assert_eq!(all.drawn, own.drawn, "{case}");
             assert_eq!(all.current, own.current, "{case}");
             assert_eq!(own.others, 2, "{case}");
             let needed = tiles.is_empty() || tiles.iter().all(|mask| mask & 2 != 0);
-            let is_same = message == sifted[..length];
+            let is_same = message == sifted;
             assert_eq!(
                 needed || (tiles.len() == 1 && tiles[0] & 2 != 0),
                 is_same,
@@ -344,15 +365,14 @@ mod tests {
     fn what_does_not_fit_or_makes_no_sense_is_left_alone() {
         let message = message(GL_TRIANGLES, 0, 3 * RUN_BLOCK, &[2, 1, 2]);
         assert!(is_sorted(&message));
-        assert_eq!(sift(&message, 1, &mut [0; 100]), None);
-        let mut to = vec![0; message.len()];
+        assert_eq!(sifted(&message, 100), None);
         for cut in 0..message.len() {
-            let _ = sift(&message[..cut], 1, &mut to);
+            let _ = sifted(&message[..cut], message.len());
         }
         for at in (8..200).step_by(4) {
             let mut broken = message.clone();
             broken[at..at + 4].copy_from_slice(&[0xff; 4]);
-            let _ = sift(&broken, 1, &mut to);
+            let _ = sifted(&broken, message.len());
         }
     }
 }

@@ -67,7 +67,7 @@ impl Sort {
     /// a number all are one block.
     ///
     /// # Safety
-    /// The vertices lie there.
+    /// The vertices lie there, and behind the last one two more numbers can be read.
     unsafe fn look(&mut self, at: Positions, count: usize, overlap: Option<usize>) {
         let Some((_, sorter)) = &self.sorter else {
             return;
@@ -75,18 +75,17 @@ impl Sort {
         loop {
             let first = self.blocks.len() * BLOCK;
             let end = overlap.map_or(usize::MAX, |overlap| first + BLOCK + overlap);
+            let mut open = self.open;
             for n in self.seen..count.min(end) {
-                let vertex = at.first.wrapping_add(n * at.stride).cast::<f32>();
-                // SAFETY: the caller's promise.
-                let vertex = unsafe {
-                    let z = match at.components {
-                        2 => 0.,
-                        _ => vertex.add(2).read_unaligned(),
-                    };
-                    [vertex.read_unaligned(), vertex.add(1).read_unaligned(), z]
-                };
-                self.open.add(vertex);
+                let vertex = at.first.wrapping_add(n * at.stride).cast::<[f32; 4]>();
+                // SAFETY: the caller's promise. What lies behind the position has no meaning.
+                let mut vertex = unsafe { vertex.read_unaligned() };
+                if at.components == 2 {
+                    vertex[2] = 0.;
+                }
+                open.add(vertex);
             }
+            self.open = open;
             self.seen = count.min(end);
             if count <= end {
                 return;
@@ -100,7 +99,7 @@ impl Sort {
     /// Writes the tiles of each block of a run to `to`, and says how many bytes that took: none if every renderer draws all.
     ///
     /// # Safety
-    /// The vertices lie there, and `to` has room for their masks.
+    /// The vertices lie there, behind the last one two more numbers can be read, and `to` has room for their masks.
     pub unsafe fn write(
         &mut self,
         at: Positions,
@@ -233,7 +232,8 @@ mod tests {
     }
 
     fn masks(sort: &mut Sort, xs: &[f32], overlap: Option<usize>) -> Vec<u64> {
-        let vertices: Vec<[f32; 2]> = xs.iter().map(|x| [*x, 0.]).collect();
+        let mut vertices: Vec<[f32; 2]> = xs.iter().map(|x| [*x, 0.]).collect();
+        vertices.push([9.; 2]);
         let at = Positions {
             first: vertices.as_ptr().cast(),
             stride: 8,
