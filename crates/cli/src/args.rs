@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use mgn_fabric::{Address, Transport};
+use mgn_spu::Stage;
 use mgn_verify::Input;
 
 pub use mothership::{Config, Contact, Mothership, Status, Stop, WallName};
@@ -88,6 +89,10 @@ pub struct Run {
     /// Have the server receive and check everything but render nothing
     #[arg(long, conflicts_with = "server")]
     pub discard: bool,
+
+    /// Have commands pass a stage before the server's renderer: NAME[:key=value[,key=value]], see docs/spu.md; may be repeated, in their order
+    #[arg(long, value_name = "STAGE", conflicts_with = "server")]
+    pub spu: Vec<Stage>,
 
     /// What the program does when its server is lost
     #[arg(long, value_enum, default_value_t = OnLoss::Exit)]
@@ -209,6 +214,10 @@ pub struct Server {
     #[arg(long)]
     pub discard: bool,
 
+    /// Have commands pass a stage before the renderer: NAME[:key=value[,key=value]], see docs/spu.md; may be repeated, in their order
+    #[arg(long, value_name = "STAGE")]
+    pub spu: Vec<Stage>,
+
     /// Serve at most N programs at once
     #[arg(long, value_name = "N", default_value_t = 64)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=4096))]
@@ -272,6 +281,10 @@ pub struct Viewer {
 pub struct Replay {
     /// The recorded stream
     pub file: PathBuf,
+
+    /// Have commands pass a stage before the renderer: NAME[:key=value[,key=value]], see docs/spu.md; may be repeated, in their order
+    #[arg(long, value_name = "STAGE")]
+    pub spu: Vec<Stage>,
 
     /// Save frames as images in this directory
     #[arg(long, value_name = "DIR")]

@@ -15,8 +15,12 @@ use crate::args::{Through, WallName};
 /// How long servers may take to come.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Asks the mothership, if the flags say that it shall be asked.
-pub fn find(through: &Through, discard: bool, program: &OsStr) -> anyhow::Result<Option<Match>> {
+/// Asks the mothership, if the flags say that it shall be asked. `flag` is one that is for a server of our own.
+pub fn find(
+    through: &Through,
+    flag: Option<&str>,
+    program: &OsStr,
+) -> anyhow::Result<Option<Match>> {
     let address = match (&through.mothership, &through.wall) {
         (Some(address), _) => address.clone(),
         (None, Some(WallName::Named(_))) => match std::env::var("MGN_MOTHERSHIP") {
@@ -25,9 +29,9 @@ pub fn find(through: &Through, discard: bool, program: &OsStr) -> anyhow::Result
         },
         _ => return Ok(None),
     };
-    if discard {
+    if let Some(flag) = flag {
         anyhow::bail!(
-            "--discard is for a server of this run; leave it out, or start a server with it"
+            "{flag} is for a server of this run; leave it out, or start a server with it"
         );
     }
     let program = Path::new(program).file_name().unwrap_or(program);

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use mgn_present::{FileFormat, Picture, Saver, Target};
 use mgn_server::Viewer;
+use mgn_spu::Chain;
 use mgn_wire::frames::Header;
 
 use crate::args::{ImageFormat, Replay};
@@ -17,8 +18,9 @@ pub fn replay(args: Replay) -> anyhow::Result<()> {
         .save
         .map(|dir| Saver::new(&dir, format, args.every))
         .transpose()?;
+    let chain = Chain::new(args.spu)?;
     let start = Instant::now();
-    let played = mgn_server::play(&args.file, Box::new(Files(saver)))?;
+    let played = mgn_server::play(&args.file, &chain, Box::new(Files(saver)))?;
     let seconds = start.elapsed().as_secs_f64();
     crate::say(&format!(
         "{} frames, {} messages in {seconds:.2} s, {:.1} frames a second\n",

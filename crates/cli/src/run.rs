@@ -10,10 +10,12 @@ use anyhow::Context;
 use mgn_launch::watch::Verdict;
 use mgn_launch::{ClientSettings, Counters, Report, RunDir, Save, Session};
 use mgn_mothership::Match;
+use mgn_spu::Chain;
 
 use crate::args::{ImageFormat, OnLoss, Present, Run};
 use crate::found::find;
 use crate::report::{live_line, Figures};
+use crate::server::stages;
 use crate::through::{self, elsewhere_advice, own_status, FAILED};
 
 /// How often the live line changes.
@@ -34,7 +36,15 @@ pub fn run(args: Run) -> ExitCode {
 
 fn start(args: &Run) -> anyhow::Result<(Session, Option<Match>)> {
     let mut plan = through::plan(&args.through, &args.program)?;
-    through::check(&args.through, args.discard)?;
+    let flag = match (args.discard, args.spu.is_empty()) {
+        (true, _) => Some("--discard"),
+        (false, false) => Some("--spu"),
+        _ => None,
+    };
+    through::check(&args.through, flag)?;
+    let stages = stages(args.spu.clone(), args.discard);
+    // The server would find out too, but its words would come through others.
+    Chain::answering(stages.clone())?;
     let save = args
         .save
         .as_deref()
@@ -58,9 +68,9 @@ fn start(args: &Run) -> anyhow::Result<(Session, Option<Match>)> {
         },
         ..ClientSettings::default()
     };
-    let found = find(&args.through, args.discard, &args.program[0])?;
+    let found = find(&args.through, flag, &args.program[0])?;
     let run = RunDir::create()?;
-    plan.driver = through::ours(&args.through, &run, args.discard, found.as_ref(), settings)?;
+    plan.driver = through::ours(&args.through, &run, &stages, found.as_ref(), settings)?;
     through::say_what_the_display_lacks(&args.through);
     Ok((Session::start(run, plan)?, found))
 }

@@ -10,6 +10,7 @@ use mgn_fabric::{Address, Token};
 use mgn_mothership::protocol::{Api, Drawn, Hello, Offer, Profile, Session, Whereabouts};
 use mgn_mothership::Registration;
 use mgn_server::{Abilities, Follower, Options, SessionReport, WorkerCommand};
+use mgn_spu::{Chain, Stage};
 use mgn_wire::hello::{api, ContextInfo};
 
 use crate::args::Server;
@@ -21,7 +22,7 @@ pub fn serve(args: Server) -> anyhow::Result<()> {
     mgn_server::run(Options {
         listen: args.listen,
         token,
-        discard: args.discard,
+        chain: Chain::answering(stages(args.spu, args.discard))?,
         max_sessions: args.max_sessions as usize,
         memory_limit: args.memory_limit << 20,
         watchdog: Duration::from_secs(args.watchdog),
@@ -35,6 +36,14 @@ pub fn serve(args: Server) -> anyhow::Result<()> {
         Some(why) => anyhow::bail!("{why}"),
         None => Ok(()),
     }
+}
+
+/// What the flags name: `--discard` is the stage of that name, behind all others.
+pub fn stages(mut spu: Vec<Stage>, discard: bool) -> Vec<Stage> {
+    if discard {
+        spu.push("discard".parse().expect("there is such a stage"));
+    }
+    spu
 }
 
 pub fn worker() -> anyhow::Result<()> {

@@ -10,6 +10,7 @@ use mgn_launch::{
 };
 use mgn_mothership::Match;
 use mgn_present::XDisplay;
+use mgn_spu::Stage;
 
 use crate::args::{Through, WallName, Weld};
 
@@ -57,7 +58,7 @@ pub fn plan(through: &Through, program: &[OsString]) -> anyhow::Result<Plan> {
 pub fn ours(
     through: &Through,
     run: &RunDir,
-    discard: bool,
+    stages: &[Stage],
     found: Option<&Match>,
     mut settings: ClientSettings,
 ) -> anyhow::Result<Driver> {
@@ -87,7 +88,7 @@ pub fn ours(
     };
     let server = match (settings.servers.first(), &through.transport) {
         (None, None | Some(Transport::Shm | Transport::Unix | Transport::Tcp)) => {
-            embedded(through, run, discard, &mut settings)?
+            embedded(through, run, stages, &mut settings)?
         }
         _ => Server::Elsewhere,
     };
@@ -99,8 +100,8 @@ pub fn ours(
 }
 
 /// A transport and a server's address that cannot go together are refused here, where the flags can
-/// be named.
-pub fn check(through: &Through, discard: bool) -> anyhow::Result<()> {
+/// be named, as is the `flag` that is for a server of our own, if there is one.
+pub fn check(through: &Through, flag: Option<&str>) -> anyhow::Result<()> {
     if let (true, Some(WallName::Named(name))) = (!through.server.is_empty(), &through.wall) {
         anyhow::bail!("the wall {name} has servers of its own; leave out --server, or give COLUMNSxROWS with --wall");
     }
@@ -121,9 +122,12 @@ pub fn check(through: &Through, discard: bool) -> anyhow::Result<()> {
         (Some(transport @ (Transport::Null | Transport::File(_))), Some(_)) => {
             anyhow::bail!("--transport {transport} needs no server; leave out --server")
         }
-        (Some(transport @ (Transport::Null | Transport::File(_))), None) if discard => {
-            anyhow::bail!("--transport {transport} needs no server; leave out --discard")
-        }
+        (Some(transport @ (Transport::Null | Transport::File(_))), None) => match flag {
+            Some(flag) => {
+                anyhow::bail!("--transport {transport} needs no server; leave out {flag}")
+            }
+            None => Ok(()),
+        },
         (Some(transport @ (Transport::Shm | Transport::Unix)), Some(Address::Tcp { .. })) => {
             anyhow::bail!("--transport {transport} needs a server with a unix: address")
         }
@@ -165,7 +169,7 @@ fn absolute(transport: &Transport) -> Transport {
 fn embedded(
     through: &Through,
     run: &RunDir,
-    discard: bool,
+    stages: &[Stage],
     settings: &mut ClientSettings,
 ) -> anyhow::Result<Server> {
     let executable = std::env::current_exe().context("finding the mgn executable")?;
@@ -181,8 +185,8 @@ fn embedded(
         arguments.extend(["--token-file".into(), token.clone().into()]);
         settings.token_file = Some(token);
     }
-    if discard {
-        arguments.push("--discard".into());
+    for stage in stages {
+        arguments.extend(["--spu".into(), stage.to_string().into()]);
     }
     Ok(Server::Embedded {
         executable,

@@ -66,7 +66,7 @@ fn compare(args: &Verify) -> anyhow::Result<Compared> {
     }
     let mut direct = through::plan(&args.through, &args.program)?;
     let mut ours = through::plan(&args.through, &args.program)?;
-    through::check(&args.through, false)?;
+    through::check(&args.through, None)?;
     if let Some(out) = &args.out {
         // Found out now rather than after two runs.
         fs::create_dir_all(out)
@@ -90,9 +90,9 @@ fn compare(args: &Verify) -> anyhow::Result<Compared> {
     direct.output = Output::Error;
     ours.output = Output::Error;
     let (one, two) = (RunDir::create()?, RunDir::create()?);
-    let found = find(&args.through, false, &args.program[0])?;
+    let found = find(&args.through, None, &args.program[0])?;
     let settings = ClientSettings::default();
-    ours.driver = through::ours(&args.through, &two, false, found.as_ref(), settings)?;
+    ours.driver = through::ours(&args.through, &two, &[], found.as_ref(), settings)?;
     through::say_what_the_display_lacks(&args.through);
     let compared = mgn_verify::verify(
         &camera,

@@ -164,6 +164,62 @@ fn flags_that_contradict_each_other_are_named() {
 }
 
 #[test]
+fn a_chain_that_cannot_be_is_refused_before_anything_starts() {
+    // What is found while flags are read comes with advice on flags.
+    let parsed = |stage: &str, words: &[&str]| {
+        for command in [
+            &["run", "--spu", stage, "--", "true"][..],
+            &["server", "--spu", stage],
+            &["replay", "--spu", stage, "/no/such/recording"],
+        ] {
+            let output = output(command);
+            let said = stderr(&output);
+            assert_eq!(output.status.code(), Some(2), "{command:?}: {said}");
+            for word in words.iter().chain(&[stage]) {
+                assert!(said.contains(word), "{word} is not in {said}");
+            }
+        }
+    };
+    parsed("prnt", &["no SPU", "histogram, nop, perf, print"]);
+    parsed("print:path=x", &["no parameter \"path\"", "it has file"]);
+    parsed("discard:x=1", &["it has none"]);
+    parsed("save", &["save:dir=", "a folder"]);
+    parsed("save:dir=x,every=0", &["a whole number from 1 on"]);
+    parsed("save:dir=x,format=gif", &["png or jpeg"]);
+    parsed("print:file=", &["not a file"]);
+    parsed("perf:seconds=1,seconds=2", &["twice"]);
+    for (command, status) in [("run", 125), ("server", 1), ("replay", 1)] {
+        let refused = |stages: &[&str], words: &[&str]| {
+            let stages = stages.iter().flat_map(|stage| ["--spu", *stage]);
+            let rest: &[&str] = match command {
+                "run" => &["--", "true"],
+                "replay" => &["/no/such/recording"],
+                _ => &[],
+            };
+            let mut all = vec![command];
+            all.extend(stages);
+            all.extend(rest);
+            refuses(&all, status, words);
+        };
+        refused(&["nop", "print"], &["nop ends a chain", "print"]);
+        let missing = "print:file=/no/such/dir/trace";
+        refused(&[missing], &["print cannot write /no/such/dir/trace"]);
+        refused(
+            &["save:dir=/dev/null/x"],
+            &["save cannot write /dev/null/x"],
+        );
+        if command != "replay" {
+            refused(&["print", "nop"], &["nop answers nothing", "discard"]);
+        }
+    }
+    refuses(
+        &["run", "--transport", "null", "--spu", "print", "--", "true"],
+        125,
+        &["leave out --spu"],
+    );
+}
+
+#[test]
 fn what_cannot_be_compared_is_refused_before_anything_runs() {
     let clock = env!("CARGO_BIN_EXE_mgn");
     let refuses = |arguments: &[&str], status: i32, words: &[&str]| {

@@ -19,6 +19,8 @@ pub(crate) struct Answers {
 
 /// The client has gone: that ends the session, and is nobody's fault.
 pub(crate) const GONE: &str = "the client has gone";
+/// So does that.
+pub(crate) const OVER: &str = "the server ends";
 
 impl Answers {
     pub fn new(

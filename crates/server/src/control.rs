@@ -1,5 +1,6 @@
 //! What the parent and a worker say to each other over a socket pair: postcard of these types behind their length, with a descriptor where one belongs.
 
+use mgn_spu::Chain;
 use mgn_sys::passing;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -27,7 +28,7 @@ pub(crate) struct Session {
     pub tile: Option<u32>,
     /// What `Incoming::from_handoff` needs besides the socket.
     pub client: Vec<u8>,
-    pub discard: bool,
+    pub chain: Chain,
     pub memory_limit: u64,
     pub watchdog: Duration,
     /// Whether the server wants to know what it draws.

@@ -9,6 +9,8 @@ pub enum ServerError {
     #[error(transparent)]
     Fabric(#[from] mgn_fabric::Error),
     #[error(transparent)]
+    Spu(#[from] mgn_spu::SpuError),
+    #[error(transparent)]
     Render(#[from] mgn_render::RenderError),
     /// The first worker did not come up; these are its words.
     #[error("{0}")]

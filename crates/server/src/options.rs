@@ -1,6 +1,7 @@
 //! What a server is to do.
 
 use mgn_fabric::{Address, Token};
+use mgn_spu::Chain;
 use std::ffi::OsString;
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
@@ -12,8 +13,8 @@ pub struct Options {
     pub listen: Vec<Address>,
     /// Clients must know it; TCP is not served without one.
     pub token: Option<Token>,
-    /// Receive and check everything, but draw nothing.
-    pub discard: bool,
+    /// What commands pass on their way to the renderer.
+    pub chain: Chain,
     pub max_sessions: usize,
     /// Bytes of memory that a session's worker may use beyond what it shares.
     pub memory_limit: u64,
@@ -56,7 +57,7 @@ impl Default for Options {
         Options {
             listen: Vec::new(),
             token: None,
-            discard: false,
+            chain: Chain::default(),
             max_sessions: 64,
             memory_limit: 8 << 30,
             watchdog: Duration::from_secs(30),

@@ -2,7 +2,7 @@
 
 use mgn_fabric::file::Player;
 use mgn_render::{perform, Pictures, Renderer, Room};
-use mgn_spu::Locations;
+use mgn_spu::{Chain, Locations, Nop, Place};
 use mgn_wire::frames::Header;
 use mgn_wire::hello::{Hello, VERSION};
 use mgn_wire::{ops, Commands, Decoder, Fault, Reply};
@@ -31,11 +31,11 @@ pub struct Played {
     pub messages: u64,
 }
 
-/// Plays the recording in `file` from beginning to end.
+/// Plays the recording in `file` from beginning to end, through `chain`. There is no driver if that ends in `nop`.
 ///
 /// # Errors
 /// The file is no recording, or one of another release; its commands are refused; there is no driver; or the viewer has had enough.
-pub fn play(file: &Path, viewer: Box<dyn Viewer>) -> Result<Played, ServerError> {
+pub fn play(file: &Path, chain: &Chain, viewer: Box<dyn Viewer>) -> Result<Played, ServerError> {
     let refused = |why: String| ServerError::Recording {
         file: file.to_owned(),
         why,
@@ -49,14 +49,20 @@ pub fn play(file: &Path, viewer: Box<dyn Viewer>) -> Result<Played, ServerError>
         })?;
     let view = Rc::new(RefCell::new(View {
         viewer,
+        frames: 0,
         failed: None,
     }));
-    let mut stage = Watcher {
-        renderer: Renderer::new(Box::new(Frames(Rc::clone(&view))))?,
-        view: Rc::clone(&view),
-        frames: 0,
+    let last: Box<dyn Commands> = if chain.is_cut() {
+        Box::<Nop>::default()
+    } else {
+        Box::new(Renderer::new(Box::new(Frames(Rc::clone(&view))))?)
     };
-    let mut chain = Locations::new(&mut stage);
+    let mut stages = chain.build(&Place { session: 1 }, last)?;
+    let mut watcher = Watcher {
+        next: &mut *stages,
+        view: Rc::clone(&view),
+    };
+    let mut chain = Locations::new(&mut watcher);
     let (mut decoder, mut reply) = (Decoder::default(), Reply::default());
     let mut messages = 0;
     while let Some(message) = player.next_message()? {
@@ -68,44 +74,43 @@ pub fn play(file: &Path, viewer: Box<dyn Viewer>) -> Result<Played, ServerError>
         }
         done.map_err(|fault| refused(format!("holds a command that is refused: {fault}")))?;
     }
-    Ok(Played {
-        frames: stage.frames,
-        messages,
-    })
+    chain.end();
+    let frames = view.borrow().frames;
+    Ok(Played { frames, messages })
 }
 
 struct View {
     viewer: Box<dyn Viewer>,
+    frames: u64,
     failed: Option<String>,
 }
 
 /// Asks for the pictures that are wanted now, whatever the recorded program's own presenting asked for, and for no others.
-struct Watcher {
-    renderer: Renderer,
+struct Watcher<'a> {
+    next: &'a mut dyn Commands,
     view: Rc<RefCell<View>>,
-    frames: u64,
 }
 
-impl Watcher {
+impl Watcher<'_> {
     fn wanted(&self, frame: u32) -> u32 {
         self.view.borrow().viewer.wants(frame.into()).into()
     }
 }
 
-impl Commands for Watcher {
+impl Commands for Watcher<'_> {
     fn next(&mut self) -> &mut dyn Commands {
-        &mut self.renderer
+        self.next
     }
 
     fn mgn_swap_buffers(&mut self, surface: u32, frame: u32, _: u32) -> Result<(), Fault> {
-        self.frames += 1;
+        self.view.borrow_mut().frames += 1;
         let want = self.wanted(frame);
-        self.renderer.mgn_swap_buffers(surface, frame, want)
+        self.next.mgn_swap_buffers(surface, frame, want)
     }
 
     fn mgn_present_front(&mut self, surface: u32, frame: u32, _: u32) -> Result<(), Fault> {
         let want = self.wanted(frame);
-        self.renderer.mgn_present_front(surface, frame, want)
+        self.next.mgn_present_front(surface, frame, want)
     }
 }
 

@@ -1,23 +1,53 @@
 //! The session's thread: messages in, commands to the driver, answers out.
 
-use crate::answers::{gone, Answers};
+use crate::answers::{gone, Answers, OVER};
 use crate::watchdog::Activity;
 use mgn_fabric::Receiver;
 use mgn_render::perform;
 use mgn_wire::{Commands, Decoder, Fault, Reply};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-/// Serves a session until its client goes or misbehaves.
+/// Between looks whether the server ends.
+const LOOK: Duration = Duration::from_millis(100);
+/// How long a session goes on then: a client that has gone has left what it sent last.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// That the server ends, for sessions that have something to write before they end too.
+#[derive(Debug, Default)]
+pub(crate) struct Ending(AtomicBool);
+
+impl Ending {
+    /// Tells the session, and waits for as long as it may take; if it is done earlier, so is this process.
+    pub fn announce(&self) {
+        self.0.store(true, Ordering::Relaxed);
+        std::thread::sleep(GRACE + 2 * LOOK);
+    }
+
+    fn is_announced(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Serves a session until its client goes or misbehaves, or until the server ends, if there is an `ending` to be heard of.
 pub(crate) fn serve(
     messages: &mut Receiver,
     chain: &mut dyn Commands,
     answers: &Answers,
     activity: &Arc<Activity>,
+    ending: Option<&Ending>,
 ) -> Fault {
     let mut decoder = Decoder::default();
     let mut reply = Reply::default();
+    let mut last: Option<Instant> = None;
     loop {
-        let message = match messages.recv(None) {
+        if ending.is_some_and(Ending::is_announced)
+            && last.get_or_insert_with(Instant::now).elapsed() > GRACE
+        {
+            return Fault::refused(OVER);
+        }
+        let message = match messages.recv(ending.map(|_| LOOK)) {
             Ok(Some(message)) => message,
             Ok(None) => continue,
             Err(error) => return gone(&error),

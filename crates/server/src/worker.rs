@@ -1,16 +1,16 @@
 //! A worker process: it opens the driver, waits for a session, serves it and ends.
 
-use crate::answers::{Answers, GONE};
+use crate::answers::{Answers, GONE, OVER};
 use crate::control::{self, FromWorker, Inbox, Session, ToWorker};
 use crate::error::ServerError;
 use crate::pictures::{FramesEnd, FramesSlot};
-use crate::replay::serve;
+use crate::replay::{serve, Ending};
 use crate::watchdog::{self, Activity, Limits};
 use mgn_fabric::{Config, Connection, Incoming, Transport};
 use mgn_render::Renderer;
-use mgn_spu::Discard;
+use mgn_spu::Place;
 use mgn_wire::hello::Welcome;
-use mgn_wire::{Commands, CHUNK, MESSAGE_MAX};
+use mgn_wire::{CHUNK, MESSAGE_MAX};
 use rustix::net::{getpeername, sockopt, AddressFamily};
 use rustix::process::{set_parent_process_death_signal, Signal};
 use std::io;
@@ -87,8 +87,10 @@ pub fn worker() -> Result<(), ServerError> {
     if session.is_followed {
         report(control.clone(), activity.clone())?;
     }
-    follow_parent(control.clone(), inbox, slot)?;
-    serve_session(renderer, &session, socket, &activity, farewell);
+    // Without stages there is nothing to be written at the end.
+    let ending = (!session.chain.is_empty()).then(Arc::<Ending>::default);
+    follow_parent(control.clone(), inbox, slot, ending.clone())?;
+    serve_session(renderer, &session, socket, &activity, ending, farewell);
     Ok(())
 }
 
@@ -128,6 +130,7 @@ fn serve_session(
     session: &Session,
     socket: OwnedFd,
     activity: &Arc<Activity>,
+    ending: Option<Arc<Ending>>,
     farewell: impl FnOnce(&str),
 ) {
     let connection = match open_session(&renderer, session, socket) {
@@ -142,14 +145,21 @@ fn serve_session(
         renderer.voice(),
         activity.clone(),
     );
-    let mut chain: Box<dyn Commands> = Box::new(renderer);
-    if session.discard {
-        chain = Box::new(Discard::new(chain));
-    }
-    let fault = serve(&mut receiver, &mut *chain, &answers, activity).to_string();
+    let place = Place {
+        session: session.id,
+    };
+    let mut chain = match session.chain.build(&place, Box::new(renderer)) {
+        Ok(chain) => chain,
+        Err(error) => return farewell(&error.to_string()),
+    };
+    let ending = ending.as_deref();
+    let fault = serve(&mut receiver, &mut *chain, &answers, activity, ending).to_string();
+    chain.end();
     // While the command connection is still open, or the client would find it closed before it knows why.
-    if fault != GONE {
-        farewell(&format!("the client misbehaved: {fault}"));
+    match fault.as_str() {
+        GONE => {}
+        OVER => farewell(OVER),
+        fault => farewell(&format!("the client misbehaved: {fault}")),
     }
     // The driver's contexts go with the process. Ending them one by one takes time, and a driver in disorder might not survive it.
     std::mem::forget(chain);
@@ -183,6 +193,7 @@ fn follow_parent(
     control: Arc<UnixStream>,
     mut inbox: Inbox,
     slot: Arc<FramesSlot>,
+    ending: Option<Arc<Ending>>,
 ) -> Result<(), ServerError> {
     let follow = move || loop {
         match inbox.next() {
@@ -192,7 +203,12 @@ fn follow_parent(
                 }
             }
             Ok(None) if inbox.fill(&*control, true).unwrap_or(false) => {}
-            _ => watchdog::end_now("the server ends", |why| slot.farewell(why)),
+            _ => {
+                if let Some(ending) = &ending {
+                    ending.announce();
+                }
+                watchdog::end_now(OVER, |why| slot.farewell(why))
+            }
         }
     };
     thread::Builder::new()

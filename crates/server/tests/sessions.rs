@@ -89,7 +89,7 @@ fn many_sessions_draw_at_once_and_leave_nothing() {
 
 #[test]
 fn discarding_answers_but_does_not_draw() {
-    let server = Server::start(false, &[("TEST_DISCARD", "1")]);
+    let server = Server::start(false, &[("TEST_SPU", "discard")]);
     let mut client = server.client(Transport::Shm);
     client.set_up();
     client.draw_triangle();

@@ -319,6 +319,8 @@ impl Command {
 pub struct Model {
     pub commands: Vec<Command>,
     pub enums: BTreeMap<String, u64>,
+    /// The names of each group's enums.
+    pub groups: BTreeMap<String, Vec<String>>,
     /// Versions as (api, number, every command carried).
     pub versions: Vec<(String, String, Vec<String>)>,
     /// Extensions all of whose commands are carried and that aren't withheld.
@@ -373,6 +375,7 @@ impl Model {
         let mut model = Model {
             commands,
             enums: registry.enums.clone(),
+            groups: registry.groups.clone(),
             versions: Vec::new(),
             advertised: Vec::new(),
             withheld: BTreeMap::new(),

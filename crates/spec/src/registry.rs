@@ -39,11 +39,13 @@ pub struct Extension {
     pub commands: Vec<String>,
 }
 
-/// The registry: `enums` maps names to values (the low 32 bits; later definitions do not replace earlier ones).
+/// The registry: `enums` maps names to values (the low 32 bits; later definitions do not replace earlier ones), `groups` the names of groups to those of
+/// their enums, in the order of the registry.
 #[derive(Debug, Default)]
 pub struct Registry {
     pub commands: BTreeMap<String, RawCommand>,
     pub enums: BTreeMap<String, u64>,
+    pub groups: BTreeMap<String, Vec<String>>,
     pub features: Vec<Feature>,
     pub extensions: BTreeMap<String, Extension>,
 }
@@ -83,6 +85,10 @@ impl Registry {
             }
             if let Some(value) = parse_number(value) {
                 self.enums.insert(name.to_string(), value);
+            }
+            for group in e.attribute("group").into_iter().flat_map(|g| g.split(',')) {
+                let group = self.groups.entry(group.to_string()).or_default();
+                group.push(name.to_string());
             }
         }
     }

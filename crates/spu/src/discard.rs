@@ -1,7 +1,15 @@
 //! `discard`: everything is received and checked, but nothing is drawn.
 
+use crate::chain::Spu;
 use mgn_wire::draws::{self, Extent, Run};
 use mgn_wire::{Commands, Data, Fault, Slice};
+
+pub const SPU: Spu = Spu {
+    name: "discard",
+    about: "everything is received and checked, but nothing is drawn",
+    parameters: &[],
+    build: |_, _, next| Ok(Box::new(Discard::new(next))),
+};
 
 /// Drops drawing, clears and pixel copies between framebuffers. Objects and state go on to the next stage, so that answers stay right.
 pub struct Discard {

@@ -1,21 +1,30 @@
 //! Stream processing units: stages that see every command and pass it on, or don't.
 //!
 //! A stage implements `mgn_wire::Commands`, whose methods forward to `next` by default, so that a new one is a small file that overrides what it cares
-//! about. The last stage is the renderer.
+//! about. One that only looks is an [`Observer`]. The last stage is the renderer; which come before it is said by name, as a [`Chain`].
 #![forbid(unsafe_code)]
 
+pub mod chain;
 mod discard;
 #[rustfmt::skip]
 #[allow(clippy::all, clippy::undocumented_unsafe_blocks, reason = "written by a program; what is unsafe is argued where it writes it")]
 mod generated;
+mod histogram;
 mod locations;
 mod nop;
+mod observe;
+mod perf;
 mod print;
+mod save;
+mod wireframe;
 
+pub use chain::{Chain, Place, SpuError, Stage, NAMES};
 pub use discard::Discard;
+pub use histogram::Histogram;
 pub use locations::Locations;
 pub use nop::Nop;
+pub use observe::{Call, Observe, Observer, Value, Values};
+pub use perf::Perf;
 pub use print::Print;
-
-/// What chains may name.
-pub const NAMES: &[&str] = &["discard", "nop", "print"];
+pub use save::Save;
+pub use wireframe::Wireframe;

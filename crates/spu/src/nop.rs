@@ -1,5 +1,15 @@
 //! `nop`: the end of a chain that does nothing.
 
+use crate::chain::Spu;
+
+pub const SPU: Spu = Spu {
+    name: "nop",
+    about:
+        "the end of a replay's chain: what comes is decoded and forgotten, and no driver is needed",
+    parameters: &[],
+    build: |_, _, _| Ok(Box::new(Nop::default())),
+};
+
 /// Takes every command, counts it and forgets it. What asks for an answer gets an empty one.
 #[derive(Debug, Default)]
 pub struct Nop {

@@ -1,71 +1,49 @@
-//! `print`: a readable trace of the stream.
+//! `print`: a readable trace, one line for every command.
+//!
+//! A line is written before its command is performed, so that the last one names the command that a driver did not survive.
 
-use mgn_wire::{Commands, Data};
-use std::fmt;
+use crate::chain::{Built, Given, Kind, Parameter, Place, Spu};
+use crate::observe::{Call, Observe, Observer};
+use mgn_wire::Commands;
 use std::io::Write;
 
-/// Writes a line for every command, `context name(arguments)`, and passes it on. Write errors are ignored: a trace must not end a session.
+pub const SPU: Spu = Spu {
+    name: "print",
+    about: "a readable trace, one line for every command",
+    parameters: &[Parameter {
+        name: "file",
+        kind: Kind::File,
+        default: Some(""),
+        about: "where to; standard error unless given",
+    }],
+    build,
+};
+
+fn build(given: &Given<'_>, place: &Place, next: Box<dyn Commands>) -> Built {
+    let print = Print::new(given.output("file", place)?);
+    Ok(Box::new(Observe::new(print, next)))
+}
+
+/// Writes `context name(argument=value, …)` for every command. Write errors are ignored: a trace must not end a session.
 pub struct Print<W: Write> {
-    pub(crate) next: Box<dyn Commands>,
-    pub(crate) context: u32,
+    context: u32,
     out: W,
 }
 
 impl<W: Write> Print<W> {
-    pub fn new(out: W, next: Box<dyn Commands>) -> Print<W> {
-        Print {
-            next,
-            context: 0,
-            out,
-        }
-    }
-
-    pub(crate) fn line(&mut self, name: &str, arguments: &[Show<'_>]) {
-        let mut text = format!("{} {name}(", self.context);
-        for (i, argument) in arguments.iter().enumerate() {
-            use fmt::Write;
-            let separator = if i > 0 { ", " } else { "" };
-            let _ = write!(text, "{separator}{argument}");
-        }
-        let _ = writeln!(self.out, "{text})");
+    pub fn new(out: W) -> Print<W> {
+        Print { context: 0, out }
     }
 }
 
-/// An argument to be shown.
-pub(crate) enum Show<'a> {
-    Integer(i64),
-    Float(f64),
-    Enum(u32),
-    Str(mgn_wire::Slice<'a, u8>),
-    Array(usize),
-    Data(Data<'a>),
-    Out(u32),
-}
-
-impl From<i64> for Show<'_> {
-    fn from(value: i64) -> Self {
-        Show::Integer(value)
+impl<W: Write> Observer for Print<W> {
+    fn message(&mut self, context: u32) {
+        self.context = context;
     }
-}
 
-impl From<f64> for Show<'_> {
-    fn from(value: f64) -> Self {
-        Show::Float(value)
-    }
-}
-
-impl fmt::Display for Show<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Show::Integer(value) => write!(f, "{value}"),
-            Show::Float(value) => write!(f, "{value}"),
-            Show::Enum(value) => write!(f, "{value:#06x}"),
-            Show::Str(text) => write!(f, "{:?}", String::from_utf8_lossy(&text.to_vec())),
-            Show::Array(len) => write!(f, "[{len}]"),
-            Show::Data(Data::Null) => write!(f, "null"),
-            Show::Data(Data::Inline(bytes)) => write!(f, "{} bytes", bytes.len()),
-            Show::Data(Data::Offset(offset)) => write!(f, "buffer+{offset}"),
-            Show::Out(count) => write!(f, "out[{count}]"),
-        }
+    fn before(&mut self, call: &Call<'_>) {
+        // In one piece: several sessions may share standard error.
+        let line = format!("{} {call}\n", self.context);
+        let _ = self.out.write_all(line.as_bytes());
     }
 }

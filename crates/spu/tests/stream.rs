@@ -4,7 +4,7 @@
     reason = "the test owns the memory that it encodes into and decodes from"
 )]
 
-use mgn_spu::{Nop, Print};
+use mgn_spu::{Nop, Observe, Print};
 use mgn_wire::encoder::{put, Data};
 use mgn_wire::{gl, stream, Commands, Decoder, Encoder, Fault, Reply, MESSAGE_HEADER};
 use rustix::mm::{mmap_anonymous, mprotect, munmap, MapFlags, MprotectFlags, ProtFlags};
@@ -149,7 +149,7 @@ impl std::io::Write for Shared {
 
 fn trace(messages: &[Vec<u8>]) -> String {
     let out = Shared::default();
-    let mut print = Print::new(out.clone(), Box::new(Nop::default()));
+    let mut print = Observe::new(Print::new(out.clone()), Box::new(Nop::default()));
     decode(messages, &mut print).unwrap();
     let text = out.0.borrow().clone();
     String::from_utf8(text).unwrap()
@@ -211,6 +211,7 @@ fn sample(e: &mut Encoder) {
             (layout.as_ptr(), 4),
             Data::Bytes(vertices.as_ptr(), 72),
             (std::ptr::null(), 0),
+            (std::ptr::null(), 0),
         );
         e.mgn_swap_buffers(1, 2, 1);
     }
@@ -220,21 +221,21 @@ fn sample(e: &mut Encoder) {
 fn what_is_encoded_is_decoded() {
     let text = trace(&encode(4096, sample));
     let expected = "\
-7 glEnable(0x0be2)
-7 glColor4f(0.5, 0.25, 1, 1)
-7 glClearDepth(0.5)
-7 glColorMask(1, 0, 1, 0)
-7 glVertex3s(-1, 2, -3)
-7 glLightfv(0x4000, 0x1203, [4])
-7 glGenTextures([2])
-7 glBindTexture(0x0de1, 2)
-7 glTexImage2D(0x0de1, 0, 6408, 2, 2, 0, 0x1908, 0x1401, 16 bytes)
-7 glTexImage2D(0x0de1, 0, 6408, 2, 2, 0, 0x1908, 0x1401, null)
-7 glTexImage2D(0x0de1, 0, 6408, 2, 2, 0, 0x1908, 0x1401, buffer+640)
-7 glGetUniformLocation(3, \"color\", out[1])
-7 glUniform1iv(1, 3, [3])
-7 mgnRun(0x0004, 0, [4], 72 bytes, [0])
-7 mgnSwapBuffers(1, 2, 1)
+7 glEnable(cap=GL_BLEND)
+7 glColor4f(red=0.5, green=0.25, blue=1.0, alpha=1.0)
+7 glClearDepth(depth=0.5)
+7 glColorMask(red=true, green=false, blue=true, alpha=false)
+7 glVertex3s(x=-1, y=2, z=-3)
+7 glLightfv(light=GL_LIGHT0, pname=GL_POSITION, params=[1.0, 2.0, 3.0, 4.0])
+7 glGenTextures(names=[1, 2])
+7 glBindTexture(target=GL_TEXTURE_2D, texture=2)
+7 glTexImage2D(target=GL_TEXTURE_2D, level=0, internalformat=GL_RGBA, width=2, height=2, border=0, format=GL_RGBA, type=GL_UNSIGNED_BYTE, pixels=16 bytes)
+7 glTexImage2D(target=GL_TEXTURE_2D, level=0, internalformat=GL_RGBA, width=2, height=2, border=0, format=GL_RGBA, type=GL_UNSIGNED_BYTE, pixels=null)
+7 glTexImage2D(target=GL_TEXTURE_2D, level=0, internalformat=GL_RGBA, width=2, height=2, border=0, format=GL_RGBA, type=GL_UNSIGNED_BYTE, pixels=buffer+640)
+7 glGetUniformLocation(program=3, name=\"color\", answer=out[1])
+7 glUniform1iv(location=1, count=3, value=[1, 2, 3])
+7 mgnRun(mode=GL_TRIANGLES, flags=0, layout=[1, 3, 0, 3], vertices=72 bytes, indices=null, tiles=null)
+7 mgnSwapBuffers(surface=1, frame=2, want=1)
 ";
     assert_eq!(text, expected);
 }
@@ -247,7 +248,7 @@ fn a_full_chunk_goes_on_in_the_next() {
     assert!(messages.len() > 5);
     let lines = trace(&messages);
     assert_eq!(lines.lines().count(), 100);
-    assert!(lines.ends_with("7 glVertex3f(99, 0, 0)\n"));
+    assert!(lines.ends_with("7 glVertex3f(x=99.0, y=0.0, z=0.0)\n"));
 }
 
 #[test]
@@ -265,7 +266,8 @@ fn a_long_command_is_joined() {
     assert!(messages.len() > 3);
     assert_eq!(
         trace(&messages),
-        "7 glBufferSubData(0x8892, 16, 1000000, [1000000])\n7 glEnable(0x0be2)\n"
+        "7 glBufferSubData(target=GL_ARRAY_BUFFER, offset=16, size=1000000, \
+         data=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, … 1000000 in all])\n7 glEnable(cap=GL_BLEND)\n"
     );
 }
 
@@ -335,7 +337,7 @@ fn random_records_do_no_harm() {
             }));
         }
         let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-        let mut print = Print::new(std::io::sink(), Box::new(Nop::default()));
+        let mut print = Observe::new(Print::new(std::io::sink()), Box::new(Nop::default()));
         let _ = decode(&[bytes], &mut print);
     }
 }

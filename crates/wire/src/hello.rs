@@ -101,6 +101,11 @@ impl Config {
     /// And this one says that a context's draw and read buffers are GL_FRONT to begin with.
     pub const SINGLE: u32 = 0x40 << 16;
 
+    /// The colours of the configuration that commands call `id`, which may have either bit set.
+    pub fn color_of(id: u32) -> Color {
+        Color::ALL[(id >> 20 & 3) as usize]
+    }
+
     pub const fn new(color: Color, alpha: u8, depth: u8, stencil: u8, samples: u8) -> Config {
         Config {
             // Never 0, which is no configuration.

@@ -115,6 +115,14 @@ impl<'a, T: Plain> Slice<'a, T> {
     }
 }
 
+/// An array of this process's own.
+impl<'a, T: Plain> From<&'a [T]> for Slice<'a, T> {
+    fn from(elements: &'a [T]) -> Slice<'a, T> {
+        // SAFETY: the elements lie there for as long as they are borrowed.
+        unsafe { Slice::new(elements.as_ptr(), elements.len()) }
+    }
+}
+
 impl Slice<'_, u8> {
     /// A private copy with a NUL behind it. A NUL within is a fault.
     pub fn to_c_string(&self) -> Result<std::ffi::CString, crate::Fault> {

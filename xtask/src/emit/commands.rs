@@ -10,7 +10,9 @@ pub fn emit(model: &Model) -> String {
          #[allow(unused_variables, clippy::too_many_arguments)]\npub trait Commands {{\n\
          /// The stage that gets what this one does not keep.\nfn next(&mut self) -> &mut dyn Commands;\n\n\
          /// A message of this context begins; 0 is none.\n\
-         fn message(&mut self, context: u32) -> Result<(), Fault> {{ self.next().message(context) }}\n\n"
+         fn message(&mut self, context: u32) -> Result<(), Fault> {{ self.next().message(context) }}\n\n\
+         /// Nothing more comes: the session is over.\n\
+         fn end(&mut self) {{ self.next().end() }}\n\n"
     );
     for c in travelling(model) {
         let mut args: Vec<String> = c.params.iter().map(trait_name).collect();

@@ -7,9 +7,10 @@ mod docs;
 mod encode;
 mod enums;
 mod locations;
+mod names;
 mod nop;
+mod observe;
 mod ops;
-mod printer;
 mod render;
 
 use mgn_spec::{Command, Direction, Model, Param, WireType};
@@ -17,6 +18,7 @@ use std::collections::BTreeSet;
 
 /// Every generated file: its path from the root and its text.
 pub fn all(model: &Model, tracked: &BTreeSet<&str>) -> Vec<(&'static str, String)> {
+    let tables = names::Tables::new(model);
     vec![
         ("crates/wire/src/generated/ops.rs", ops::emit(model)),
         ("crates/wire/src/generated/encode.rs", encode::emit(model)),
@@ -59,7 +61,11 @@ pub fn all(model: &Model, tracked: &BTreeSet<&str>) -> Vec<(&'static str, String
             "crates/spu/src/generated/locations.rs",
             locations::emit(model),
         ),
-        ("crates/spu/src/generated/printer.rs", printer::emit(model)),
+        ("crates/spu/src/generated/names.rs", tables.emit()),
+        (
+            "crates/spu/src/generated/observe.rs",
+            observe::emit(model, &tables),
+        ),
         ("docs/commands.md", docs::emit(model)),
     ]
 }

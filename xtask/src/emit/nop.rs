@@ -8,7 +8,8 @@ pub fn emit(model: &Model) -> String {
         "{HEADER}use crate::nop::Nop;\nuse mgn_wire::{{Commands, Data, Fault, Reply, Slice}};\n\n\
          #[allow(clippy::too_many_arguments, unused_variables)]\nimpl Commands for Nop {{\n\
          fn next(&mut self) -> &mut dyn Commands {{ self }}\n\n\
-         fn message(&mut self, context: u32) -> Result<(), Fault> {{ self.messages += 1; Ok(()) }}\n\n"
+         fn message(&mut self, context: u32) -> Result<(), Fault> {{ self.messages += 1; Ok(()) }}\n\n\
+         fn end(&mut self) {{}}\n\n"
     );
     for c in travelling(model) {
         let answer = if c.carry == Carry::Sync {

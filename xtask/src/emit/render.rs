@@ -40,7 +40,8 @@ pub fn execute(model: &Model) -> String {
          #![allow(clippy::too_many_arguments, clippy::undocumented_unsafe_blocks, clippy::unnecessary_cast)]\n\n\
          use crate::names::Class;\nuse crate::renderer::Renderer;\nuse mgn_wire::{{lens, Commands, Data, Fault, Reply, Slice}};\n\n\
          impl Commands for Renderer {{\nfn next(&mut self) -> &mut dyn Commands {{ unreachable!(\"the renderer is the last stage\") }}\n\n\
-         fn message(&mut self, context: u32) -> Result<(), Fault> {{ self.enter(context) }}\n\n"
+         fn message(&mut self, context: u32) -> Result<(), Fault> {{ self.enter(context) }}\n\n\
+         fn end(&mut self) {{}}\n\n"
     );
     for c in travelling(model) {
         text += &format!(

@@ -16,6 +16,8 @@ impl Commands for Renderer {
         self.enter(context)
     }
 
+    fn end(&mut self) {}
+
     fn mgn_buffer_read(&mut self, buffer: u32, offset: i64, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_mgn_buffer_read(buffer, offset, data_count, reply)
     }

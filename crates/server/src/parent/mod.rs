@@ -286,7 +286,7 @@ impl Server {
                 program: client.program,
                 tile: client.tile,
                 client: Vec::new(),
-                discard: self.options.discard,
+                chain: self.options.chain.clone(),
                 memory_limit: self.options.memory_limit,
                 watchdog: self.options.watchdog,
                 is_followed: self.options.follower.is_some(),

@@ -4,6 +4,7 @@ use mgn_fabric::{
     connect, Address, Connection, Error, Message, Receiver, Sender, Token, Transport,
 };
 use mgn_server::{Options, WorkerCommand};
+use mgn_spu::Chain;
 use mgn_wire::draws::attr;
 use mgn_wire::encoder::Data;
 use mgn_wire::frames::{Header, Kind, HEADER};
@@ -32,13 +33,16 @@ pub fn be_server() {
         .init();
     let get = |name: &str| std::env::var(name).ok();
     let number = |name: &str, or: u64| get(name).map_or(or, |n| n.parse().expect("a number"));
+    let chain = get("TEST_SPU").unwrap_or_default();
+    let stages = chain.split_whitespace();
+    let stages = stages.map(|stage| stage.parse().expect("a stage"));
     let options = Options {
         listen: vec![get("TEST_LISTEN")
             .expect("an address")
             .parse()
             .expect("an address")],
         token: get("TEST_TOKEN").map(|t| t.parse().expect("a token")),
-        discard: get("TEST_DISCARD").is_some(),
+        chain: Chain::new(stages.collect()).expect("a chain"),
         max_sessions: number("TEST_SESSIONS", 64) as usize,
         memory_limit: number("TEST_MEMORY", 8 << 30),
         watchdog: Duration::from_secs(number("TEST_WATCHDOG", 30)),

@@ -14,6 +14,8 @@ impl Commands for Nop {
         Ok(())
     }
 
+    fn end(&mut self) {}
+
     fn mgn_buffer_read(&mut self, buffer: u32, offset: i64, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();

@@ -14,6 +14,11 @@ pub trait Commands {
         self.next().message(context)
     }
 
+    /// Nothing more comes: the session is over.
+    fn end(&mut self) {
+        self.next().end()
+    }
+
     /// Answers with bytes of a buffer that is mapped to stay.
     fn mgn_buffer_read(&mut self, buffer: u32, offset: i64, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().mgn_buffer_read(buffer, offset, data_count, reply)

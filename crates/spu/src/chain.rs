@@ -1,0 +1,369 @@
+//! Chains by name: which SPUs there are, what they may be told, and a chain of them before the renderer.
+
+use mgn_wire::Commands;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Every SPU that a chain can name.
+pub const SPUS: &[Spu] = &[
+    crate::discard::SPU,
+    crate::histogram::SPU,
+    crate::nop::SPU,
+    crate::perf::SPU,
+    crate::print::SPU,
+    crate::save::SPU,
+    crate::wireframe::SPU,
+];
+
+/// What they are called.
+pub const NAMES: &[&str] = &{
+    let mut names = [""; SPUS.len()];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = SPUS[i].name;
+        i += 1;
+    }
+    names
+};
+
+/// What a chain needs to know of an SPU.
+pub struct Spu {
+    pub name: &'static str,
+    /// What it does, as half a sentence.
+    pub about: &'static str,
+    pub parameters: &'static [Parameter],
+    /// Makes the stage before `next`. What was given has been checked.
+    pub build: fn(&Given<'_>, &Place, Box<dyn Commands>) -> Built,
+}
+
+/// A stage that passes commands on, or why there is none.
+pub type Built = Result<Box<dyn Commands>, SpuError>;
+
+/// What an SPU may be told.
+pub struct Parameter {
+    pub name: &'static str,
+    pub kind: Kind,
+    /// None if it must be given; empty if it has no value unless it is given.
+    pub default: Option<&'static str>,
+    pub about: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number from 1 on.
+    Count,
+    /// A file that is written, one for each session.
+    File,
+    /// A folder that is written to, one for each session.
+    Folder,
+    OneOf(&'static [&'static str]),
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Count => write!(f, "a whole number from 1 on"),
+            Kind::File => write!(f, "a file"),
+            Kind::Folder => write!(f, "a folder"),
+            Kind::OneOf(words) => write!(f, "{}", words.join(" or ")),
+        }
+    }
+}
+
+/// Where a stage is to work.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    /// The session's number, from 1 on.
+    pub session: u64,
+}
+
+/// One sentence each, for the person who named the chain.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpuError {
+    #[error("there is no SPU {0:?}; there are {names}", names = NAMES.join(", "))]
+    NoSuchSpu(String),
+    #[error("{spu} has no parameter {name:?}; {possible}")]
+    NoSuchParameter {
+        spu: &'static str,
+        name: String,
+        possible: String,
+    },
+    #[error("{spu} is given {name} twice")]
+    Repeated { spu: &'static str, name: String },
+    #[error("{spu} needs {name}: {spu}:{name}=…, {kind}")]
+    Missing {
+        spu: &'static str,
+        name: &'static str,
+        kind: Kind,
+    },
+    #[error("{name}={value} of {spu} is not {kind}")]
+    BadValue {
+        spu: &'static str,
+        name: &'static str,
+        value: String,
+        kind: Kind,
+    },
+    #[error("{spu} cannot write {path}: {source}")]
+    Unwritable {
+        spu: &'static str,
+        path: PathBuf,
+        source: io::Error,
+    },
+    #[error("nop ends a chain, and {0} can't follow it")]
+    NotTheEnd(String),
+    #[error("nop answers nothing, so that no program could run; it is for `mgn replay`, and discard draws nothing but answers")]
+    NothingAnswers,
+}
+
+fn list(names: impl Iterator<Item = &'static str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// A stage of a chain: `NAME[:key=value[,key=value]…]`. Parsing checks everything but whether files can be written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stage {
+    name: String,
+    parameters: Vec<(String, String)>,
+}
+
+impl FromStr for Stage {
+    type Err = SpuError;
+
+    fn from_str(text: &str) -> Result<Stage, SpuError> {
+        let (name, rest) = text.split_once(':').unwrap_or((text, ""));
+        let pairs = rest.split(',').filter(|pair| !pair.is_empty());
+        let pair = |pair: &str| {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (key.to_owned(), value.to_owned())
+        };
+        let stage = Stage {
+            name: name.to_owned(),
+            parameters: pairs.map(pair).collect(),
+        };
+        stage.given()?;
+        Ok(stage)
+    }
+}
+
+/// As it was parsed.
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.name)?;
+        for (i, (key, value)) in self.parameters.iter().enumerate() {
+            write!(f, "{}{key}={value}", if i == 0 { ':' } else { ',' })?;
+        }
+        Ok(())
+    }
+}
+
+impl Stage {
+    /// What it was given, checked.
+    fn given(&self) -> Result<Given<'_>, SpuError> {
+        let spu = SPUS.iter().find(|spu| spu.name == self.name);
+        let spu = spu.ok_or_else(|| SpuError::NoSuchSpu(self.name.clone()))?;
+        for (i, (name, _)) in self.parameters.iter().enumerate() {
+            if !spu.parameters.iter().any(|p| p.name == name) {
+                return Err(SpuError::NoSuchParameter {
+                    spu: spu.name,
+                    name: name.clone(),
+                    possible: match spu.parameters {
+                        [] => "it has none".into(),
+                        all => format!("it has {}", list(all.iter().map(|p| p.name))),
+                    },
+                });
+            }
+            if self.parameters[..i].iter().any(|(other, _)| other == name) {
+                return Err(SpuError::Repeated {
+                    spu: spu.name,
+                    name: name.clone(),
+                });
+            }
+        }
+        let given = Given { spu, stage: self };
+        for parameter in spu.parameters {
+            given.check(parameter)?;
+        }
+        Ok(given)
+    }
+}
+
+/// What a stage's SPU is told: what was given, and defaults for the rest.
+pub struct Given<'a> {
+    spu: &'static Spu,
+    stage: &'a Stage,
+}
+
+impl Given<'_> {
+    fn check(&self, parameter: &Parameter) -> Result<(), SpuError> {
+        let (spu, name, kind) = (self.spu.name, parameter.name, parameter.kind);
+        let Some(value) = self.explicit(name) else {
+            return match parameter.default {
+                Some(_) => Ok(()),
+                None => Err(SpuError::Missing { spu, name, kind }),
+            };
+        };
+        let is_good = match kind {
+            Kind::Count => value.parse::<u64>().is_ok_and(|n| n > 0),
+            Kind::File | Kind::Folder => !value.is_empty(),
+            Kind::OneOf(words) => words.contains(&value),
+        };
+        if is_good {
+            return Ok(());
+        }
+        Err(SpuError::BadValue {
+            spu,
+            name,
+            value: value.to_owned(),
+            kind,
+        })
+    }
+
+    /// Finds out whether files can be written, by making them.
+    fn try_files(&self) -> Result<(), SpuError> {
+        for parameter in self.spu.parameters {
+            let Some(path) = self.explicit(parameter.name).map(Path::new) else {
+                continue;
+            };
+            let tried = match parameter.kind {
+                Kind::File => File::options()
+                    .create(true)
+                    .append(true)
+                    .open(path)
+                    .map(drop),
+                Kind::Folder => fs::create_dir_all(path),
+                _ => Ok(()),
+            };
+            tried.map_err(|source| self.unwritable(path, source))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn unwritable(&self, path: &Path, source: io::Error) -> SpuError {
+        SpuError::Unwritable {
+            spu: self.spu.name,
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    fn explicit(&self, name: &str) -> Option<&str> {
+        let mut all = self.stage.parameters.iter();
+        all.find(|(n, _)| n == name)
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// A parameter as it was written; empty if it has no value.
+    ///
+    /// # Panics
+    /// If the SPU has not declared it.
+    pub fn text(&self, name: &str) -> &str {
+        let mut declared = self.spu.parameters.iter();
+        let declared = declared.find(|p| p.name == name);
+        let default = declared
+            .expect("a stage asks for what it has declared")
+            .default;
+        self.explicit(name).or(default).unwrap_or_default()
+    }
+
+    /// A `Kind::Count`; 0 if it has no value.
+    pub fn count(&self, name: &str) -> u64 {
+        self.text(name).parse().unwrap_or(0)
+    }
+
+    /// A `Kind::File` or `Kind::Folder`: as it was given for the first session, and with the session's number at the end of its stem for others.
+    pub fn path(&self, name: &str, place: &Place) -> PathBuf {
+        let path = PathBuf::from(self.text(name));
+        let Some(stem) = path.file_stem().filter(|_| place.session > 1) else {
+            return path;
+        };
+        let mut file = stem.to_owned();
+        file.push(format!("-{}", place.session));
+        if let Some(extension) = path.extension() {
+            file.push(".");
+            file.push(extension);
+        }
+        path.with_file_name(file)
+    }
+
+    /// The `Kind::File` of that name, empty; standard error if it has no value.
+    ///
+    /// # Errors
+    /// [`SpuError::Unwritable`].
+    pub fn output(&self, name: &str, place: &Place) -> Result<Box<dyn Write>, SpuError> {
+        if self.text(name).is_empty() {
+            return Ok(Box::new(io::stderr()));
+        }
+        let path = self.path(name, place);
+        let file = File::create(&path).map_err(|source| self.unwritable(&path, source))?;
+        Ok(Box::new(file))
+    }
+
+    /// The `Kind::Folder` of that name, made where it is missing.
+    ///
+    /// # Errors
+    /// [`SpuError::Unwritable`].
+    pub fn folder(&self, name: &str, place: &Place) -> Result<PathBuf, SpuError> {
+        let path = self.path(name, place);
+        fs::create_dir_all(&path).map_err(|source| self.unwritable(&path, source))?;
+        Ok(path)
+    }
+}
+
+/// Stages in the order in which commands pass them. After the last comes the renderer, unless that is `nop`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chain(Vec<Stage>);
+
+impl Chain {
+    /// # Errors
+    /// If something follows `nop`, or a file cannot be written: all files are made here, so that it is found out now rather than after an hour.
+    pub fn new(stages: Vec<Stage>) -> Result<Chain, SpuError> {
+        for pair in stages.windows(2) {
+            if pair[0].name == crate::nop::SPU.name {
+                return Err(SpuError::NotTheEnd(pair[1].name.clone()));
+            }
+        }
+        for stage in &stages {
+            stage.given()?.try_files()?;
+        }
+        Ok(Chain(stages))
+    }
+
+    /// As `new`, for programs that want answers.
+    ///
+    /// # Errors
+    /// [`SpuError::NothingAnswers`] besides.
+    pub fn answering(stages: Vec<Stage>) -> Result<Chain, SpuError> {
+        let chain = Chain::new(stages)?;
+        if chain.is_cut() {
+            return Err(SpuError::NothingAnswers);
+        }
+        Ok(chain)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether it ends in `nop`, and needs no renderer.
+    pub fn is_cut(&self) -> bool {
+        self.0
+            .last()
+            .is_some_and(|s| s.name == crate::nop::SPU.name)
+    }
+
+    /// The chain's first stage, with all others and then `last` behind it.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn build(&self, place: &Place, last: Box<dyn Commands>) -> Built {
+        self.0.iter().rev().try_fold(last, |next, stage| {
+            let given = stage.given()?;
+            (given.spu.build)(&given, place, next)
+        })
+    }
+}
