@@ -4,6 +4,7 @@ use crate::config::Format;
 use crate::frames::IN_FLIGHT;
 use crate::gl::{self, fetch_persistent, is_wait, GlState};
 use crate::idle;
+use crate::replies::Answered;
 use crate::session::{Session, ROOM_BYTES};
 use crate::surface::{Kind, Surface};
 use crate::swap::hand_over;
@@ -115,23 +116,41 @@ impl Context {
 
     /// Sends what was written, and waits for the answer of the last command, `op`. All zeros where nobody answers.
     pub fn answer(&mut self, op: u16) -> Answer {
-        self.answers(op).swap_remove(0)
+        let Some(session) = self.ask() else {
+            return Answer::default();
+        };
+        let answered = session.answer(self.id, op);
+        self.heard(session, op, &answered);
+        Answer::new(answered.bytes)
     }
 
     /// The same, of each renderer of a wall that has an answer of its own, in the order of their tiles.
     pub fn answers(&mut self, op: u16) -> Vec<Answer> {
-        if self.gl.immediate.hides_room() {
-            // The command isn't allowed between glBegin and glEnd and went nowhere.
-            return vec![Answer::default()];
-        }
-        self.flush();
-        let Some(session) = self.session else {
-            self.enc.doubt = 0;
+        let Some(session) = self.ask() else {
             return vec![Answer::default()];
         };
         let answers = session.answers(self.id, op);
         // Errors are the same everywhere.
-        let answered = &answers[0];
+        self.heard(session, op, &answers[0]);
+        let bytes = answers.into_iter().map(|answered| answered.bytes);
+        bytes.map(Answer::new).collect()
+    }
+
+    /// Sends what was written. None if nobody will answer.
+    fn ask(&mut self) -> Option<&'static Session> {
+        if self.gl.immediate.hides_room() {
+            // The command isn't allowed between glBegin and glEnd and went nowhere.
+            return None;
+        }
+        self.flush();
+        if self.session.is_none() {
+            self.enc.doubt = 0;
+        }
+        self.session
+    }
+
+    /// What follows from an answer besides what was asked.
+    fn heard(&mut self, session: &Session, op: u16, answered: &Answered) {
         if op == ops::MGN_GET_ERROR {
             // It brings the error itself, and takes it from the server.
             self.enc.doubt = 0;
@@ -148,8 +167,6 @@ impl Context {
         if self.gl.shared.has_persistent() && is_wait(op, &answered.bytes) {
             fetch_persistent(self);
         }
-        let bytes = answers.into_iter().map(|answered| answered.bytes);
-        bytes.map(Answer::new).collect()
     }
 
     /// Waits until everything the context was told is done, and shown where it is drawn to something visible.

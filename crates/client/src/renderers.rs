@@ -100,20 +100,26 @@ impl Renderers {
         self.all.iter().map(|r| r.sender.wait_time()).sum()
     }
 
-    /// Waits for the answers to what `context` has asked by command `op`: of everyone, in the order of their tiles, or of the one that speaks for all.
-    pub fn answers(
+    /// Waits for the first renderer's answer to what `context` has asked by command `op`, and has `others` take those of the others, in the order of their
+    /// tiles, if each has one. Nobody waits where nobody answers.
+    pub fn answer(
         &self,
         context: u32,
         op: u16,
         given_up: impl Fn() -> bool,
-    ) -> Result<Vec<Answered>, NoAnswer> {
-        let asked = if mgn_wire::everyone_answers(op) {
-            &self.all[..]
-        } else {
-            &self.all[..1]
+        mut others: impl FnMut(Answered),
+    ) -> Result<Answered, NoAnswer> {
+        let wait = |renderer: &Renderer| match &renderer.replies {
+            Some(replies) => replies.wait(context, &given_up),
+            None => Err(NoAnswer::GivenUp),
         };
-        let replies = asked.iter().filter_map(|r| r.replies.as_ref());
-        replies.map(|r| r.wait(context, &given_up)).collect()
+        let first = wait(&self.all[0])?;
+        if mgn_wire::everyone_answers(op) {
+            for renderer in &self.all[1..] {
+                others(wait(renderer)?);
+            }
+        }
+        Ok(first)
     }
 }
 

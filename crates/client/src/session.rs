@@ -214,30 +214,44 @@ impl Session {
 
     /// Waits for the answer to what `context` has asked by command `op`. Nothing where nobody answers.
     pub fn answer(&self, context: u32, op: u16) -> Answered {
-        self.answers(context, op).swap_remove(0)
+        self.hear(context, op, |_| {})
     }
 
     /// The same of each renderer of a wall that has an answer of its own, in the order of their tiles.
     pub fn answers(&self, context: u32, op: u16) -> Vec<Answered> {
+        let mut answers = Vec::new();
+        let first = self.hear(context, op, |other| answers.push(other));
+        answers.insert(0, first);
+        answers
+    }
+
+    fn hear(&self, context: u32, op: u16, mut others: impl FnMut(Answered)) -> Answered {
         let nothing = Answered {
             bytes: Vec::new(),
             error: 0,
             told: false,
         };
         if !self.is_answered() || self.is_lost() {
-            return vec![nothing];
+            return nothing;
         }
-        match self.renderers.answers(context, op, || self.is_lost()) {
-            Ok(answers) => {
-                let bytes = answers.iter().map(|answer| answer.bytes.len()).sum();
-                self.stats.round_trip(op, bytes);
-                return answers;
+        let mut bytes = 0;
+        let others = |other: Answered| {
+            bytes += other.bytes.len();
+            others(other);
+        };
+        match self
+            .renderers
+            .answer(context, op, || self.is_lost(), others)
+        {
+            Ok(answered) => {
+                self.stats.round_trip(op, bytes + answered.bytes.len());
+                return answered;
             }
             Err(NoAnswer::GivenUp) => {}
             Err(NoAnswer::Broken(error)) => self.break_off(error),
             Err(NoAnswer::Nonsense(what)) => self.lose(what),
         }
-        vec![nothing]
+        nothing
     }
 
     /// The command connection failed. The server's reason comes by the other one and may still be under way, so it gets a moment before the session ends

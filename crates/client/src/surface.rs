@@ -5,6 +5,7 @@ use crate::session::Session;
 use crate::tiles::{self, Areas, Wholeness};
 use crate::x11::watch::{Followed, Watch};
 use mgn_wall::Area;
+use mgn_wire::hello::surface as kinds;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -47,12 +48,6 @@ pub struct Surface {
     areas: Areas,
     pub wholeness: Wholeness,
 }
-
-/// Surface kinds of `mgnCreateSurface`, and the bits for those that have no back buffer, or an accumulation buffer.
-const SERVER_WINDOW: u32 = 0;
-const SERVER_PBUFFER: u32 = 1;
-const SERVER_SINGLE: u32 = 2;
-const SERVER_ACCUMULATES: u32 = 4;
 
 /// The largest pbuffer that servers make.
 const SIZE_MAX: u32 = 16384;
@@ -122,14 +117,14 @@ impl Surface {
     ) -> Arc<Surface> {
         let (width, height) = (width.clamp(1, SIZE_MAX), height.clamp(1, SIZE_MAX));
         let mut server_kind = match kind {
-            Kind::Pbuffer => SERVER_PBUFFER,
-            _ => SERVER_WINDOW,
+            Kind::Pbuffer => kinds::PBUFFER,
+            _ => kinds::WINDOW,
         };
         if !format.double {
-            server_kind |= SERVER_SINGLE;
+            server_kind |= kinds::SINGLE_BUFFERED;
         }
         if format.accum {
-            server_kind |= SERVER_ACCUMULATES;
+            server_kind |= kinds::ACCUMULATES;
         }
         let surface = Arc::new(Surface {
             id: session.new_id(),

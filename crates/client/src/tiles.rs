@@ -8,12 +8,10 @@ use crate::session::Session;
 use crate::surface::Surface;
 use mgn_wall::{Area, Rect, Wall};
 use mgn_wire::encoder::Data;
+use mgn_wire::hello::plane;
 use mgn_wire::{gl, ops, Encoder};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Planes of a surface, as `mgnTakeTiles` numbers them: back, front, depth and stencil.
-const PLANES: u32 = 3;
 
 /// What a surface is made whole for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -82,6 +80,19 @@ pub struct Part {
     pub tile: usize,
     /// Counted from the lower left corner of the framebuffer: x, y, width, height.
     pub rect: [i32; 4],
+}
+
+impl Part {
+    /// As renderers are asked for it.
+    fn numbers(&self) -> [i32; 5] {
+        let [x, y, width, height] = self.rect;
+        [self.tile as i32, x, y, width, height]
+    }
+}
+
+/// What renderers are asked for that are to answer with parts.
+pub fn asked(parts: &[Part]) -> Vec<i32> {
+    parts.iter().flat_map(Part::numbers).collect()
 }
 
 /// What each renderer has of the rectangle `[x, y, width, height]` of a surface that is `height` high, in the order of their tiles.
@@ -188,13 +199,9 @@ impl Context {
     fn exchange(&mut self, surface: &Surface, areas: &[Area]) {
         let (width, height) = surface.size();
         let all = parts(areas, [0, 0, width as i32, height as i32], height);
-        let numbered = |part: &Part| {
-            let [x, y, width, height] = part.rect;
-            [part.tile as i32, x, y, width, height]
-        };
-        let asked: Vec<i32> = all.iter().flat_map(numbered).collect();
+        let asked = asked(&all);
         let given: Vec<i32> = all.iter().flat_map(|part| part.rect).collect();
-        for plane in 0..PLANES {
+        for plane in plane::ALL {
             // SAFETY: the context's own encoder, and arrays of ours.
             unsafe {
                 let asked = (asked.as_ptr(), asked.len());

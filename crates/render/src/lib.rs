@@ -32,4 +32,3 @@ pub use egl::EglError;
 pub use errors::Errors;
 pub use present::{Pictures, Room};
 pub use renderer::{perform, RenderError, Renderer};
-pub use tile::Voice;

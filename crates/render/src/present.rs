@@ -5,6 +5,7 @@ use crate::egl::{self, attr, ApiKind, Egl};
 use crate::generated::driver::Gl;
 use crate::renderer::{RenderError, Renderer};
 use crate::surface::{is_both, SharedSurface};
+use crate::tile::{common, Rect};
 use mgn_fabric::Reservation;
 use mgn_wire::frames::{Encoding, Header, Kind, HEADER};
 use mgn_wire::{gl::*, Fault};
@@ -153,18 +154,9 @@ impl Renderer {
         height: i32,
     ) -> Result<(), Fault> {
         let surface = self.surface(surface)?;
-        let part = {
-            let s = surface.borrow();
-            let (x, width) = inside(x, width, s.width);
-            let (y, height) = inside(y, height, s.height);
-            Part {
-                x,
-                y: s.height - y - height,
-                width,
-                height,
-            }
-        };
-        self.front_follows_in(&surface, &part)?;
+        let all = surface.borrow().all();
+        let part = common([x, y, width, height], all);
+        self.front_follows_in(&surface, part)?;
         self.show(&surface, frame, want, false, Some(part))?;
         self.bind()
     }
@@ -200,46 +192,35 @@ impl Renderer {
         self.surfaces.get(&id).cloned().ok_or_else(missing)
     }
 
-    /// Sends a frame's picture, or only that it is done.
+    /// Sends the picture of a frame, or of a part of it, or only that it is done.
     fn show(
         &mut self,
         surface: &SharedSurface,
         frame: u32,
         want: u32,
         front: bool,
-        part: Option<Part>,
+        part: Option<Rect>,
     ) -> Result<(), Fault> {
         let context = self.cx.as_ref().map_or(0, |cx| cx.id);
-        let (id, width, height, pixels, tile) = {
+        let (id, all, pixels, tile) = {
             let s = surface.borrow();
-            (
-                s.id,
-                s.width,
-                s.height,
-                s.target(if front { GL_FRONT } else { GL_BACK }),
-                s.tile,
-            )
+            let pixels = s.target(if front { GL_FRONT } else { GL_BACK });
+            (s.id, s.all(), pixels, s.tile)
         };
-        let whole = Part {
-            x: 0,
-            y: 0,
-            width,
-            height,
-        };
-        let mut part = part.unwrap_or(whole);
-        if let Some(tile) = tile {
-            part = part.within(tile, height);
-        }
-        let want = if part.is_empty() { 0 } else { want };
+        let part = part.unwrap_or(all);
+        let part = tile.map_or(part, |tile| common(part, tile));
+        let [x, y, width, height] = part;
+        let want = if width > 0 { want } else { 0 };
+        let (width, height) = (width as u32, height as u32);
         let done = Header {
             kind: Kind::Done,
             encoding: Encoding::Raw,
             surface: id,
             frame,
-            x: part.x,
-            y: part.y,
-            width: part.width,
-            height: part.height,
+            x: x as u32,
+            y: (all[3] - y) as u32 - height,
+            width,
+            height,
             stride: 0,
             payload: 0,
             context,
@@ -248,8 +229,8 @@ impl Renderer {
             self.pace();
             return self.pictures.done(&done);
         }
-        let stride = part.width * 4;
-        let bytes = stride as usize * part.height as usize;
+        let stride = width * 4;
+        let bytes = stride as usize * height as usize;
         let mut room = self.pictures.room(bytes)?;
         let to = match &mut room {
             Room::Message(reservation) if reservation.capacity() >= HEADER + bytes => {
@@ -261,7 +242,7 @@ impl Renderer {
         self.readable(surface, pixels)?;
         // SAFETY: `to` has room for the rows of 4-byte pixels, which the keeper's pack state (alignment 4, no skips) makes contiguous, and no pack
         // buffer is ever bound in the keeper's context.
-        unsafe { self.read(&part, height, to) };
+        unsafe { self.read(part, to) };
         let header = Header {
             kind: Kind::Picture,
             stride,
@@ -271,23 +252,14 @@ impl Renderer {
         self.pictures.send(&header, room)
     }
 
-    /// Reads a part of the current surface, which is `total` pixels high, from the top down.
+    /// Reads a part of the current surface from the top down.
     ///
     /// # Safety
     /// There is room for `width * height * 4` bytes at `to`.
-    unsafe fn read(&self, part: &Part, total: u32, to: *mut u8) {
-        let (width, height) = (part.width, part.height);
+    unsafe fn read(&self, [x, y, width, height]: Rect, to: *mut u8) {
         // SAFETY: the caller gives the room.
         unsafe {
-            (self.gl.glReadPixels)(
-                part.x as i32,
-                (total - part.y - height) as i32,
-                width as i32,
-                height as i32,
-                GL_BGRA,
-                GL_UNSIGNED_BYTE,
-                to.cast(),
-            );
+            (self.gl.glReadPixels)(x, y, width, height, GL_BGRA, GL_UNSIGNED_BYTE, to.cast());
             if !self.keeper.inverts {
                 let row = width as usize * 4;
                 for y in 0..height as usize / 2 {
@@ -315,43 +287,6 @@ impl Renderer {
             }
         }
     }
-}
-
-/// A part of a surface, inside of it, counted from its upper left corner.
-pub(crate) struct Part {
-    pub x: u32,
-    pub y: u32,
-    pub width: u32,
-    pub height: u32,
-}
-
-impl Part {
-    fn is_empty(&self) -> bool {
-        self.width == 0 || self.height == 0
-    }
-
-    /// What of it is in a rectangle counted from the lower left corner of a surface `total` high.
-    fn within(&self, [x, y, width, height]: [i32; 4], total: u32) -> Part {
-        let left = self.x.max(x.max(0) as u32);
-        let right = (self.x + self.width).min(x.saturating_add(width).max(0) as u32);
-        let from_top = |y: i32| (i64::from(total) - i64::from(y)).max(0) as u32;
-        let top = self.y.max(from_top(y.saturating_add(height)));
-        let bottom = (self.y + self.height).min(from_top(y));
-        Part {
-            x: left,
-            y: top,
-            width: right.saturating_sub(left),
-            height: bottom.saturating_sub(top),
-        }
-    }
-}
-
-/// What of `start..start + length` is inside `0..total`, as start and length.
-fn inside(start: i32, length: i32, total: u32) -> (u32, u32) {
-    let clip = |n: i64| n.clamp(0, total.into()) as u32;
-    let first = clip(start.into());
-    let end = clip(i64::from(start) + i64::from(length));
-    (first, end.saturating_sub(first))
 }
 
 /// # Safety

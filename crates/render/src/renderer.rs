@@ -9,7 +9,6 @@ use crate::names::{Class, Names, UNKNOWN};
 use crate::present::{Keeper, Pictures};
 use crate::storage::Storage;
 use crate::surface::SharedSurface;
-use crate::tile::Voice;
 use mgn_fabric::Message;
 use mgn_wire::hello::ServerInfo;
 use mgn_wire::{Commands, Decoder, Fault, Plain, Reply, Slice};
@@ -48,9 +47,8 @@ pub struct Renderer {
     pub(crate) keeper: Keeper,
     pub(crate) pictures: Box<dyn Pictures>,
     errors: Rc<Errors>,
-    pub(crate) voice: Rc<Voice>,
-    /// Whether this is one of several renderers that draw one picture.
-    pub(crate) is_tiled: bool,
+    /// Which this is of several renderers that draw one picture.
+    pub(crate) tile: Option<u32>,
     pub(crate) storage: Storage,
     /// Counts commands, so that somebody else can see whether there is progress.
     pulse: Arc<AtomicU64>,
@@ -97,8 +95,7 @@ impl Renderer {
             keeper,
             pictures,
             errors,
-            voice: Rc::default(),
-            is_tiled: false,
+            tile: None,
             storage: Storage::default(),
             pulse: Arc::default(),
             bound: (egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE),
@@ -292,11 +289,6 @@ impl Renderer {
     /// For who answers the client, who tells it of errors and messages with every answer.
     pub fn errors(&self) -> Rc<Errors> {
         self.errors.clone()
-    }
-
-    /// For who answers the client, who hears several renderers.
-    pub fn voice(&self) -> Rc<Voice> {
-        self.voice.clone()
     }
 
     /// One integer of the driver's state, for state that is not remembered here.

@@ -7,7 +7,7 @@ use crate::hand::accumulation::Accumulation;
 use crate::info::{version, Request};
 use crate::renderer::Renderer;
 use crate::surface::{is_both, is_front, SharedSurface};
-use mgn_wire::hello::{Config, Created};
+use mgn_wire::hello::{surface as kinds, Config, Created};
 use mgn_wire::{gl::*, Fault, Reply};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,10 +15,6 @@ use std::rc::Rc;
 /// The most contexts and the most surfaces of a session. No program has so many; each costs megabytes.
 const MOST_CONTEXTS: usize = 1024;
 const MOST_SURFACES: usize = 4096;
-
-/// `kind` of `mgnCreateSurface`: the bits of a surface that is single-buffered, and of one with an accumulation buffer.
-const SINGLE_BUFFERED: u32 = 2;
-const ACCUMULATES: u32 = 4;
 
 /// `flags` of `mgnCreateContext`: the bit of a debug context.
 const DEBUG_CONTEXT: u32 = 1;
@@ -170,9 +166,9 @@ impl Renderer {
                 "a surface of configuration {config:#x}, which this driver lacks"
             ))
         })?;
-        let single = kind & SINGLE_BUFFERED != 0;
+        let single = kind & kinds::SINGLE_BUFFERED != 0;
         let mut surface = self.new_surface(id, choice, single, width, height)?;
-        surface.accumulation = (kind & ACCUMULATES != 0).then(Accumulation::default);
+        surface.accumulation = (kind & kinds::ACCUMULATES != 0).then(Accumulation::default);
         self.has_accumulation |= surface.accumulation.is_some();
         self.surfaces.insert(id, Rc::new(RefCell::new(surface)));
         self.bind()

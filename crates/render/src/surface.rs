@@ -8,9 +8,8 @@ use crate::configs::Choice;
 use crate::context::Api;
 use crate::egl::{self, ApiKind, EglError};
 use crate::hand::accumulation::Accumulation;
-use crate::present::Part;
 use crate::renderer::Renderer;
-use crate::tile::Tile;
+use crate::tile::Rect;
 use mgn_wire::{gl::*, hello, Fault};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -36,12 +35,17 @@ pub(crate) struct Surface {
     /// For surfaces that a program was promised one of.
     pub accumulation: Option<Accumulation>,
     /// The part that is drawn here, where several renderers draw one picture.
-    pub tile: Option<Tile>,
+    pub tile: Option<Rect>,
     /// Whether all of it is drawn all the same.
     pub is_whole: bool,
 }
 
 impl Surface {
+    /// All of it.
+    pub fn all(&self) -> Rect {
+        [0, 0, self.width as i32, self.height as i32]
+    }
+
     /// The pbuffer that `buffer`, a program's draw or read buffer, stands for. Drawing to both goes to the back; the front follows it.
     pub fn target(&self, buffer: u32) -> egl::Surface {
         match self.front {
@@ -198,15 +202,13 @@ impl Renderer {
     pub(crate) fn front_follows_in(
         &mut self,
         surface: &SharedSurface,
-        part: &Part,
+        [x, y, w, h]: Rect,
     ) -> Result<(), Fault> {
-        let Some((from, to, _, total)) = surface.borrow().both(false) else {
+        let Some((from, to, ..)) = surface.borrow().both(false) else {
             return Ok(());
         };
         self.make_current(self.keeper.context, to, from)
             .map_err(fault)?;
-        let (x, w) = (part.x as i32, part.width as i32);
-        let (y, h) = (total - (part.y + part.height) as i32, part.height as i32);
         // SAFETY: the keeper's context is current with both buffers; the command takes no pointers.
         unsafe {
             let (right, top) = (x + w, y + h);

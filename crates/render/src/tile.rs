@@ -8,31 +8,16 @@ use crate::context::Context;
 use crate::generated::driver::Gl;
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault, Reply, Slice};
-use std::cell::Cell;
 
-/// A renderer's share of a surface: x, y, width and height, counted from the lower left corner.
-pub(crate) type Tile = [i32; 4];
-
-/// Which of a wall's renderers this is, and which one answers what all of them know alike.
-#[derive(Debug, Default)]
-pub struct Voice {
-    tile: Cell<u32>,
-    speaker: Cell<u32>,
-}
-
-impl Voice {
-    /// Whether the client is to hear this renderer's answer to command `op`.
-    pub fn speaks(&self, op: u16) -> bool {
-        self.tile == self.speaker || mgn_wire::everyone_answers(op)
-    }
-}
+/// A part of a surface: x, y, width and height, counted from the lower left corner.
+pub(crate) type Rect = [i32; 4];
 
 /// The program's scissor boxes while the driver has others.
 #[derive(Debug)]
 pub(crate) struct Kept {
     /// What the boxes in the driver are cut to.
-    tile: Tile,
-    boxes: Vec<[i32; 4]>,
+    tile: Rect,
+    boxes: Vec<Rect>,
     enabled: Vec<bool>,
 }
 
@@ -50,18 +35,12 @@ fn boxes_of(cx: &Context, gl: &Gl) -> usize {
 impl Renderer {
     /// Says which of a wall's renderers this is.
     pub fn be_tile(&mut self, tile: u32) {
-        self.voice.tile.set(tile);
-        self.is_tiled = true;
+        self.tile = Some(tile);
     }
 
+    /// One that is alone is the first.
     pub(crate) fn tile_number(&self) -> i32 {
-        self.voice.tile.get() as i32
-    }
-
-    pub(crate) fn hand_mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
-        self.beat();
-        self.voice.speaker.set(tile);
-        Ok(())
+        self.tile.unwrap_or(0) as i32
     }
 
     pub(crate) fn hand_mgn_tiles(
@@ -70,7 +49,7 @@ impl Renderer {
         tiles: Slice<'_, i32>,
     ) -> Result<(), Fault> {
         self.beat();
-        let mine = self.voice.tile.get() as usize;
+        let mine = self.tile_number() as usize;
         let tiles = tiles.to_vec();
         let tile = tiles.chunks_exact(4).nth(mine);
         let tile = tile.ok_or_else(|| Fault::refused("a wall has fewer tiles than renderers"))?;
@@ -96,7 +75,7 @@ impl Renderer {
     /// Before a command that draws: cuts the scissor boxes to the tile.
     #[inline]
     pub(crate) fn keep_to_tile(&mut self) {
-        if self.is_tiled {
+        if self.tile.is_some() {
             self.cut_boxes();
         }
     }
@@ -104,7 +83,7 @@ impl Renderer {
     /// Before a command that knows of scissor boxes: gives the driver the program's.
     #[inline]
     pub(crate) fn leave_tile(&mut self) {
-        if self.is_tiled {
+        if self.tile.is_some() {
             self.restore_boxes();
         }
     }
@@ -132,7 +111,7 @@ impl Renderer {
         };
         let gl = &self.gl;
         let count = boxes_of(cx, gl);
-        let mut boxes = vec![[0; 4]; count];
+        let mut boxes: Vec<Rect> = vec![[0; 4]; count];
         let mut enabled = vec![false; count];
         // SAFETY: the context is current; each query writes four integers or none.
         unsafe {
@@ -146,8 +125,8 @@ impl Renderer {
                 }
             }
         }
-        let cut = |(its, on): (&[i32; 4], &bool)| if *on { common(*its, tile) } else { tile };
-        let cut: Vec<[i32; 4]> = boxes.iter().zip(&enabled).map(cut).collect();
+        let cut = |(its, on): (&Rect, &bool)| if *on { common(*its, tile) } else { tile };
+        let cut: Vec<Rect> = boxes.iter().zip(&enabled).map(cut).collect();
         set_boxes(gl, &cut);
         // SAFETY: the context is current.
         unsafe { (gl.glEnable)(GL_SCISSOR_TEST) };
@@ -180,7 +159,7 @@ impl Renderer {
     }
 }
 
-fn set_boxes(gl: &Gl, boxes: &[[i32; 4]]) {
+fn set_boxes(gl: &Gl, boxes: &[Rect]) {
     // SAFETY: the context is current; the array holds four integers a box.
     unsafe {
         match boxes {
@@ -190,8 +169,8 @@ fn set_boxes(gl: &Gl, boxes: &[[i32; 4]]) {
     }
 }
 
-/// What two rectangles have in common; empty if nothing.
-fn common(a: [i32; 4], b: [i32; 4]) -> [i32; 4] {
+/// What two rectangles have in common; zeros if nothing.
+pub(crate) fn common(a: Rect, b: Rect) -> Rect {
     let along = |n: usize| {
         let start = a[n].max(b[n]);
         let end = i64::from(a[n]) + i64::from(a[n + 2]);
@@ -199,7 +178,10 @@ fn common(a: [i32; 4], b: [i32; 4]) -> [i32; 4] {
         (start, (end - i64::from(start)).max(0) as i32)
     };
     let ((x, width), (y, height)) = (along(0), along(1));
-    [x, y, width, height]
+    match width == 0 || height == 0 {
+        true => [0; 4],
+        false => [x, y, width, height],
+    }
 }
 
 #[cfg(test)]

@@ -9,13 +9,9 @@ use crate::context::Api;
 use crate::egl;
 use crate::renderer::Renderer;
 use crate::surface::{fault, SharedSurface};
+use mgn_wire::hello::plane::{BACK, DEPTH_STENCIL, FRONT};
 use mgn_wire::hello::Color;
 use mgn_wire::{gl::*, Data, Fault, Reply, Slice};
-
-/// `plane` of `mgnTakeTiles` and `mgnFill`.
-const BACK: u32 = 0;
-const FRONT: u32 = 1;
-const DEPTH_STENCIL: u32 = 2;
 
 /// How a plane travels without loss: the format of a texture that holds the same, and its bytes a pixel.
 #[derive(Clone, Copy)]
@@ -51,12 +47,13 @@ fn format_of(choice: &Choice, plane: u32) -> Option<Format> {
             _ => return None,
         }
     } else {
-        match of.color {
-            Color::Rgb8 => (GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, 4),
-            Color::Rgb10 => (GL_RGB10_A2, GL_RGBA, GL_UNSIGNED_INT_2_10_10_10_REV, 4),
-            Color::Rgb565 => (GL_RGB565, GL_RGB, GL_UNSIGNED_SHORT_5_6_5, 2),
-            Color::Rgb16F => (GL_RGBA16F, GL_RGBA, GL_HALF_FLOAT, 8),
-        }
+        let (internal, format, type_) = match of.color {
+            Color::Rgb8 => (GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE),
+            Color::Rgb10 => (GL_RGB10_A2, GL_RGBA, GL_UNSIGNED_INT_2_10_10_10_REV),
+            Color::Rgb565 => (GL_RGB565, GL_RGB, GL_UNSIGNED_SHORT_5_6_5),
+            Color::Rgb16F => (GL_RGBA16F, GL_RGBA, GL_HALF_FLOAT),
+        };
+        (internal, format, type_, of.color.stored_bytes())
     };
     let (mask, attachment) = match (plane == DEPTH_STENCIL, of.depth > 0, of.stencil > 0) {
         (false, ..) => (GL_COLOR_BUFFER_BIT, GL_COLOR_ATTACHMENT0),

@@ -2,7 +2,7 @@
 
 use crate::watchdog::Activity;
 use mgn_fabric::Sender;
-use mgn_render::{Errors, Voice};
+use mgn_render::Errors;
 use mgn_wire::{Fault, Reply};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,7 +13,8 @@ const HEADER: usize = 16;
 pub(crate) struct Answers {
     sender: Sender,
     errors: Rc<Errors>,
-    voice: Rc<Voice>,
+    /// Which of a wall's renderers answers here.
+    tile: u32,
     activity: Arc<Activity>,
 }
 
@@ -23,23 +24,18 @@ pub(crate) const GONE: &str = "the client has gone";
 pub(crate) const OVER: &str = "the server ends";
 
 impl Answers {
-    pub fn new(
-        sender: Sender,
-        errors: Rc<Errors>,
-        voice: Rc<Voice>,
-        activity: Arc<Activity>,
-    ) -> Answers {
+    pub fn new(sender: Sender, errors: Rc<Errors>, tile: u32, activity: Arc<Activity>) -> Answers {
         Answers {
             sender,
             errors,
-            voice,
+            tile,
             activity,
         }
     }
 
-    /// Sends the answer to `op`, in as many messages as it takes, if it is for this renderer to answer.
+    /// Sends the answer to `op`, in as many messages as it takes. What all renderers of a wall know alike, the first answers.
     pub fn send(&self, context: u32, op: u16, reply: &Reply) -> Result<(), Fault> {
-        if !self.voice.speaks(op) {
+        if self.tile != 0 && !mgn_wire::everyone_answers(op) {
             return Ok(());
         }
         let error = self.errors.peek();

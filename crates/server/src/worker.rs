@@ -142,7 +142,7 @@ fn serve_session(
     let answers = Answers::new(
         sender,
         renderer.errors(),
-        renderer.voice(),
+        session.tile.unwrap_or(0),
         activity.clone(),
     );
     let place = Place {

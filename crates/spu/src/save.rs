@@ -5,7 +5,8 @@
 
 use crate::chain::{Built, Given, Kind, Parameter, Place, Spu};
 use mgn_present::{FileFormat, Picture, Saver, Target};
-use mgn_wire::hello::{Color, Config};
+use mgn_wire::hello::surface::SINGLE_BUFFERED;
+use mgn_wire::hello::{plane, Color, Config};
 use mgn_wire::{Commands, Fault, Reply, Slice};
 use std::collections::HashMap;
 
@@ -46,12 +47,6 @@ fn build(given: &Given<'_>, place: &Place, next: Box<dyn Commands>) -> Built {
     Ok(Box::new(Save::new(saver, next)))
 }
 
-/// `plane` of `mgnTakeTiles`.
-const BACK: u32 = 0;
-const FRONT: u32 = 1;
-/// The bit of `mgnCreateSurface`'s kind that says that there is no back buffer.
-const SINGLE: u32 = 2;
-
 /// Saves the frames that `saver` wants and passes everything on.
 pub struct Save {
     next: Box<dyn Commands>,
@@ -88,16 +83,17 @@ impl Save {
             return Ok(());
         }
         let plane = if front && !surface.is_single {
-            FRONT
+            plane::FRONT
         } else {
-            BACK
+            plane::BACK
         };
         let (width, height) = (surface.width as i32, surface.height as i32);
         let parts: Vec<i32> = (0..surface.tiles)
             .flat_map(|tile| [tile, 0, 0, width, height])
             .collect();
         let mut reply = Reply::default();
-        let stored = surface.width as usize * surface.height as usize * bytes(surface.color);
+        let stored =
+            surface.width as usize * surface.height as usize * surface.color.stored_bytes();
         self.next.mgn_take_tiles(
             id,
             plane,
@@ -149,7 +145,7 @@ impl Commands for Save {
         self.next
             .mgn_create_surface(id, kind, config, width, height)?;
         let surface = Surface {
-            is_single: kind & SINGLE != 0,
+            is_single: kind & SINGLE_BUFFERED != 0,
             color: Config::color_of(config),
             width,
             height,
@@ -206,18 +202,9 @@ impl Commands for Save {
     }
 }
 
-/// Of a pixel as `mgnTakeTiles` answers with it.
-fn bytes(color: Color) -> usize {
-    match color {
-        Color::Rgb8 | Color::Rgb10 => 4,
-        Color::Rgb565 => 2,
-        Color::Rgb16F => 8,
-    }
-}
-
 /// Rows from the top down of what is stored from the bottom up.
 fn upright_bgrx(stored: &[u8], surface: &Surface) -> Vec<u8> {
-    let size = bytes(surface.color);
+    let size = surface.color.stored_bytes();
     let rows = stored.chunks_exact(surface.width as usize * size).rev();
     let pixels = rows.flat_map(|row| row.chunks_exact(size));
     pixels

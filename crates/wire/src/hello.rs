@@ -81,6 +81,31 @@ impl Color {
     pub const fn is_float(self) -> bool {
         matches!(self, Color::Rgb16F)
     }
+
+    /// Bytes of a pixel as it is stored, with alpha where there is room for it.
+    pub const fn stored_bytes(self) -> usize {
+        match self {
+            Color::Rgb8 | Color::Rgb10 => 4,
+            Color::Rgb565 => 2,
+            Color::Rgb16F => 8,
+        }
+    }
+}
+
+/// `kind` of `mgnCreateSurface`: what it is for, and the bits of one that has no back buffer, or an accumulation buffer.
+pub mod surface {
+    pub const WINDOW: u32 = 0;
+    pub const PBUFFER: u32 = 1;
+    pub const SINGLE_BUFFERED: u32 = 2;
+    pub const ACCUMULATES: u32 = 4;
+}
+
+/// `plane` of `mgnTakeTiles` and `mgnFill`.
+pub mod plane {
+    pub const BACK: u32 = 0;
+    pub const FRONT: u32 = 1;
+    pub const DEPTH_STENCIL: u32 = 2;
+    pub const ALL: [u32; 3] = [BACK, FRONT, DEPTH_STENCIL];
 }
 
 /// A kind of default framebuffer.

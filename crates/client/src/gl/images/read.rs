@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::gl::context;
 use crate::gl::pixels::{Extent, Layout};
 use crate::gl::robust::fits;
-use crate::tiles::{self, Part, Whole};
+use crate::tiles::{self, Whole};
 use core::ffi::c_void;
 use mgn_state::PixelStore;
 use mgn_wire::gl::*;
@@ -144,19 +144,11 @@ fn tiled(
     }
     let pixel_bytes = bytes.checked_div(pixels).unwrap_or(0);
     let parts = tiles::parts(&areas, rect, surface.size().1);
-    let numbers = |part: &Part| {
-        let [x, y, width, height] = part.rect;
-        [part.tile as i32, x, y, width, height]
-    };
-    let numbers: Vec<i32> = parts.iter().flat_map(numbers).collect();
+    let asked = tiles::asked(&parts);
     // SAFETY: the context's own encoder.
     unsafe {
-        cx.enc.mgn_read_tiles(
-            format,
-            type_,
-            (numbers.as_ptr(), numbers.len()),
-            bytes as u32,
-        );
+        cx.enc
+            .mgn_read_tiles(format, type_, (asked.as_ptr(), asked.len()), bytes as u32);
     }
     let mut image = vec![0; bytes];
     let row_bytes = pixel_bytes * width as usize;
