@@ -19,7 +19,7 @@ static void run_scene(const struct scene *scene);
 
 static int usage(FILE *out, const char *name)
 {
-    fprintf(out, "usage: %s --out DIR [--scene NAME] | --list\n", name);
+    fprintf(out, "usage: %s --out DIR [--scene NAME] [--times N] | --list\n", name);
     return out == stderr ? 2 : 0;
 }
 
@@ -27,6 +27,7 @@ int conform_main(const struct program *program, int argc, char **argv)
 {
     const char *only = NULL;
     char path[4096];
+    long times = 1;
     running = program;
     for (int i = 1; i < argc; i++) {
         bool more = i + 1 < argc;
@@ -38,6 +39,8 @@ int conform_main(const struct program *program, int argc, char **argv)
             directory = argv[++i];
         } else if (strcmp(argv[i], "--scene") == 0 && more) {
             only = argv[++i];
+        } else if (strcmp(argv[i], "--times") == 0 && more) {
+            times = strtol(argv[++i], NULL, 10);
         } else {
             return usage(strcmp(argv[i], "--help") == 0 ? stdout : stderr, program->name);
         }
@@ -56,9 +59,10 @@ int conform_main(const struct program *program, int argc, char **argv)
     setvbuf(log_file, NULL, _IOLBF, 0);
 
     alarm(TIME_LIMIT);
-    for (int s = 0; s < program->scene_count; s++)
-        if (!only || strcmp(only, program->scenes[s].name) == 0)
-            run_scene(&program->scenes[s]);
+    for (; times > 0; times--)
+        for (int s = 0; s < program->scene_count; s++)
+            if (!only || strcmp(only, program->scenes[s].name) == 0)
+                run_scene(&program->scenes[s]);
     if (fclose(log_file) != 0)
         fail("cannot write %s: %s", path, strerror(errno));
     return 0;

@@ -41,6 +41,8 @@ pub struct Context {
     asked_in_frame: Option<u32>,
     /// The next command is the first of a frame: see `begin_frame`.
     begins_frame: bool,
+    /// The number of the message that was sent last.
+    sent: u32,
     /// What the program had asked of X when it was last looked at.
     requests: u64,
 }
@@ -119,21 +121,23 @@ impl Context {
         let Some(session) = self.ask() else {
             return Answer::default();
         };
-        let answered = session.answer(self.id, op);
+        let answered = session.answer(self.id, op, self.sent);
         self.heard(session, op, &answered);
         Answer::new(answered.bytes)
     }
 
-    /// The same, of each renderer of a wall that has an answer of its own, in the order of their tiles.
-    pub fn answers(&mut self, op: u16) -> Vec<Answer> {
+    /// The same, of each renderer of a wall that has an answer of its own, in the order of their tiles. None of those that are lost.
+    pub fn answers(&mut self, op: u16) -> Vec<Option<Answer>> {
         let Some(session) = self.ask() else {
-            return vec![Answer::default()];
+            return Vec::new();
         };
-        let answers = session.answers(self.id, op);
+        let answers = session.answers(self.id, op, self.sent);
         // Errors are the same everywhere.
-        self.heard(session, op, &answers[0]);
-        let bytes = answers.into_iter().map(|answered| answered.bytes);
-        bytes.map(Answer::new).collect()
+        if let Some(any) = answers.iter().flatten().next() {
+            self.heard(session, op, any);
+        }
+        let answer = |answered: Option<Answered>| Some(Answer::new(answered?.bytes));
+        answers.into_iter().map(answer).collect()
     }
 
     /// Sends what was written. None if nobody will answer.
@@ -330,6 +334,7 @@ impl Context {
             display: 0,
             asked_in_frame: None,
             begins_frame: false,
+            sent: 0,
             requests: 0,
         });
         context.follow_debug();
@@ -357,14 +362,14 @@ impl Context {
             .map(|(group, session)| group.send_persistent(session, self.id));
         match (self.session, &mut self.room) {
             (Some(session), Some(room)) => {
-                session.commit(room, used);
+                self.sent = session.commit(room, used);
                 if !session.is_lost() && room.capacity() >= ROOM_BYTES {
                     let (start, capacity) =
                         (room.ptr(), room.capacity().min(session.message_max()));
                     return self.write_at(start, capacity);
                 }
             }
-            (Some(session), None) => session.commit_copy(&self.scratch[..used]),
+            (Some(session), None) => self.sent = session.commit_copy(&self.scratch[..used]),
             (None, _) => {}
         }
         self.give_room_back();

@@ -196,13 +196,13 @@ impl Contexts {
         const SUCCESS: u32 = 0x3000;
         let _one = self.creating.lock().unwrap_or_else(|e| e.into_inner());
         // SAFETY: written to the control message's own encoder.
-        session.control(|e| unsafe {
+        let number = session.control(|e| unsafe {
             e.mgn_create_image(image, context, target, name, level, 1);
         });
         if !session.is_answered() || session.is_lost() {
             return SUCCESS;
         }
-        let mut answer = Answer::new(session.answer(0, ops::MGN_CREATE_IMAGE).bytes);
+        let mut answer = Answer::new(session.answer(0, ops::MGN_CREATE_IMAGE, number).bytes);
         let code = answer.next_array(4);
         code.try_into().map_or(0, u32::from_le_bytes)
     }
@@ -233,19 +233,19 @@ fn create_on_server(
         ..
     } = *request;
     // SAFETY: written to the control message's own encoder.
-    session.control(|e| unsafe {
+    let number = session.control(|e| unsafe {
         e.mgn_create_context(id, api, major, minor, flags, config, share, INFO_BYTES);
     });
     if !session.is_answered() || session.is_lost() {
         return Ok(blank::context_info(api, major, minor));
     }
     // The request went outside any context, and so does its answer.
-    let answers = session.answers(0, ops::MGN_CREATE_CONTEXT);
+    let answers = session.answers(0, ops::MGN_CREATE_CONTEXT, number);
     if session.is_lost() {
         return Ok(blank::context_info(api, major, minor));
     }
     let mut first = None;
-    for answered in answers {
+    for answered in answers.into_iter().flatten() {
         let mut answer = Answer::new(answered.bytes);
         match postcard::from_bytes(answer.next_array(1)) {
             Ok(Created::Context(info)) => first = first.or(Some(info)),

@@ -1,7 +1,7 @@
 //! The threads that read frames connections, one a renderer, and hand pictures to where they go.
 //!
 //! On a wall each renderer sends its part of a frame. The parts are shown together when the last has come, so that a frame is never seen in pieces
-//! (swap barrier).
+//! (swap barrier). Where a renderer is lost, its part is a hole.
 
 use crate::log::line;
 use crate::pixmap::PixmapTarget;
@@ -13,9 +13,9 @@ use mgn_fabric::{Message, Receiver, Segment};
 use mgn_present::{encoding, FileFormat, Picture, Rows, Saver, Target, Window, XDisplay};
 use mgn_wall::Rect;
 use mgn_wire::frames::{Encoding, Header, Kind as FrameKind, HEADER};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Starts the threads. All signals are blocked in them, so that the program's handlers run on its own threads.
 ///
@@ -31,88 +31,127 @@ pub fn start(session: &'static Session, receivers: Vec<Receiver>) -> Result<(), 
     };
     let presenter = Arc::new(Mutex::new(Presenter {
         session,
-        renderers: receivers.len(),
+        seated: vec![true; receivers.len()],
         saver,
         displays: HashMap::new(),
         targets: HashMap::new(),
-        parts: HashMap::new(),
+        parts: BTreeMap::new(),
         spare: Vec::new(),
     }));
     let _signals = Signals::block_all();
-    for receiver in receivers {
+    for (tile, receiver) in receivers.into_iter().enumerate() {
         let presenter = presenter.clone();
         std::thread::Builder::new()
             .name("mgn-presenter".into())
-            .spawn(move || run(session, receiver, &presenter))
+            .spawn(move || {
+                let why = run(tile, receiver, &presenter);
+                session.lose_renderer(tile, why);
+                lock(&presenter).leave(tile);
+            })
             .map_err(|e| format!("cannot start the thread that shows pictures: {e}"))?;
     }
     Ok(())
 }
 
-/// Reads what one renderer sends.
-fn run(session: &Session, mut receiver: Receiver, presenter: &Mutex<Presenter>) {
+/// Reads what the renderer of `tile` sends, until there is no more, and says why.
+fn run(tile: usize, mut receiver: Receiver, presenter: &Mutex<Presenter>) -> String {
     loop {
         let message = match receiver.recv(None) {
             Ok(Some(message)) => message,
             Ok(None) => continue,
-            Err(error) => return session.lose(error),
+            Err(error) => return error.to_string(),
         };
         let Some(header) = header(&message) else {
-            return session.lose("it sent a frame that makes no sense");
+            return "it sent a frame that makes no sense".into();
         };
         if header.kind == FrameKind::Ended {
             let mut text = Vec::new();
             message.copy_range(HEADER, header.payload as usize, &mut text);
-            return session.lose(String::from_utf8_lossy(&text));
+            return String::from_utf8_lossy(&text).into();
         }
-        let mut presenter = presenter.lock().unwrap_or_else(PoisonError::into_inner);
-        presenter.take(header, message);
+        lock(presenter).take(tile, Part { header, message });
     }
+}
+
+fn lock(presenter: &Mutex<Presenter>) -> MutexGuard<'_, Presenter> {
+    presenter.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// No frame has more.
 const PIXELS_MAX: u64 = 1 << 28;
 
+/// Between the stripes of a hole, in pixels, and the colours of both.
+const STRIPE: u32 = 16;
+const STRIPES: [[u8; 4]; 2] = [[0x30, 0x30, 0x30, 0], [0x60, 0x60, 0x60, 0]];
+
+/// What a renderer has sent of a frame.
+struct Part {
+    header: Header,
+    message: Message,
+}
+
 struct Presenter {
     session: &'static Session,
-    renderers: usize,
+    /// Whether the renderer of a tile is there, by tile.
+    seated: Vec<bool>,
     saver: Option<Saver>,
     displays: HashMap<String, Arc<XDisplay>>,
     /// By surface.
     targets: HashMap<u32, Box<dyn Target>>,
-    /// What has come of frames that are not complete, by surface and frame.
-    parts: HashMap<(u32, u32), Vec<(Header, Message)>>,
+    /// What has come of frames that are not complete, by surface and frame, and by tile.
+    parts: BTreeMap<(u32, u32), Vec<Option<Part>>>,
     /// Memory for pictures that are unpacked or put together.
     spare: Vec<Vec<u8>>,
 }
 
 impl Presenter {
-    /// Files what a renderer has sent of a frame, and shows the frame when it is complete.
-    fn take(&mut self, header: Header, message: Message) {
-        let mut parts = vec![(header, message)];
-        if self.renderers > 1 {
-            let frame = (header.surface, header.frame);
-            let so_far = self.parts.entry(frame).or_default();
-            so_far.append(&mut parts);
-            if so_far.len() < self.renderers {
-                return;
-            }
-            parts = self.parts.remove(&frame).unwrap_or_default();
+    /// Files what the renderer of `tile` has sent of a frame, and shows the frame when it is complete.
+    fn take(&mut self, tile: usize, part: Part) {
+        let key = (part.header.surface, part.header.frame);
+        let tiles = self.seated.len();
+        let parts = self.parts.entry(key);
+        let parts = parts.or_insert_with(|| (0..tiles).map(|_| None).collect());
+        parts[tile] = Some(part);
+        self.complete(key);
+    }
+
+    /// The renderer of `tile` is lost: nobody waits for its parts any more.
+    fn leave(&mut self, tile: usize) {
+        self.seated[tile] = false;
+        let begun: Vec<_> = self.parts.keys().copied().collect();
+        for frame in begun {
+            self.complete(frame);
         }
-        parts.retain(|(header, _)| header.kind == FrameKind::Picture);
+    }
+
+    /// Shows a frame if nothing is missing.
+    fn complete(&mut self, (surface, frame): (u32, u32)) {
+        let Some(parts) = self.parts.get(&(surface, frame)) else {
+            return;
+        };
+        let is_missing = |(part, seated): (&Option<Part>, &bool)| *seated && part.is_none();
+        if parts.iter().zip(&self.seated).any(is_missing) {
+            return;
+        }
+        let parts = self.parts.remove(&(surface, frame)).unwrap_or_default();
+        let mut parts: Vec<_> = parts.into_iter().flatten().collect();
+        parts.retain(|part| part.header.kind == FrameKind::Picture);
         if !parts.is_empty() {
             self.show(parts);
         }
-        self.session.frames.finish(header.surface, header.frame);
+        self.session.frames.finish(surface, frame);
     }
 
-    fn show(&mut self, parts: Vec<(Header, Message)>) {
-        let (id, frame) = (parts[0].0.surface, parts[0].0.frame);
+    fn show(&mut self, parts: Vec<Part>) {
+        let Header {
+            surface: id, frame, ..
+        } = parts[0].header;
         let Some(surface) = self.session.frames.surface(id) else {
             self.targets.remove(&id);
             return;
         };
-        let (header, pixels) = match self.whole(parts) {
+        let holes = self.holes(&surface, &parts);
+        let (header, pixels) = match self.whole(parts, &holes) {
             Ok(whole) => whole,
             Err(error) => return line(error),
         };
@@ -124,7 +163,7 @@ impl Presenter {
             stride: header.stride,
             pixels: &pixels,
             // Their numbers are those of one connection.
-            segment: pixels.segment().filter(|_| self.renderers == 1),
+            segment: pixels.segment().filter(|_| self.seated.len() == 1),
             surface: header.surface,
             frame: header.frame.into(),
         };
@@ -151,31 +190,52 @@ impl Presenter {
         }
     }
 
+    /// What nobody has drawn of a surface. Of less than all of it nobody knows.
+    fn holes(&self, surface: &Surface, parts: &[Part]) -> Vec<Rect> {
+        if self.seated.iter().all(|seated| *seated) {
+            return Vec::new();
+        }
+        let areas = surface.areas();
+        let areas = areas.iter().flat_map(|areas| areas.iter());
+        let lost = areas.zip(&self.seated).filter(|(_, seated)| !**seated);
+        let mut holes: Vec<_> = lost.map(|(area, _)| area.drawn).collect();
+        let (width, height) = surface.size();
+        let drawn = parts.iter().map(|part| rect(&part.header));
+        let known: u64 = drawn.chain(holes.iter().copied()).map(|r| r.area()).sum();
+        if known < u64::from(width) * u64::from(height) {
+            holes.clear();
+        }
+        holes
+    }
+
     /// A frame in one piece.
-    fn whole(&mut self, mut parts: Vec<(Header, Message)>) -> Result<(Header, Pixels), String> {
-        if parts.len() == 1 {
-            let (header, message) = parts.remove(0);
+    fn whole(&mut self, mut parts: Vec<Part>, holes: &[Rect]) -> Result<(Header, Pixels), String> {
+        if parts.len() == 1 && holes.is_empty() {
+            let Part { header, message } = parts.remove(0);
             return Ok((header, self.unpack(&header, message)?));
         }
-        let rect = |h: &Header| Rect::new(h.x, h.y, h.width, h.height);
-        let all = parts
-            .iter()
-            .fold(Rect::default(), |all, (header, _)| all.hull(&rect(header)));
+        let rects = parts.iter().map(|part| rect(&part.header));
+        let all = rects
+            .chain(holes.iter().copied())
+            .fold(Rect::default(), |all, part| all.hull(&part));
         if all.area() > PIXELS_MAX {
             return Err("the parts of a frame do not fit together".into());
         }
         let stride = all.width as usize * 4;
         let mut canvas = self.spare.pop().unwrap_or_default();
         canvas.resize(stride * all.height as usize, 0);
+        for hole in holes {
+            stripe(&mut canvas, stride, &all, hole);
+        }
         let whole = Header {
             x: all.x,
             y: all.y,
             width: all.width,
             height: all.height,
             stride: stride as u32,
-            ..parts[0].0
+            ..parts[0].header
         };
-        for (header, message) in parts {
+        for Part { header, message } in parts {
             let pixels = self.unpack(&header, message)?;
             let bytes = header.width as usize * 4;
             let at = (header.y - all.y) as usize * stride + (header.x - all.x) as usize * 4;
@@ -234,6 +294,22 @@ impl Presenter {
                 line(error);
                 None
             }
+        }
+    }
+}
+
+/// Where in the window a picture goes.
+fn rect(header: &Header) -> Rect {
+    Rect::new(header.x, header.y, header.width, header.height)
+}
+
+/// Fills `hole` of a canvas, which is `all` of the window, with stripes.
+fn stripe(canvas: &mut [u8], stride: usize, all: &Rect, hole: &Rect) {
+    for y in hole.y..hole.y + hole.height {
+        let at = (y - all.y) as usize * stride + (hole.x - all.x) as usize * 4;
+        let row = &mut canvas[at..at + hole.width as usize * 4];
+        for (pixel, x) in row.chunks_exact_mut(4).zip(hole.x..) {
+            pixel.copy_from_slice(&STRIPES[((x + y) / STRIPE % 2) as usize]);
         }
     }
 }

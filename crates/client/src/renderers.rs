@@ -1,31 +1,40 @@
 //! The render servers of a session: one, or one for each tile of a wall, which are told the same.
 
+mod several;
+
 use crate::options::Options;
 use crate::replies::{Answered, NoAnswer, Replies};
 use crate::signals::Signals;
 use mgn_fabric::{Address, Connection, Error, Receiver, Reservation, Sender, Token, Transport};
 use mgn_wall::Wall;
 use mgn_wire::hello::{self, Hello, Role, Welcome};
-use mgn_wire::{sift, MESSAGE_MAX};
-use std::sync::{Mutex, PoisonError};
+use mgn_wire::{Encoder, MESSAGE_HEADER, MESSAGE_MAX};
+use several::Several;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How long a server may take to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-pub struct Renderers {
-    /// By tile.
-    all: Vec<Renderer>,
-    /// Where messages are written that go to several.
-    draft: Option<Sender>,
-    /// All get the messages of all threads in the same order.
-    order: Mutex<()>,
+pub enum Renderers {
+    One(Renderer),
+    Several(Several),
 }
 
-struct Renderer {
+pub struct Renderer {
     sender: Sender,
     /// None where nobody answers: commands that are thrown away or recorded.
     replies: Option<Replies>,
+    /// Nobody waits for it any more.
+    is_lost: AtomicBool,
+}
+
+/// What became of a message.
+pub struct Sent {
+    /// How many bytes were sent, to all renderers together.
+    pub bytes: usize,
+    /// Its number, where several renderers are told the same.
+    pub number: u32,
 }
 
 /// Renderers that have been reached, what the first of them can do, and their pictures, by tile.
@@ -49,78 +58,133 @@ impl Renderers {
 
     /// Whether questions are answered and frames completed.
     pub fn are_answered(&self) -> bool {
-        self.all[0].replies.is_some()
+        match self {
+            Renderers::One(renderer) => renderer.replies.is_some(),
+            Renderers::Several(_) => true,
+        }
     }
 
     /// Memory for a message of `bytes` bytes.
     pub fn reserve(&self, bytes: usize) -> Result<Reservation, Error> {
-        let writer = self.draft.as_ref().unwrap_or(&self.all[0].sender);
+        let writer = match self {
+            Renderers::One(renderer) => &renderer.sender,
+            Renderers::Several(several) => several.draft(),
+        };
         writer.reserve(bytes.min(writer.message_max()))
     }
 
-    /// Sends the first `used` bytes of what was reserved, to all, and says how many bytes that was together.
-    pub fn commit(&self, reservation: &mut Reservation, used: usize) -> Result<usize, Error> {
-        let Some(draft) = &self.draft else {
-            self.all[0].sender.commit(reservation, used)?;
-            return Ok(used);
-        };
-        let mut sent = 0;
-        let order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: so many bytes were written there, in memory that nobody else has.
-        let message = unsafe { std::slice::from_raw_parts(reservation.ptr(), used) };
-        let sorted = sift::is_sorted(message);
-        for (tile, renderer) in self.all.iter().enumerate() {
-            let mut copy = renderer.sender.reserve(used)?;
-            let room = copy.capacity();
-            let mut write = |at, bytes: &[u8]| copy.write(at, bytes);
-            let sifted = match sorted {
-                true => sift::sift(message, tile as u32, room, &mut write),
-                false => None,
-            };
-            let length = sifted.unwrap_or_else(|| {
-                write(0, message);
-                used
-            });
-            renderer.sender.commit(&mut copy, length)?;
-            sent += length;
+    /// Sends the first `used` bytes of what was reserved, to all.
+    pub fn commit(&self, reservation: &mut Reservation, used: usize) -> Result<Sent, Error> {
+        match self {
+            Renderers::One(renderer) => {
+                renderer.sender.commit(reservation, used)?;
+                let (bytes, number) = (used, 0);
+                Ok(Sent { bytes, number })
+            }
+            Renderers::Several(several) => several.commit(reservation, used),
         }
-        drop(order);
-        draft.commit(reservation, used)?;
-        Ok(sent)
     }
 
     /// The longest message, header included.
     pub fn message_max(&self) -> usize {
-        let longest = self.all.iter().map(|r| r.sender.message_max()).min();
-        longest.unwrap_or(0).min(MESSAGE_MAX) & !3
+        let longest = match self {
+            Renderers::One(renderer) => renderer.sender.message_max(),
+            Renderers::Several(several) => several.message_max(),
+        };
+        longest.min(MESSAGE_MAX) & !3
     }
 
     /// Nanoseconds spent waiting to send.
     pub fn send_wait(&self) -> u64 {
-        self.all.iter().map(|r| r.sender.wait_time()).sum()
+        match self {
+            Renderers::One(renderer) => renderer.sender.wait_time(),
+            Renderers::Several(several) => several.send_wait(),
+        }
     }
 
-    /// Waits for the first renderer's answer to what `context` has asked by command `op`, and has `others` take those of the others, in the order of their
-    /// tiles, if each has one. Nobody waits where nobody answers.
+    /// Waits for the answer to what `context` has asked in message `number`, which one of the renderers gives for all.
     pub fn answer(
         &self,
         context: u32,
-        op: u16,
-        given_up: impl Fn() -> bool,
-        mut others: impl FnMut(Answered),
+        number: u32,
+        given_up: &dyn Fn() -> bool,
     ) -> Result<Answered, NoAnswer> {
-        let wait = |renderer: &Renderer| match &renderer.replies {
-            Some(replies) => replies.wait(context, &given_up),
-            None => Err(NoAnswer::GivenUp),
-        };
-        let first = wait(&self.all[0])?;
-        if mgn_wire::everyone_answers(op) {
-            for renderer in &self.all[1..] {
-                others(wait(renderer)?);
-            }
+        match self {
+            Renderers::One(renderer) => renderer.answer(context, None, given_up),
+            Renderers::Several(several) => several.answer(context, number, given_up),
         }
-        Ok(first)
     }
+
+    /// The same where each has an answer of its own, in the order of their tiles. Of those that are lost there is none, of all together one at least.
+    pub fn answers(
+        &self,
+        context: u32,
+        number: u32,
+        given_up: &dyn Fn() -> bool,
+    ) -> Result<Vec<Option<Answered>>, NoAnswer> {
+        match self {
+            Renderers::One(renderer) => {
+                let answered = renderer.answer(context, None, given_up)?;
+                Ok(vec![Some(answered)])
+            }
+            Renderers::Several(several) => several.answers(context, number, given_up),
+        }
+    }
+
+    /// The renderer of `tile` is lost. Returns how many are left.
+    pub fn leave(&self, tile: usize) -> usize {
+        match self {
+            Renderers::One(_) => 0,
+            Renderers::Several(several) => several.leave(tile),
+        }
+    }
+}
+
+impl Renderer {
+    fn new(sender: Sender, replies: Option<Replies>) -> Renderer {
+        Renderer {
+            sender,
+            replies,
+            is_lost: AtomicBool::new(false),
+        }
+    }
+
+    fn answer(
+        &self,
+        context: u32,
+        number: Option<u32>,
+        given_up: &dyn Fn() -> bool,
+    ) -> Result<Answered, NoAnswer> {
+        let Some(replies) = &self.replies else {
+            return Err(NoAnswer::GivenUp);
+        };
+        replies.wait(context, number, || {
+            self.is_lost.load(Ordering::Acquire) || given_up()
+        })
+    }
+}
+
+/// Writes commands of at most `bytes` bytes to `context` as a message, and says how long it is.
+pub fn message(
+    reservation: &mut Reservation,
+    context: u32,
+    bytes: usize,
+    write: impl FnOnce(&mut Encoder),
+) -> usize {
+    unsafe fn no_more(_: *mut Encoder, n: usize) -> *mut u8 {
+        unreachable!("a command of {n} bytes does not fit its message")
+    }
+    assert!(reservation.capacity() >= MESSAGE_HEADER + bytes);
+    let start = reservation.ptr();
+    let mut encoder = Encoder::new(no_more);
+    // SAFETY: the reservation holds the header and `bytes` bytes at least.
+    unsafe {
+        start.cast::<u64>().write_unaligned(u64::from(context));
+        encoder.cur = start.add(MESSAGE_HEADER);
+        encoder.end = encoder.cur.add(bytes);
+    }
+    write(&mut encoder);
+    encoder.cur as usize - start as usize
 }
 
 /// What a connection begins with, and a recording.
@@ -164,16 +228,8 @@ fn unanswered(options: &Options) -> Result<Reached, String> {
         info: crate::blank::server_info(),
     };
     let (sender, _) = connection.split();
-    let renderer = Renderer {
-        sender,
-        replies: None,
-    };
     Ok(Reached {
-        renderers: Renderers {
-            all: vec![renderer],
-            draft: None,
-            order: Mutex::default(),
-        },
+        renderers: Renderers::One(Renderer::new(sender, None)),
         welcome,
         frames: Vec::new(),
     })
@@ -208,24 +264,21 @@ fn answered(options: &Options) -> Result<Reached, String> {
     let mut frames = Vec::new();
     for (welcome, commands, pictures) in opened {
         let (sender, receiver) = commands.split();
-        let replies = Some(Replies::new(receiver));
-        all.push(Renderer { sender, replies });
+        all.push(Renderer::new(sender, Some(Replies::new(receiver))));
         frames.push(pictures);
         welcomes.push(welcome);
     }
     one_picture(&welcomes, &options.servers)?;
-    let draft = if all.len() > 1 {
-        Some(draft(all[0].sender.message_max())?)
+    let renderers = if all.len() > 1 {
+        let draft = draft(all[0].sender.message_max())?;
+        Renderers::Several(Several::new(all, draft))
     } else {
-        None
+        let one = all.pop().ok_or("no render server is named")?;
+        Renderers::One(one)
     };
     let welcome = welcomes.into_iter().next();
     Ok(Reached {
-        renderers: Renderers {
-            all,
-            draft,
-            order: Mutex::default(),
-        },
+        renderers,
         welcome: welcome.ok_or("no render server is named")?,
         frames,
     })

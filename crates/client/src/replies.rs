@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// `context:u32 total:u32 error:u32 told:u32` before each part of an answer.
-const HEADER: usize = 16;
+/// `context:u32 total:u32 error:u32 told:u32 message:u32` before each part of an answer.
+const HEADER: usize = 20;
 /// The longest answer there is: nothing GL returns is longer than the longest command.
 const ANSWER_MAX: usize = mgn_wire::LONG_MAX;
 /// How often a waiting thread looks whether the session was given up for another reason.
@@ -23,7 +23,7 @@ pub struct Replies {
 struct State {
     /// Taken out by the thread that reads.
     receiver: Option<Receiver>,
-    /// Whole and partial answers by context.
+    /// Whole and partial answers, the last of each context.
     answers: HashMap<u32, Partial>,
     /// Threads that wait for the one that reads. Waking nobody is a system call, too.
     waiting: usize,
@@ -31,6 +31,7 @@ struct State {
 
 #[derive(Default)]
 struct Partial {
+    message: u32,
     total: usize,
     error: u32,
     told: bool,
@@ -38,7 +39,7 @@ struct Partial {
 }
 
 /// An answer and what the server knows of the context's errors.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Answered {
     pub bytes: Vec<u8>,
     /// The context's first error that was not reported yet, 0 for none. All commands up to the request are counted in.
@@ -68,11 +69,18 @@ impl Replies {
         }
     }
 
-    /// Waits for the answer to the request that `context` has outstanding.
-    pub fn wait(&self, context: u32, given_up: impl Fn() -> bool) -> Result<Answered, NoAnswer> {
+    /// Waits for the answer to the request that `context` has outstanding, in message `number` if there may be answers to former ones.
+    pub fn wait(
+        &self,
+        context: u32,
+        number: Option<u32>,
+        given_up: impl Fn() -> bool,
+    ) -> Result<Answered, NoAnswer> {
+        let is_asked = |message: u32| number.is_none_or(|number| number == message);
         let mut state = self.state();
         loop {
-            if state.answers.get(&context).is_some_and(Partial::is_whole) {
+            let is_mine = |answer: &Partial| answer.is_whole() && is_asked(answer.message);
+            if state.answers.get(&context).is_some_and(is_mine) {
                 let answer = state.answers.remove(&context).unwrap_or_default();
                 return Ok(Answered {
                     bytes: answer.bytes,
@@ -94,7 +102,7 @@ impl Replies {
             let received = receiver.recv(Some(PATIENCE));
             let mine = match &received {
                 // The common case needs neither the table nor a second copy.
-                Ok(Some(message)) => whole(message, context),
+                Ok(Some(message)) => whole(message, context, is_asked),
                 _ => None,
             };
             state = self.state();
@@ -102,7 +110,7 @@ impl Replies {
             if state.waiting > 0 {
                 self.changed.notify_all();
             }
-            if let Some(answer) = mine.filter(|_| !state.answers.contains_key(&context)) {
+            if let Some(answer) = mine {
                 return Ok(answer);
             }
             let taken = match received {
@@ -119,11 +127,15 @@ impl Replies {
     }
 }
 
-/// The answer, if `message` is all of it and `context`'s.
-fn whole(message: &mgn_fabric::Message, context: u32) -> Option<Answered> {
+/// The answer, if `message` is all of it, `context`'s, and what was asked.
+fn whole(
+    message: &mgn_fabric::Message,
+    context: u32,
+    is_asked: impl Fn(u32) -> bool,
+) -> Option<Answered> {
     let header = header(message)?;
     let len = message.len() - HEADER;
-    if header.context != context || header.total as usize != len {
+    if header.context != context || header.total as usize != len || !is_asked(header.message) {
         return None;
     }
     let mut bytes = Vec::new();
@@ -140,6 +152,7 @@ struct Header {
     total: u32,
     error: u32,
     told: bool,
+    message: u32,
 }
 
 fn header(message: &mgn_fabric::Message) -> Option<Header> {
@@ -159,6 +172,7 @@ fn parse(bytes: &[u8; HEADER]) -> Header {
         total: word(4),
         error: word(8),
         told: word(12) != 0,
+        message: word(16),
     }
 }
 
@@ -179,10 +193,16 @@ impl State {
         if total > ANSWER_MAX {
             return Err(NoAnswer::Nonsense("an answer longer than any can be"));
         }
-        let answer = self.answers.entry(head.context).or_insert_with(|| Partial {
+        let begun = || Partial {
+            message: head.message,
             total,
             ..Partial::default()
-        });
+        };
+        let answer = self.answers.entry(head.context).or_insert_with(begun);
+        if answer.message != head.message {
+            // That one was to a question which another renderer has answered.
+            *answer = begun();
+        }
         if answer.total != total || part.len() > total - answer.bytes.len() {
             return Err(NoAnswer::Nonsense(
                 "parts of an answer that do not fit together",
@@ -209,7 +229,7 @@ mod tests {
 
     fn message(context: u32, total: u32, error: u32, part: &[u8]) -> Vec<u8> {
         let mut m = Vec::new();
-        for word in [context, total, error, 0] {
+        for word in [context, total, error, 0, 0] {
             m.extend(word.to_le_bytes());
         }
         m.extend(part);
@@ -231,6 +251,17 @@ mod tests {
         );
         state.take(&message(3, 0, 0, b"")).unwrap();
         assert!(state.answers[&3].is_whole());
+    }
+
+    #[test]
+    fn an_answer_takes_the_place_of_a_former_one() {
+        let mut state = state();
+        state.take(&message(1, 6, 0, b"abc")).unwrap();
+        let mut later = message(1, 2, 0, b"xy");
+        later[16] = 9;
+        state.take(&later).unwrap();
+        assert!(state.answers[&1].is_whole());
+        assert_eq!(state.answers[&1].message, 9);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::frames::Frames;
 use crate::log::line;
 use crate::options::Options;
 use crate::process::process;
-use crate::renderers::{Reached, Renderers};
+use crate::renderers::{self, Reached, Renderers};
 use crate::replies::{Answered, NoAnswer};
 use crate::stats::{Stats, Word};
 use crate::tiles::Needs;
@@ -152,8 +152,8 @@ impl Session {
         }
     }
 
-    /// Sends the first `used` bytes of `reservation`, header and records.
-    pub fn commit(&self, reservation: &mut Reservation, used: usize) {
+    /// Sends the first `used` bytes of `reservation`, header and records, and says the message's number.
+    pub fn commit(&self, reservation: &mut Reservation, used: usize) -> u32 {
         if self.options.count_commands {
             // SAFETY: so much was written there.
             self.stats
@@ -161,19 +161,24 @@ impl Session {
         }
         match self.renderers.commit(reservation, used) {
             Ok(sent) => {
-                self.stats.add(Word::Bytes, sent as u64);
+                self.stats.add(Word::Bytes, sent.bytes as u64);
                 self.stats.add(Word::Messages, 1);
+                sent.number
             }
-            Err(error) => self.break_off(error),
+            Err(error) => {
+                self.break_off(error);
+                0
+            }
         }
     }
 
-    /// Sends a message that was written elsewhere.
-    pub fn commit_copy(&self, message: &[u8]) {
-        if let Some(mut reservation) = self.reserve(message.len() - MESSAGE_HEADER) {
-            reservation.write(0, message);
-            self.commit(&mut reservation, message.len());
-        }
+    /// Sends a message that was written elsewhere, and says its number.
+    pub fn commit_copy(&self, message: &[u8]) -> u32 {
+        let Some(mut reservation) = self.reserve(message.len() - MESSAGE_HEADER) else {
+            return 0;
+        };
+        reservation.write(0, message);
+        self.commit(&mut reservation, message.len())
     }
 
     /// The longest message, header included.
@@ -186,72 +191,72 @@ impl Session {
         self.renderers.send_wait()
     }
 
-    /// Sends single commands outside any context. They are executed after all that was flushed before.
-    pub fn control(&self, write: impl FnOnce(&mut Encoder)) {
-        self.message(0, CONTROL_BYTES, write);
+    /// Sends single commands outside any context, and says the message's number. They are executed after all that was flushed before.
+    pub fn control(&self, write: impl FnOnce(&mut Encoder)) -> u32 {
+        self.message(0, CONTROL_BYTES, write)
     }
 
-    /// Sends commands of at most `bytes` bytes to `context` in a message of their own.
-    pub fn message(&self, context: u32, bytes: usize, write: impl FnOnce(&mut Encoder)) {
+    /// Sends commands of at most `bytes` bytes to `context` in a message of their own, and says its number.
+    pub fn message(&self, context: u32, bytes: usize, write: impl FnOnce(&mut Encoder)) -> u32 {
         let Some(mut reservation) = self.reserve(bytes) else {
-            return;
+            return 0;
         };
-        unsafe fn no_more(_: *mut Encoder, n: usize) -> *mut u8 {
-            unreachable!("a command of {n} bytes does not fit its message")
+        let used = renderers::message(&mut reservation, context, bytes, write);
+        self.commit(&mut reservation, used)
+    }
+
+    /// Waits for the answer to what `context` has asked by command `op` in message `number`. Nothing where nobody answers.
+    pub fn answer(&self, context: u32, op: u16, number: u32) -> Answered {
+        if mgn_wire::everyone_answers(op) {
+            let mut answers = self.answers(context, op, number).into_iter().flatten();
+            return answers.next().unwrap_or_default();
         }
-        let start = reservation.ptr();
-        let mut encoder = Encoder::new(no_more);
-        // SAFETY: the reservation holds the header and `bytes` bytes at least.
-        unsafe {
-            start.cast::<u64>().write_unaligned(u64::from(context));
-            encoder.cur = start.add(MESSAGE_HEADER);
-            encoder.end = encoder.cur.add(bytes);
+        let given_up = || self.is_lost();
+        let answered = self.hear(|| self.renderers.answer(context, number, &given_up));
+        if let Some(answered) = &answered {
+            self.stats.round_trip(op, answered.bytes.len());
         }
-        write(&mut encoder);
-        let used = encoder.cur as usize - start as usize;
-        self.commit(&mut reservation, used);
+        answered.unwrap_or_default()
     }
 
-    /// Waits for the answer to what `context` has asked by command `op`. Nothing where nobody answers.
-    pub fn answer(&self, context: u32, op: u16) -> Answered {
-        self.hear(context, op, |_| {})
+    /// The same of each renderer of a wall that has an answer of its own, in the order of their tiles. None of those that are lost.
+    pub fn answers(&self, context: u32, op: u16, number: u32) -> Vec<Option<Answered>> {
+        let given_up = || self.is_lost();
+        let answers = self.hear(|| self.renderers.answers(context, number, &given_up));
+        if let Some(answers) = &answers {
+            let bytes = answers.iter().flatten().map(|answer| answer.bytes.len());
+            self.stats.round_trip(op, bytes.sum());
+        }
+        answers.unwrap_or_default()
     }
 
-    /// The same of each renderer of a wall that has an answer of its own, in the order of their tiles.
-    pub fn answers(&self, context: u32, op: u16) -> Vec<Answered> {
-        let mut answers = Vec::new();
-        let first = self.hear(context, op, |other| answers.push(other));
-        answers.insert(0, first);
-        answers
-    }
-
-    fn hear(&self, context: u32, op: u16, mut others: impl FnMut(Answered)) -> Answered {
-        let nothing = Answered {
-            bytes: Vec::new(),
-            error: 0,
-            told: false,
-        };
+    fn hear<T>(&self, answers: impl FnOnce() -> Result<T, NoAnswer>) -> Option<T> {
         if !self.is_answered() || self.is_lost() {
-            return nothing;
+            return None;
         }
-        let mut bytes = 0;
-        let others = |other: Answered| {
-            bytes += other.bytes.len();
-            others(other);
-        };
-        match self
-            .renderers
-            .answer(context, op, || self.is_lost(), others)
-        {
-            Ok(answered) => {
-                self.stats.round_trip(op, bytes + answered.bytes.len());
-                return answered;
-            }
+        match answers() {
+            Ok(answers) => return Some(answers),
             Err(NoAnswer::GivenUp) => {}
             Err(NoAnswer::Broken(error)) => self.break_off(error),
             Err(NoAnswer::Nonsense(what)) => self.lose(what),
         }
-        nothing
+        None
+    }
+
+    /// The renderer of `tile` is lost. The others go on, or there is none and the session has come to its end.
+    pub fn lose_renderer(&self, tile: usize, why: impl Display) {
+        if self.is_lost() {
+            return;
+        }
+        if self.renderers.leave(tile) == 0 {
+            return self.lose(why);
+        }
+        let wall = self.options.wall.as_ref();
+        let name = wall.and_then(|wall| wall.tiles.get(tile));
+        let name = name.map_or("?", |tile| &tile.name);
+        line(format_args!(
+            "the render server of tile {name} is lost: {why}; the others go on"
+        ));
     }
 
     /// The command connection failed. The server's reason comes by the other one and may still be under way, so it gets a moment before the session ends

@@ -200,7 +200,6 @@ impl Context {
         let (width, height) = surface.size();
         let all = parts(areas, [0, 0, width as i32, height as i32], height);
         let asked = asked(&all);
-        let given: Vec<i32> = all.iter().flat_map(|part| part.rect).collect();
         for plane in plane::ALL {
             // SAFETY: the context's own encoder, and arrays of ours.
             unsafe {
@@ -208,7 +207,12 @@ impl Context {
                 self.enc.mgn_take_tiles(surface.id, plane, asked, 0);
             }
             let mut pixels = Vec::new();
-            for mut answer in self.answers(ops::MGN_TAKE_TILES) {
+            let mut given: Vec<i32> = Vec::new();
+            for (tile, answer) in self.answers(ops::MGN_TAKE_TILES).into_iter().enumerate() {
+                // Where one is lost, everybody keeps what he has.
+                let Some(mut answer) = answer else { continue };
+                let parts = all.iter().filter(|part| part.tile == tile);
+                given.extend(parts.flat_map(|part| part.rect));
                 pixels.extend_from_slice(answer.next_array(1));
             }
             if pixels.is_empty() {

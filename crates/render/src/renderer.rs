@@ -12,6 +12,7 @@ use crate::surface::SharedSurface;
 use mgn_fabric::Message;
 use mgn_wire::hello::ServerInfo;
 use mgn_wire::{Commands, Decoder, Fault, Plain, Reply, Slice};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::{c_void, CString};
 use std::rc::Rc;
@@ -49,6 +50,8 @@ pub struct Renderer {
     errors: Rc<Errors>,
     /// Which this is of several renderers that draw one picture.
     pub(crate) tile: Option<u32>,
+    /// Whether it answers what all renderers of a wall know alike.
+    pub(crate) speaks: Rc<Cell<bool>>,
     pub(crate) storage: Storage,
     /// Counts commands, so that somebody else can see whether there is progress.
     pulse: Arc<AtomicU64>,
@@ -96,6 +99,7 @@ impl Renderer {
             pictures,
             errors,
             tile: None,
+            speaks: Rc::new(Cell::new(true)),
             storage: Storage::default(),
             pulse: Arc::default(),
             bound: (egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE),

@@ -8,6 +8,8 @@ use crate::context::Context;
 use crate::generated::driver::Gl;
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault, Reply, Slice};
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// A part of a surface: x, y, width and height, counted from the lower left corner.
 pub(crate) type Rect = [i32; 4];
@@ -36,6 +38,18 @@ impl Renderer {
     /// Says which of a wall's renderers this is.
     pub fn be_tile(&mut self, tile: u32) {
         self.tile = Some(tile);
+        self.speaks.set(tile == 0);
+    }
+
+    /// Whether it is the one that answers what all renderers of a wall know alike; one that is alone is.
+    pub fn speaks(&self) -> Rc<Cell<bool>> {
+        self.speaks.clone()
+    }
+
+    pub(crate) fn hand_mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
+        self.beat();
+        self.speaks.set(self.tile == Some(tile));
+        Ok(())
     }
 
     /// One that is alone is the first.

@@ -4,18 +4,29 @@ use crate::watchdog::Activity;
 use mgn_fabric::Sender;
 use mgn_render::Errors;
 use mgn_wire::{Fault, Reply};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// `context total error told`, before each part of an answer; `told` is 1 if messages of debug output wait.
-const HEADER: usize = 16;
+/// `context total error told message`, before each part of an answer; `told` is 1 if messages of debug output wait.
+const HEADER: usize = 20;
 
 pub(crate) struct Answers {
     sender: Sender,
     errors: Rc<Errors>,
-    /// Which of a wall's renderers answers here.
-    tile: u32,
+    /// Whether this renderer answers what all of its wall know alike.
+    speaks: Rc<Cell<bool>>,
+    /// The number of the message that is executed.
+    message: Cell<u32>,
+    /// The last answer to each context that another renderer was to give.
+    kept: RefCell<HashMap<u32, Kept>>,
     activity: Arc<Activity>,
+}
+
+struct Kept {
+    header: [u8; HEADER],
+    bytes: Vec<u8>,
 }
 
 /// The client has gone: that ends the session, and is nobody's fault.
@@ -24,38 +35,70 @@ pub(crate) const GONE: &str = "the client has gone";
 pub(crate) const OVER: &str = "the server ends";
 
 impl Answers {
-    pub fn new(sender: Sender, errors: Rc<Errors>, tile: u32, activity: Arc<Activity>) -> Answers {
+    pub fn new(
+        sender: Sender,
+        errors: Rc<Errors>,
+        speaks: Rc<Cell<bool>>,
+        activity: Arc<Activity>,
+    ) -> Answers {
         Answers {
             sender,
             errors,
-            tile,
+            speaks,
+            message: Cell::default(),
+            kept: RefCell::default(),
             activity,
         }
     }
 
-    /// Sends the answer to `op`, in as many messages as it takes. What all renderers of a wall know alike, the first answers.
-    pub fn send(&self, context: u32, op: u16, reply: &Reply) -> Result<(), Fault> {
-        if self.tile != 0 && !mgn_wire::everyone_answers(op) {
+    /// The next message is executed.
+    pub fn begin_message(&self) {
+        self.message.set(self.message.get().wrapping_add(1));
+    }
+
+    /// A message was executed. If it has made this renderer the one that speaks, it gives the answers that the client may not have got from another.
+    pub fn end_message(&self) -> Result<(), Fault> {
+        if !self.speaks.get() || self.kept.borrow().is_empty() {
             return Ok(());
         }
-        let error = self.errors.peek();
-        let told = u32::from(self.errors.has_messages());
+        let mut kept = self.kept.take().into_values();
+        kept.try_for_each(|kept| self.send_parts(&kept.header, &kept.bytes))
+    }
+
+    /// Sends the answer to `op`, or keeps it where another renderer gives it.
+    pub fn send(&self, context: u32, op: u16, reply: &Reply) -> Result<(), Fault> {
         let bytes = reply.bytes();
-        let room = self.sender.message_max() - HEADER;
+        let words = [
+            context,
+            bytes.len() as u32,
+            self.errors.peek(),
+            u32::from(self.errors.has_messages()),
+            self.message.get(),
+        ];
         let mut header = [0; HEADER];
-        for (to, word) in header
-            .chunks_exact_mut(4)
-            .zip([context, bytes.len() as u32, error, told])
-        {
+        for (to, word) in header.chunks_exact_mut(4).zip(words) {
             to.copy_from_slice(&u32::to_le_bytes(word));
         }
+        if self.speaks.get() || mgn_wire::everyone_answers(op) {
+            return self.send_parts(&header, bytes);
+        }
+        let bytes = bytes.to_vec();
+        self.kept
+            .borrow_mut()
+            .insert(context, Kept { header, bytes });
+        Ok(())
+    }
+
+    /// In as many messages as it takes.
+    fn send_parts(&self, header: &[u8; HEADER], bytes: &[u8]) -> Result<(), Fault> {
+        let room = self.sender.message_max() - HEADER;
         let mut parts = bytes.chunks(room);
         let mut part = parts.next().unwrap_or(&[]);
         loop {
             self.activity
                 .wait(|| {
                     let mut reservation = self.sender.reserve(HEADER + part.len())?;
-                    reservation.write(0, &header);
+                    reservation.write(0, header);
                     reservation.write(HEADER, part);
                     self.sender.commit(&mut reservation, HEADER + part.len())
                 })

@@ -53,6 +53,7 @@ pub(crate) fn serve(
             Err(error) => return gone(&error),
         };
         activity.count_bytes(message.len());
+        answers.begin_message();
         let done = activity.work(|| {
             perform(
                 &mut decoder,
@@ -60,7 +61,8 @@ pub(crate) fn serve(
                 chain,
                 &mut reply,
                 |_, context, op, reply| answers.send(context, op, reply),
-            )
+            )?;
+            answers.end_message()
         });
         if let Err(fault) = done {
             return fault;

@@ -142,7 +142,7 @@ fn serve_session(
     let answers = Answers::new(
         sender,
         renderer.errors(),
-        session.tile.unwrap_or(0),
+        renderer.speaks(),
         activity.clone(),
     );
     let place = Place {

@@ -172,6 +172,9 @@ impl Commands for Renderer {
     fn mgn_set_error(&mut self, code: u32) -> Result<(), Fault> {
         self.hand_mgn_set_error(code)
     }
+    fn mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
+        self.hand_mgn_speaker(tile)
+    }
     fn mgn_swap_buffers(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         self.hand_mgn_swap_buffers(surface, frame, want)
     }

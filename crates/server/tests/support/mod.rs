@@ -330,7 +330,7 @@ impl Client {
                 .expect("an answer in time")
                 .to_vec();
             let total = u32::from_le_bytes(message[4..8].try_into().expect("4 bytes"));
-            bytes.extend_from_slice(&message[16..]);
+            bytes.extend_from_slice(&message[20..]);
             if bytes.len() >= total as usize {
                 return Answer::new(bytes);
             }

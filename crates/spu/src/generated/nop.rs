@@ -206,6 +206,10 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn mgn_swap_buffers(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())

@@ -389,6 +389,10 @@ impl Commands for Observe {
         let call = Call { op: ops::MGN_SET_ERROR, asks: false, names: &["code"], values: &[Value::Enum(code, names::UNGROUPED)] };
         self.around(&call, |next| next.mgn_set_error(code))
     }
+    fn mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
+        let call = Call { op: ops::MGN_SPEAKER, asks: false, names: &["tile"], values: &[Value::Integer(tile.into())] };
+        self.around(&call, |next| next.mgn_speaker(tile))
+    }
     fn mgn_swap_buffers(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         let call = Call {
             op: ops::MGN_SWAP_BUFFERS,

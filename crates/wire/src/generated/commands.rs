@@ -200,6 +200,10 @@ pub trait Commands {
     fn mgn_set_error(&mut self, code: u32) -> Result<(), Fault> {
         self.next().mgn_set_error(code)
     }
+    /// The renderer that answers what all of a wall know alike; at first that of tile 0.
+    fn mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
+        self.next().mgn_speaker(tile)
+    }
     /// Shows the back buffer; want 1 asks for the picture, 0 for the completion only.
     fn mgn_swap_buffers(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         self.next().mgn_swap_buffers(surface, frame, want)

@@ -241,6 +241,11 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.mgn_set_error(p0)
         }
+        ops::MGN_SPEAKER => {
+            let p0 = body.u32()?;
+            body.end()?;
+            to.mgn_speaker(p0)
+        }
         ops::MGN_SWAP_BUFFERS => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;

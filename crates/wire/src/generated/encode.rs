@@ -384,6 +384,14 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn mgn_speaker(&mut self, tile: u32) {
+        unsafe {
+            let p = self.room(8);
+            put(p, 0, u32::from(ops::MGN_SPEAKER) | 2 << 16);
+            put(p, 4, tile);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn mgn_swap_buffers(&mut self, surface: u32, frame: u32, want: u32) {
         unsafe {
             let p = self.room(16);

@@ -152,7 +152,13 @@ fn tiled(
     }
     let mut image = vec![0; bytes];
     let row_bytes = pixel_bytes * width as usize;
-    for (tile, mut answer) in cx.answers(ops::MGN_READ_TILES).into_iter().enumerate() {
+    let answers = cx.answers(ops::MGN_READ_TILES);
+    if answers.is_empty() {
+        return Some(None);
+    }
+    for (tile, answer) in answers.into_iter().enumerate() {
+        // What a renderer had that is lost is black.
+        let Some(mut answer) = answer else { continue };
         let mut rest = answer.next_array(1);
         for part in parts.iter().filter(|part| part.tile == tile) {
             let [left, bottom, columns, rows] = part.rect;

@@ -1,0 +1,244 @@
+//! The renderers of a wall: all are told the same, in the same order, and those that are left go on without one that is lost.
+//!
+//! One of them, the speaker, answers what all know alike. Each keeps its last answer to every context, so that another can take its place: answers carry
+//! the number of the message that asked, which is the same for all.
+
+use super::{message, Renderer, Sent};
+use crate::replies::{Answered, NoAnswer};
+use mgn_fabric::{Error, Reservation, Sender};
+use mgn_wire::sift;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long somebody who waits for the speaker gives others to find out that it is lost.
+const MOMENT: Duration = Duration::from_secs(1);
+const STEP: Duration = Duration::from_millis(2);
+/// Room for the command that names another speaker.
+const SPEAKER_BYTES: usize = 64;
+
+pub struct Several {
+    /// Memory of our own, where messages are written.
+    draft: Sender,
+    message_max: usize,
+    /// The number of the last message. Held while one is sent, which may wait for a renderer; nobody who is to read answers may wait for it.
+    order: Mutex<u32>,
+    seats: Mutex<Seats>,
+}
+
+struct Seats {
+    /// By tile; none where one is lost.
+    all: Vec<Option<Arc<Renderer>>>,
+    speaker: usize,
+    /// Nanoseconds that were spent waiting to send to those that are lost.
+    waited: u64,
+}
+
+impl Several {
+    pub fn new(all: Vec<Renderer>, draft: Sender) -> Several {
+        let longest = all.iter().map(|r| r.sender.message_max()).min();
+        Several {
+            draft,
+            message_max: longest.unwrap_or(0),
+            order: Mutex::new(0),
+            seats: Mutex::new(Seats {
+                all: all.into_iter().map(|r| Some(Arc::new(r))).collect(),
+                speaker: 0,
+                waited: 0,
+            }),
+        }
+    }
+
+    pub fn message_max(&self) -> usize {
+        self.message_max
+    }
+
+    pub fn draft(&self) -> &Sender {
+        &self.draft
+    }
+
+    /// Sends the first `used` bytes of what was reserved to all that are left.
+    pub fn commit(&self, reservation: &mut Reservation, used: usize) -> Result<Sent, Error> {
+        let mut order = self.order();
+        // SAFETY: so many bytes were written there, in memory that nobody else has.
+        let bytes = unsafe { std::slice::from_raw_parts(reservation.ptr(), used) };
+        let sent = self.tell(&mut order, bytes);
+        drop(order);
+        self.draft.commit(reservation, used)?;
+        sent
+    }
+
+    /// Sends a message to all that are left, and names another speaker if the one there was is found to be lost.
+    fn tell(&self, order: &mut u32, bytes: &[u8]) -> Result<Sent, Error> {
+        *order = order.wrapping_add(1);
+        let number = *order;
+        let mut sent = 0;
+        let mut broken = None;
+        let is_sorted = sift::is_sorted(bytes);
+        let tiles = self.seats().all.len();
+        for tile in 0..tiles {
+            let Some(renderer) = self.renderer(tile) else {
+                continue;
+            };
+            match renderer.copy(bytes, is_sorted, tile as u32) {
+                Ok(length) => sent += length,
+                Err(error) => {
+                    self.seats().vacate(tile);
+                    broken = Some(error);
+                }
+            }
+        }
+        match broken {
+            Some(error) if self.seats().left() == 0 => return Err(error),
+            Some(_) => self.keep_a_speaker(order)?,
+            None => {}
+        }
+        let bytes = sent;
+        Ok(Sent { bytes, number })
+    }
+
+    /// Names another speaker if there is none.
+    fn keep_a_speaker(&self, order: &mut u32) -> Result<(), Error> {
+        let speaker = self.seats().next_speaker();
+        let Some(tile) = speaker else { return Ok(()) };
+        let mut draft = self.draft.reserve(SPEAKER_BYTES)?;
+        // SAFETY: written to the message's own encoder.
+        let used = message(&mut draft, 0, SPEAKER_BYTES, |e| unsafe {
+            e.mgn_speaker(tile as u32);
+        });
+        // SAFETY: as for `commit`.
+        let bytes = unsafe { std::slice::from_raw_parts(draft.ptr(), used) };
+        self.tell(order, bytes).map(drop)
+    }
+
+    /// The renderer of `tile` is lost. Returns how many are left.
+    pub fn leave(&self, tile: usize) -> usize {
+        self.seats().vacate(tile);
+        // Its error is the next sender's.
+        let _ = self.keep_a_speaker(&mut self.order());
+        self.seats().left()
+    }
+
+    /// The speaker's answer to what `context` asked in message `number`.
+    pub fn answer(
+        &self,
+        context: u32,
+        number: u32,
+        given_up: &dyn Fn() -> bool,
+    ) -> Result<Answered, NoAnswer> {
+        loop {
+            let (tile, speaker) = {
+                let seats = self.seats();
+                (seats.speaker, seats.all[seats.speaker].clone())
+            };
+            let answered = match &speaker {
+                Some(speaker) => speaker.answer(context, Some(number), given_up),
+                None => Err(NoAnswer::GivenUp),
+            };
+            let why = match answered {
+                Ok(answered) => return Ok(answered),
+                Err(NoAnswer::GivenUp) if given_up() => return Err(NoAnswer::GivenUp),
+                Err(why) => why,
+            };
+            let limit = Instant::now() + MOMENT;
+            while self.seats().is_speaker(tile) && !given_up() && Instant::now() < limit {
+                std::thread::sleep(STEP);
+            }
+            if self.seats().is_speaker(tile) && self.leave(tile) == 0 {
+                return Err(why);
+            }
+        }
+    }
+
+    /// Each renderer's own answer, by tile; none of those that are lost.
+    pub fn answers(
+        &self,
+        context: u32,
+        number: u32,
+        given_up: &dyn Fn() -> bool,
+    ) -> Result<Vec<Option<Answered>>, NoAnswer> {
+        let all = self.seats().all.clone();
+        let mut nobody = NoAnswer::GivenUp;
+        let mut answer = |renderer: &Arc<Renderer>| {
+            let answered = renderer.answer(context, Some(number), given_up);
+            answered.map_err(|why| nobody = why).ok()
+        };
+        let answers: Vec<_> = all
+            .iter()
+            .map(|r| r.as_ref().and_then(&mut answer))
+            .collect();
+        match answers.iter().any(Option::is_some) {
+            true => Ok(answers),
+            false => Err(nobody),
+        }
+    }
+
+    pub fn send_wait(&self) -> u64 {
+        let seats = self.seats();
+        let now: u64 = seats
+            .all
+            .iter()
+            .flatten()
+            .map(|r| r.sender.wait_time())
+            .sum();
+        seats.waited + now
+    }
+
+    fn renderer(&self, tile: usize) -> Option<Arc<Renderer>> {
+        self.seats().all[tile].clone()
+    }
+
+    fn order(&self) -> MutexGuard<'_, u32> {
+        self.order.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Never held while anything is waited for.
+    fn seats(&self) -> MutexGuard<'_, Seats> {
+        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Seats {
+    fn left(&self) -> usize {
+        self.all.iter().flatten().count()
+    }
+
+    fn vacate(&mut self, tile: usize) {
+        if let Some(renderer) = self.all[tile].take() {
+            renderer.is_lost.store(true, Ordering::Release);
+            self.waited += renderer.sender.wait_time();
+        }
+    }
+
+    fn is_speaker(&self, tile: usize) -> bool {
+        self.speaker == tile
+    }
+
+    /// The one who is to speak from now on, if that changes.
+    fn next_speaker(&mut self) -> Option<usize> {
+        if self.all[self.speaker].is_some() {
+            return None;
+        }
+        self.speaker = self.all.iter().position(Option::is_some)?;
+        Some(self.speaker)
+    }
+}
+
+impl Renderer {
+    /// Sends a copy of what the renderer of `tile` needs of a message, and says how long that is.
+    fn copy(&self, message: &[u8], is_sorted: bool, tile: u32) -> Result<usize, Error> {
+        let mut copy = self.sender.reserve(message.len())?;
+        let room = copy.capacity();
+        let mut write = |at, bytes: &[u8]| copy.write(at, bytes);
+        let sifted = match is_sorted {
+            true => sift::sift(message, tile, room, &mut write),
+            false => None,
+        };
+        let length = sifted.unwrap_or_else(|| {
+            write(0, message);
+            message.len()
+        });
+        self.sender.commit(&mut copy, length)?;
+        Ok(length)
+    }
+}

@@ -1,0 +1,178 @@
+//! Walls that lose some of their servers.
+
+use std::fs;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixStream};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use mgn_tests::{camera, programs, Outcome, Running, Stage};
+use mgn_verify::Picture;
+use rustix::process::Signal;
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Four servers, each of which draws a tile, and what makes a program use them.
+struct Four {
+    servers: Vec<Option<Running>>,
+    arguments: Vec<String>,
+}
+
+impl Four {
+    fn start(stage: &Stage, name: &str) -> Four {
+        let mut arguments = vec!["--wall".into(), "2x2".into()];
+        let mut servers = Vec::new();
+        for tile in 0..4 {
+            let name = format!("mgn-{}-{name}-{tile}", std::process::id());
+            let address = format!("unix:@{name}");
+            let server = Running::start(stage.mgn().args(["server", "--listen", &address]));
+            servers.push(Some(server));
+            let name = SocketAddr::from_abstract_name(name).unwrap();
+            let start = Instant::now();
+            while UnixStream::connect_addr(&name).is_err() {
+                assert!(start.elapsed() < LIMIT, "{address} does not listen");
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            arguments.extend(["--server".into(), address]);
+        }
+        Four { servers, arguments }
+    }
+
+    fn kill(&mut self, tile: usize) {
+        let server = self.servers[tile].take().unwrap();
+        server.signal(Signal::KILL);
+        server.finish(LIMIT);
+    }
+}
+
+/// Waits until there is more to be seen than `before`, and says how much.
+fn progress(before: u64, seen: impl Fn() -> u64) -> u64 {
+    let start = Instant::now();
+    loop {
+        let now = seen();
+        if now > before {
+            return now;
+        }
+        assert!(start.elapsed() < LIMIT, "it does not go on after {before}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Answers are given by another renderer when that is lost which gave them, and everything else goes on too.
+#[test]
+fn questions_are_answered_by_those_that_are_left() {
+    const TIMES: &str = "40";
+    let stage = Stage::new();
+    let program = programs("tests/conformance").join("checked_frames");
+    let arguments = |folder: &Path| {
+        let folder = folder.display().to_string();
+        ["--out".into(), folder, "--scene".into(), "few".into()].to_vec()
+    };
+    let folder = stage.folder();
+    let mut direct = stage.direct(&program);
+    direct.args(arguments(&folder)).args(["--times", TIMES]);
+    let outcome = Outcome::of(&mut direct, LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    let wanted = fs::read_to_string(folder.join("checked_frames.txt")).unwrap();
+
+    let mut four = Four::start(&stage, "asked");
+    let folder = stage.folder();
+    let mut command = stage.mgn();
+    command.args(["run", "--headless"]).args(&four.arguments);
+    command.arg("--").arg(&program).args(arguments(&folder));
+    let running = Running::start(command.args(["--times", TIMES]));
+    let log = folder.join("checked_frames.txt");
+    let length = || fs::metadata(&log).map_or(0, |log| log.len());
+    // The session begins within the first scene.
+    let mut seen = progress(progress(0, length), length);
+    for tile in [0, 3, 1] {
+        four.kill(tile);
+        seen = progress(seen, length);
+    }
+    let outcome = running.finish(LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    for tile in ["0,0", "1,0", "1,1"] {
+        let wanted = format!("the render server of tile {tile} is lost");
+        assert!(outcome.stderr.contains(&wanted), "{}", outcome.describe());
+    }
+    // Hashes of pictures that have holes are others.
+    let said = |log: String| {
+        let told = |line: &&str| !line.contains("alpha");
+        log.lines().filter(told).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(said(fs::read_to_string(&log).unwrap()), said(wanted));
+}
+
+/// With the last server the session ends.
+#[test]
+fn a_wall_without_servers_ends() {
+    let stage = Stage::new();
+    let mut four = Four::start(&stage, "all");
+    let folder = stage.folder();
+    let mut command = stage.mgn();
+    command.args(["run", "--headless", "--save"]).arg(&folder);
+    command.args(&four.arguments).args(["--", "glxgears"]);
+    let running = Running::start(&mut command);
+    let frames = || fs::read_dir(&folder).unwrap().count() as u64;
+    let seen = progress(0, frames);
+    (0..3).for_each(|tile| four.kill(tile));
+    progress(seen, frames);
+    four.kill(3);
+    let outcome = running.finish(LIMIT);
+    assert_ne!(outcome.status, Some(0), "{}", outcome.describe());
+    let end = "the render server is lost";
+    assert!(outcome.stderr.contains(end), "{}", outcome.describe());
+}
+
+/// The place of a lost renderer is striped, and the rest is the picture as ever.
+#[test]
+fn a_lost_tile_is_a_hole_in_the_picture() {
+    const FRAMES: &str = "400";
+    let stage = Stage::new();
+    camera();
+    let demo = programs("demos").join("iso_demo");
+    let mut four = Four::start(&stage, "hole");
+    let run = |folder: &Path| {
+        let mut command = stage.mgn();
+        command
+            .args(["run", "--headless", "--save"])
+            .arg(folder)
+            .args(&four.arguments)
+            .arg("--")
+            .arg(&demo)
+            .args([
+                "--size",
+                "200x100",
+                "--triangles",
+                "2000",
+                "--frames",
+                FRAMES,
+            ]);
+        Running::start(&mut command)
+    };
+    let last = |folder: &Path| {
+        let file = format!("frame-{:06}.png", FRAMES.parse::<u32>().unwrap());
+        let picture = Picture::read(&folder.join(file)).unwrap();
+        assert_eq!((picture.width, picture.height), (200, 100));
+        picture.pixels
+    };
+    let (undisturbed, disturbed) = (stage.folder(), stage.folder());
+    let outcome = run(&undisturbed).finish(LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    let running = run(&disturbed);
+    progress(0, || fs::read_dir(&disturbed).unwrap().count() as u64);
+    four.kill(1);
+    let outcome = running.finish(LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    let (wanted, found) = (last(&undisturbed), last(&disturbed));
+    let pixels = wanted.chunks_exact(3).zip(found.chunks_exact(3));
+    for (n, (wanted, found)) in pixels.enumerate() {
+        let (x, y) = (n % 200, n / 200);
+        if x >= 100 && y < 50 {
+            let grey = [[0x30; 3], [0x60; 3]][(x + y) / 16 % 2];
+            assert_eq!(found, grey, "the hole at {x}, {y}");
+        } else {
+            assert_eq!(found, wanted, "at {x}, {y}");
+        }
+    }
+}
