@@ -23,6 +23,24 @@ pub enum Address {
     },
 }
 
+impl Address {
+    /// The best transport to it.
+    pub fn transport(&self) -> Transport {
+        match self {
+            Address::Tcp { .. } => Transport::Tcp,
+            _ => Transport::Shm,
+        }
+    }
+
+    /// The transport to it over its socket alone, for those who send little.
+    pub fn socket_transport(&self) -> Transport {
+        match self {
+            Address::Tcp { .. } => Transport::Tcp,
+            _ => Transport::Unix,
+        }
+    }
+}
+
 /// The longest name that fits `sockaddr_un`, its zero byte counted.
 const UNIX_MAX: usize = 108;
 

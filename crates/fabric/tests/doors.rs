@@ -56,10 +56,7 @@ fn a_wrong_token_opens_nothing() {
         format!("unix:@mgn-{}-token", std::process::id()),
     ] {
         let address: Address = address.parse().unwrap();
-        let transport = match address {
-            Address::Tcp { .. } => Transport::Tcp,
-            _ => Transport::Shm,
-        };
+        let transport = address.transport();
         let listener = Listener::bind(&address, Some(Token::generate())).unwrap();
         let wrong = Token::generate();
         let error = try_connect(&listener, transport, Some(&wrong), |listener| {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use mgn_fabric::{Address, Config, Receiver, Sender, Token, Transport};
+use mgn_fabric::{Address, Config, Receiver, Sender, Token};
 
 use crate::protocol::{self, FromMothership, Opening, ToMothership};
 use crate::report::Status;
@@ -18,10 +18,7 @@ pub(crate) struct Link {
 
 impl Link {
     pub fn open(address: &Address, token: Option<&Token>) -> Result<Link, Error> {
-        let transport = match address {
-            Address::Tcp { .. } => Transport::Tcp,
-            _ => Transport::Unix,
-        };
+        let transport = address.socket_transport();
         let opening = protocol::encode(&Opening {
             version: protocol::VERSION,
         });

@@ -5,20 +5,13 @@ use std::fs;
 use crate::protocol::Whereabouts;
 
 impl Whereabouts {
-    /// Of this process. A host is a running system, named by its boot, and a network namespace in it.
+    /// Of this process.
     pub fn here() -> Whereabouts {
-        let read = |path: &str| {
-            fs::read_to_string(path)
-                .unwrap_or_default()
-                .trim()
-                .to_owned()
-        };
-        let boot = read("/proc/sys/kernel/random/boot_id");
-        let network = fs::read_link("/proc/self/ns/net").unwrap_or_default();
+        let host_name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         Whereabouts {
-            host: format!("{boot} {}", network.display()),
-            uid: rustix::process::geteuid().as_raw(),
-            host_name: read("/proc/sys/kernel/hostname"),
+            host: mgn_sys::host::identity().unwrap_or_default(),
+            uid: mgn_sys::peer::own_uid(),
+            host_name: host_name.trim().into(),
         }
     }
 }

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use png::{BitDepth, ColorType, Compression, Encoder};
-use turbojpeg::{Compressor, Image, PixelFormat, Subsamp};
 
+use crate::jpeg::jpeg;
 use crate::picture::{Picture, PIXEL};
 use crate::{Error, Target};
 
 /// High enough that thin lines stay clean; colour is kept at full resolution for the same reason.
-const JPEG_QUALITY: i32 = 92;
+const JPEG_QUALITY: u32 = 92;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FileFormat {
@@ -116,7 +116,10 @@ fn write(
     let pixels = picture.packed(0, picture.height as usize, scratch);
     match format {
         FileFormat::Png => write_png(&mut file, picture, &pixels),
-        FileFormat::Jpeg => file.write_all(&jpeg(picture, &pixels)?),
+        FileFormat::Jpeg => {
+            let (width, height) = (picture.width as usize, picture.height as usize);
+            file.write_all(&jpeg(&pixels, width, height, JPEG_QUALITY)?)
+        }
     }
 }
 
@@ -141,24 +144,6 @@ fn png_error(error: png::EncodingError) -> io::Error {
         png::EncodingError::IoError(source) => source,
         other => io::Error::other(other),
     }
-}
-
-fn jpeg(picture: &Picture<'_>, bgrx: &[u8]) -> io::Result<Vec<u8>> {
-    let image = Image {
-        pixels: bgrx,
-        width: picture.width as usize,
-        pitch: picture.row_bytes(),
-        height: picture.height as usize,
-        format: PixelFormat::BGRX,
-    };
-    let mut compressor = Compressor::new().map_err(io::Error::other)?;
-    compressor
-        .set_quality(JPEG_QUALITY)
-        .map_err(io::Error::other)?;
-    compressor
-        .set_subsamp(Subsamp::None)
-        .map_err(io::Error::other)?;
-    compressor.compress_to_vec(image).map_err(io::Error::other)
 }
 
 #[cfg(test)]
@@ -243,7 +228,7 @@ mod tests {
         let mut saver = Saver::new(&scratch.0, "jpeg".parse().unwrap(), 1).unwrap();
         saver.show(&picture(&pixels, stride, 9, 12)).unwrap();
         let bytes = fs::read(scratch.0.join("frame-000012.jpg")).unwrap();
-        let image = turbojpeg::decompress(&bytes, PixelFormat::RGB).unwrap();
+        let image = turbojpeg::decompress(&bytes, turbojpeg::PixelFormat::RGB).unwrap();
         assert_eq!(
             (image.width, image.height),
             (WIDTH as usize, HEIGHT as usize)

@@ -8,6 +8,7 @@ mod display;
 pub mod encoding;
 mod error;
 mod files;
+mod jpeg;
 mod picture;
 mod window;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod window_tests;
 pub use display::{DisplayInfo, XDisplay};
 pub use error::Error;
 pub use files::{FileFormat, Saver};
+pub use jpeg::jpeg;
 pub use picture::{Picture, Rows, PIXEL};
 pub use window::Window;
 

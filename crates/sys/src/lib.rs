@@ -1,5 +1,5 @@
 //! System calls that the other crates build on, wrapped so that their use is safe: sealed shared
-//! memory, futexes, descriptors sent over sockets, who is at the other end and whether it lives, and the machine's network interfaces.
+//! memory, futexes, descriptors sent over sockets, who is at the other end and whether it lives, and the machine: its identity and network interfaces.
 //!
 //! Linux only. Nothing here knows what the memory or the sockets are used for. Every function
 //! gives [`std::io::Error`]; callers say what they were doing.
@@ -7,6 +7,7 @@
 pub mod cpu;
 pub mod fork;
 pub mod futex;
+pub mod host;
 pub mod interfaces;
 pub mod memory;
 pub mod passing;

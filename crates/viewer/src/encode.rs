@@ -1,35 +1,6 @@
-//! Pictures made small: fewer pixels, then JPEG.
+//! Pictures of fewer pixels.
 
 use mgn_present::PIXEL;
-use turbojpeg::{Compressor, Image, PixelFormat, Subsamp};
-
-/// Colour is kept at full resolution from this quality on.
-const FINE: u32 = 90;
-
-/// BGRX rows without gaps as JPEG.
-///
-/// # Errors
-/// What the JPEG library says.
-pub fn jpeg(
-    bgrx: &[u8],
-    width: usize,
-    height: usize,
-    quality: u32,
-) -> Result<Vec<u8>, turbojpeg::Error> {
-    let mut compressor = Compressor::new()?;
-    compressor.set_quality(quality as i32)?;
-    compressor.set_subsamp(match quality >= FINE {
-        true => Subsamp::None,
-        false => Subsamp::Sub2x2,
-    })?;
-    compressor.compress_to_vec(Image {
-        pixels: bgrx,
-        width,
-        pitch: width * PIXEL,
-        height,
-        format: PixelFormat::BGRX,
-    })
-}
 
 /// Makes of each `by` x `by` pixels one, their mean; those at the right and lower edges may be of fewer.
 pub fn shrink(bgrx: &[u8], width: usize, by: usize, into: &mut Vec<u8>) {

@@ -5,11 +5,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_fabric::{connect, Address, Error, Receiver, Sender, Token, Transport};
-use mgn_present::{Picture, Target};
+use mgn_fabric::{connect, Address, Error, Receiver, Sender, Token};
+use mgn_present::{jpeg, Picture, Target};
 use mgn_wall::Rect;
 
-use crate::encode::{jpeg, shrink};
+use crate::encode::shrink;
 use crate::message::{Ask, Counters, Figures, Form, FromFeed, Head, Opening, NAME_MAX, SIDE_MAX};
 
 /// When no frame has come for so long, the newest is the one to show.
@@ -240,10 +240,7 @@ fn run(shared: &Arc<Shared>, options: &FeedOptions) {
 
 /// Feeds one viewer, until it has gone or the feed is stopped.
 fn feed(shared: &Arc<Shared>, options: &FeedOptions, began: Instant) -> Result<(), Error> {
-    let transport = match options.viewer {
-        Address::Tcp { .. } => Transport::Tcp,
-        _ => Transport::Unix,
-    };
+    let transport = options.viewer.socket_transport();
     let mut name = options.name.replace(char::is_control, " ");
     while name.len() > NAME_MAX {
         name.pop();
@@ -362,9 +359,9 @@ fn send(
             }
         };
         let jpeg = jpeg(pixels, width as usize, height as usize, quality);
-        let jpeg = jpeg.map_err(|error| Error::Io {
+        let jpeg = jpeg.map_err(|source| Error::Io {
             doing: "compressing a picture".into(),
-            source: std::io::Error::other(error),
+            source,
         })?;
         head.newest = shared.lock().seen.max(head.frame);
         let message = FromFeed::Picture(head, &jpeg).encode();

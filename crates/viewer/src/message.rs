@@ -345,7 +345,7 @@ mod tests {
 
     fn jpeg(width: usize, height: usize) -> Vec<u8> {
         let pixels = vec![90; width * height * 4];
-        crate::encode::jpeg(&pixels, width, height, 80).unwrap()
+        mgn_present::jpeg(&pixels, width, height, 80).unwrap()
     }
 
     fn head() -> Head {

@@ -687,11 +687,9 @@ fn place_key(rank: u32) -> String {
 
 /// The same for processes that reach each other's abstract sockets: one kernel, one network namespace, one user.
 fn machine() -> String {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let namespace = std::fs::read_link("/proc/self/ns/net").unwrap_or_default();
     digest(&format!(
-        "{boot} {} {} {}",
-        namespace.display(),
+        "{} {} {}",
+        mgn_sys::host::identity().unwrap_or_default(),
         own_host(),
         mgn_sys::peer::own_uid()
     ))

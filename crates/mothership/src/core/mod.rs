@@ -419,10 +419,9 @@ fn clean(hello: &mut Hello) {
     }
 }
 
-/// What somebody else says, fit for a terminal.
+/// What somebody else says, as long as it is quoted.
 pub(crate) fn printable(text: &str) -> String {
-    let clean = |c: char| if c.is_control() { '?' } else { c };
-    text.chars().map(clean).take(200).collect()
+    mgn_fabric::printable(text, 200)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod process;
 use crate::control::Session;
 use crate::error::ServerError;
 use crate::options::{Options, SessionReport};
-use mgn_fabric::{Incoming, Listener};
+use mgn_fabric::{printable, Incoming, Listener};
 use mgn_wire::hello::{self, Hello, Role};
 use process::{Process, Standing};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
@@ -220,7 +220,10 @@ impl Server {
     }
 
     fn begin(&mut self, incoming: Incoming, program: &str, pid: u32, tile: Option<u32>) {
-        let program: String = printable(program).chars().take(100).collect();
+        let program = match program {
+            "" => "a program without a name".into(),
+            name => printable(name, 100),
+        };
         let tile_of = tile.map_or(String::new(), |tile| format!(", tile {tile}"));
         let program = format!("{program}, process {pid}{tile_of}");
         let most = self.options.max_sessions;
@@ -449,34 +452,8 @@ fn has_ended(mut stdin: &std::io::Stdin) -> bool {
     matches!(stdin.read(&mut bytes), Ok(0) | Err(_))
 }
 
-/// A name from outside, fit for a terminal.
-fn printable(name: &str) -> String {
-    let clean: String = name
-        .chars()
-        .map(|c| if c.is_control() { '?' } else { c })
-        .take(400)
-        .collect();
-    if clean.is_empty() {
-        "a program without a name".into()
-    } else {
-        clean
-    }
-}
-
 fn random_key() -> [u8; 16] {
     let mut key = [0; 16];
     getrandom::fill(&mut key).expect("the kernel gives random bytes");
     key
-}
-
-#[cfg(test)]
-mod tests {
-    use super::printable;
-
-    #[test]
-    fn names_are_fit_for_a_terminal() {
-        assert_eq!(printable("a\x1b[2Jb\n"), "a?[2Jb?");
-        assert_eq!(printable(&"x".repeat(3000)).len(), 400);
-        assert!(!printable("").is_empty());
-    }
 }

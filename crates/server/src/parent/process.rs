@@ -1,15 +1,17 @@
 //! A worker process as the parent sees it.
 
-use super::printable;
 use crate::control::{self, FromWorker, Inbox, Session, ToWorker};
 use crate::error::ServerError;
 use crate::options::WorkerCommand;
-use mgn_fabric::Incoming;
+use mgn_fabric::{printable, Incoming};
 use rustix::process::{pidfd_open, Pid, PidfdFlags};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
+
+/// Characters of what a worker says.
+const WORDS_MAX: usize = 400;
 
 /// Ends with this: a worker that is dropped is killed.
 #[derive(Debug)]
@@ -76,11 +78,11 @@ impl Process {
         while let Ok(Some(message)) = self.inbox.next() {
             match message {
                 FromWorker::Ready { renderer } => {
-                    self.standing = Standing::Ready(printable(&renderer))
+                    self.standing = Standing::Ready(printable(&renderer, WORDS_MAX))
                 }
                 FromWorker::Failed(why) => self.standing = Standing::Failed(why),
                 FromWorker::Drawn { frames, bytes } => self.drawn = (frames, bytes),
-                FromWorker::Ended(why) => self.last_words = Some(printable(&why)),
+                FromWorker::Ended(why) => self.last_words = Some(printable(&why, WORDS_MAX)),
             }
         }
         if !matches!(open, Ok(true)) {
