@@ -44,20 +44,8 @@ pub fn find(
         Some(other) => anyhow::bail!("--transport {other} needs no server; leave out --mothership"),
     };
     let token = through.token_file.as_deref();
-    let ask = |request| {
-        let tell = |why: &str| eprintln!("mgn: waiting: {why}");
-        ask(&address, token, request, PATIENCE, tell)
-    };
-    let mut found = ask(request.clone())?;
-    if found
-        .tiles
-        .iter()
-        .any(|tile| tile.transport != found.tiles[0].transport)
-    {
-        // All of a program's connections are of one kind.
-        request.way = Some(Way::Tcp);
-        found = ask(request)?;
-    }
+    let tell = |why: &str| eprintln!("mgn: waiting: {why}");
+    let found = ask(&address, token, request, PATIENCE, tell)?;
     say_what_is_not_done(&found);
     Ok(Some(found))
 }

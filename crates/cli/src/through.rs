@@ -68,11 +68,12 @@ pub fn ours(
         Some(WallName::Tiles(wall)) => Some(wall.to_json()),
         _ => None,
     };
-    settings.transport = through.transport.as_ref().map(|t| absolute(t).to_string());
+    let transport = through.transport.as_ref();
+    settings.transports = transport.map(|t| absolute(t).to_string()).into_iter().collect();
     if let Some(found) = found {
         settings.servers = found.tiles.iter().map(|t| t.address.to_string()).collect();
         settings.wall = (found.tiles.len() > 1).then(|| found.wall.to_json());
-        settings.transport = found.tiles.first().map(|tile| tile.transport.to_string());
+        settings.transports = found.tiles.iter().map(|t| t.transport.to_string()).collect();
     }
     // A server of our own has a secret of its own, or none.
     settings.token_file = through
@@ -115,44 +116,30 @@ pub fn check(through: &Through, flag: Option<&str>) -> anyhow::Result<()> {
             "--server is given {servers} times for {tiles} tiles; give it once for all of them, or once for each"
         );
     }
-    match (&through.transport, server_of_a_kind(&through.server)?) {
-        (Some(Transport::Null | Transport::File(_)), _) if through.wall.is_some() => {
+    let far = |server: &Address| matches!(server, Address::Tcp { .. });
+    match &through.transport {
+        Some(Transport::Null | Transport::File(_)) if through.wall.is_some() => {
             anyhow::bail!("--wall needs renderers; leave out --transport or name another")
         }
-        (Some(transport @ (Transport::Null | Transport::File(_))), Some(_)) => {
-            anyhow::bail!("--transport {transport} needs no server; leave out --server")
-        }
-        (Some(transport @ (Transport::Null | Transport::File(_))), None) => match flag {
-            Some(flag) => {
+        Some(transport @ (Transport::Null | Transport::File(_))) => {
+            if let Some(flag) = flag.or((servers > 0).then_some("--server")) {
                 anyhow::bail!("--transport {transport} needs no server; leave out {flag}")
             }
-            None => Ok(()),
-        },
-        (Some(transport @ (Transport::Shm | Transport::Unix)), Some(Address::Tcp { .. })) => {
+        }
+        Some(transport @ (Transport::Shm | Transport::Unix)) if through.server.iter().any(far) => {
             anyhow::bail!("--transport {transport} needs a server with a unix: address")
         }
-        (Some(Transport::Tcp), Some(Address::Unix(_) | Address::Abstract(_))) => {
+        Some(Transport::Tcp) if !through.server.iter().all(far) => {
             anyhow::bail!("--transport tcp needs a server with a tcp: or tls: address")
         }
-        (_, Some(Address::Tcp { .. })) if through.token_file.is_none() => {
-            anyhow::bail!(
-                "a server over TCP wants a token; give the file that it was started with by --token-file"
-            )
-        }
-        _ => Ok(()),
+        _ => {}
     }
-}
-
-/// The first of the servers, after which the others are: reached by network, or on this host.
-fn server_of_a_kind(servers: &[Address]) -> anyhow::Result<Option<&Address>> {
-    let Some(first) = servers.first() else {
-        return Ok(None);
-    };
-    let is_far = |server: &Address| matches!(server, Address::Tcp { .. });
-    if let Some(other) = servers.iter().find(|other| is_far(other) != is_far(first)) {
-        anyhow::bail!("{first} and {other} are not reached by the same transport; give all servers by network addresses");
+    if through.server.iter().any(far) && through.token_file.is_none() {
+        anyhow::bail!(
+            "a server over TCP wants a token; give the file that it was started with by --token-file"
+        );
     }
-    Ok(Some(first))
+    Ok(())
 }
 
 /// The program may change its directory before it opens the file.

@@ -2,16 +2,16 @@
 
 use mgn_fabric::{Address, Transport};
 use mgn_wall::Wall;
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 /// Read once, when the program first needs a server.
 #[derive(Debug)]
 pub struct Options {
-    /// One for all tiles of the wall, or one for each.
-    pub servers: Vec<Address>,
+    /// One for all tiles of the wall, or one for each. Where commands are thrown away or recorded, one that nobody is.
+    pub servers: Vec<Server>,
     pub wall: Option<Wall>,
-    pub transport: Transport,
     pub token_file: Option<PathBuf>,
     /// Whether pictures go into the program's windows.
     pub present: bool,
@@ -24,6 +24,19 @@ pub struct Options {
     /// What happens when the server is lost: the program goes on blank, or ends.
     pub continue_on_loss: bool,
     pub weld: Weld,
+}
+
+/// A render server and the way to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    pub address: Address,
+    pub transport: Transport,
+}
+
+impl fmt::Display for Server {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} by {}", self.address, self.transport)
+    }
 }
 
 /// When vertices that a run of immediate mode repeats are sent only once.
@@ -48,29 +61,14 @@ impl Options {
     /// # Errors
     /// One sentence that names the variable and what it should be.
     pub fn read(var: impl Fn(&str) -> Option<String>) -> Result<Options, String> {
-        let servers = var("MGN_SERVER").unwrap_or_default();
-        let address =
-            |text| Address::from_str(text).map_err(|e| format!("MGN_SERVER={servers}: {e}"));
-        let servers: Vec<Address> = servers.lines().map(address).collect::<Result<_, _>>()?;
+        let servers = servers(
+            &var("MGN_SERVER").unwrap_or_default(),
+            &var("MGN_TRANSPORT").unwrap_or_default(),
+        )?;
         let wall = var("MGN_WALL")
             .filter(|text| !text.is_empty())
             .map(|text| Wall::from_str(&text).map_err(|e| format!("MGN_WALL: {e}")))
             .transpose()?;
-        let transport = match var("MGN_TRANSPORT").as_deref() {
-            None | Some("") => servers.first().map_or(Transport::Shm, default_transport),
-            Some("shm") => Transport::Shm,
-            Some("unix") => Transport::Unix,
-            Some("tcp") => Transport::Tcp,
-            Some("null") => Transport::Null,
-            Some(other) => match other.strip_prefix("file:") {
-                Some(path) if !path.is_empty() => Transport::File(path.into()),
-                _ => {
-                    return Err(format!(
-                        "MGN_TRANSPORT={other} is none of shm, unix, tcp, null and file:PATH"
-                    ))
-                }
-            },
-        };
         let save = match var("MGN_SAVE_DIR") {
             None => None,
             Some(dir) => Some(Save {
@@ -82,7 +80,6 @@ impl Options {
         Ok(Options {
             servers,
             wall,
-            transport,
             token_file: var("MGN_TOKEN_FILE").map(PathBuf::from),
             present: match var("MGN_PRESENT").as_deref() {
                 None | Some("") | Some("window") => true,
@@ -116,11 +113,32 @@ impl Options {
     }
 }
 
-fn default_transport(address: &Address) -> Transport {
-    match address {
-        Address::Tcp { .. } => Transport::Tcp,
-        _ => Transport::Shm,
-    }
+/// `addresses` has one a line; `transports` none, one for all of them, or one a line.
+fn servers(addresses: &str, transports: &str) -> Result<Vec<Server>, String> {
+    let address = |text| Address::from_str(text).map_err(|e| format!("MGN_SERVER={addresses}: {e}"));
+    let addresses: Vec<Address> = addresses.lines().map(address).collect::<Result<_, _>>()?;
+    let transport =
+        |text| Transport::from_str(text).map_err(|e| format!("MGN_TRANSPORT={transports}: {e}"));
+    let ways: Vec<Transport> = transports.lines().map(transport).collect::<Result<_, _>>()?;
+    let nobody = |way: &Transport| matches!(way, Transport::Null | Transport::File(_));
+    let ways = match &ways[..] {
+        [] => addresses.iter().map(Address::transport).collect(),
+        [way] if nobody(way) => {
+            return Ok(vec![Server {
+                address: Address::Abstract("nobody".into()),
+                transport: way.clone(),
+            }])
+        }
+        [way] => vec![way.clone(); addresses.len()],
+        ways if ways.len() == addresses.len() && !ways.iter().any(nobody) => ways.to_vec(),
+        _ => {
+            return Err(format!(
+                "MGN_TRANSPORT={transports} should be one transport for all servers, or shm, unix or tcp for each"
+            ))
+        }
+    };
+    let server = |(address, transport)| Server { address, transport };
+    Ok(addresses.into_iter().zip(ways).map(server).collect())
 }
 
 fn number(var: &impl Fn(&str) -> Option<String>, name: &str) -> Result<Option<u64>, String> {
@@ -145,13 +163,18 @@ mod tests {
     }
 
     #[test]
-    fn the_transport_follows_the_address() {
-        let tcp = read(&[("MGN_SERVER", "tcp:127.0.0.1:7000")]).unwrap();
-        assert!(matches!(tcp.transport, Transport::Tcp));
-        let shm = read(&[("MGN_SERVER", "unix:/tmp/x")]).unwrap();
-        assert!(matches!(shm.transport, Transport::Shm));
-        let file = read(&[("MGN_TRANSPORT", "file:/tmp/rec")]).unwrap();
-        assert!(matches!(file.transport, Transport::File(_)));
+    fn every_server_has_a_transport() {
+        let transports = |servers: &str, transports: &str| -> Vec<String> {
+            let read = read(&[("MGN_SERVER", servers), ("MGN_TRANSPORT", transports)]);
+            let servers = read.unwrap().servers;
+            servers.iter().map(|s| s.transport.to_string()).collect()
+        };
+        let both = "unix:/tmp/x\ntls:[::1]:7000";
+        assert_eq!(transports(both, ""), ["shm", "tcp"]);
+        assert_eq!(transports(both, "unix\ntcp"), ["unix", "tcp"]);
+        assert_eq!(transports("unix:@a\nunix:@b", "unix"), ["unix", "unix"]);
+        assert_eq!(transports("", "file:/tmp/rec"), ["file:/tmp/rec"]);
+        assert_eq!(transports(both, "null"), ["null"]);
     }
 
     #[test]
@@ -159,6 +182,8 @@ mod tests {
         for (name, value) in [
             ("MGN_SERVER", "nonsense"),
             ("MGN_TRANSPORT", "pigeon"),
+            ("MGN_TRANSPORT", "shm\ntcp"),
+            ("MGN_TRANSPORT", "null\nnull"),
             ("MGN_WALL", "2x"),
             ("MGN_WALL", "{}"),
             ("MGN_FRAMES", "0"),

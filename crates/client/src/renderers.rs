@@ -2,7 +2,7 @@
 
 mod several;
 
-use crate::options::Options;
+use crate::options::{Options, Server};
 use crate::replies::{Answered, NoAnswer, Replies};
 use crate::signals::Signals;
 use mgn_fabric::{Address, Connection, Error, Receiver, Reservation, Sender, Token, Transport};
@@ -50,8 +50,10 @@ impl Renderers {
     /// # Errors
     /// One sentence on who could not be reached and what to do, or on what makes renderers no wall.
     pub fn reach(options: &Options) -> Result<Reached, String> {
-        match options.transport {
-            Transport::Null | Transport::File(_) => unanswered(options),
+        match &options.servers[..] {
+            [nobody] if matches!(nobody.transport, Transport::Null | Transport::File(_)) => {
+                unanswered(nobody)
+            }
             _ => answered(options),
         }
     }
@@ -212,16 +214,15 @@ fn program_name() -> String {
 }
 
 /// Commands go into a file or nowhere, and every question is answered with a default.
-fn unanswered(options: &Options) -> Result<Reached, String> {
-    let nowhere = Address::Abstract("nobody".into());
+fn unanswered(nobody: &Server) -> Result<Reached, String> {
     let (connection, _) = mgn_fabric::connect(
-        options.servers.first().unwrap_or(&nowhere),
-        options.transport.clone(),
+        &nobody.address,
+        nobody.transport.clone(),
         None,
         &opening(session_role(None))?,
         CONNECT_TIMEOUT,
     )
-    .map_err(|e| format!("cannot use {}: {e}", options.transport))?;
+    .map_err(|e| format!("cannot use {}: {e}", nobody.transport))?;
     let welcome = Welcome {
         session: 0,
         key: [0; 16],
@@ -243,7 +244,7 @@ fn answered(options: &Options) -> Result<Reached, String> {
         .transpose()
         .map_err(|e| e.to_string())?;
     let places = places(&options.servers, options.wall.as_ref())?;
-    let open = |(server, tile)| open(server, &options.transport, token.as_ref(), tile);
+    let open = |(server, tile)| open(server, token.as_ref(), tile);
     let opened: Vec<_> = match &places[..] {
         [place] => vec![open(*place)?],
         // At once, because each server starts a process.
@@ -270,8 +271,7 @@ fn answered(options: &Options) -> Result<Reached, String> {
     }
     one_picture(&welcomes, &options.servers)?;
     let renderers = if all.len() > 1 {
-        let draft = draft(all[0].sender.message_max())?;
-        Renderers::Several(Several::new(all, draft))
+        Renderers::Several(Several::new(all, draft()?))
     } else {
         let one = all.pop().ok_or("no render server is named")?;
         Renderers::One(one)
@@ -286,9 +286,9 @@ fn answered(options: &Options) -> Result<Reached, String> {
 
 /// The servers to reach, with the tile that each is to draw, if there are tiles.
 fn places<'a>(
-    servers: &'a [Address],
+    servers: &'a [Server],
     wall: Option<&Wall>,
-) -> Result<Vec<(&'a Address, Option<u32>)>, String> {
+) -> Result<Vec<(&'a Server, Option<u32>)>, String> {
     let Some(first) = servers.first() else {
         return Err("no render server is named; start the program by `mgn run`, or set MGN_SERVER to a server's address".into());
     };
@@ -308,24 +308,27 @@ fn places<'a>(
 
 /// Opens both connections of a session.
 fn open(
-    server: &Address,
-    by: &Transport,
+    server: &Server,
     token: Option<&Token>,
     tile: Option<u32>,
 ) -> Result<(Welcome, Connection, Receiver), String> {
     let open = |role: Role| {
         let opening = opening(role)?;
-        mgn_fabric::connect(server, by.clone(), token, &opening, CONNECT_TIMEOUT).map_err(|e| {
+        let Server { address, transport } = server;
+        let connected =
+            mgn_fabric::connect(address, transport.clone(), token, &opening, CONNECT_TIMEOUT);
+        connected.map_err(|e| {
             let hint = match e {
                 Error::Unreachable { .. } => "; start one there by `mgn server`",
                 _ => "",
             };
-            format!("no session with the render server at {server} by {by}: {e}{hint}")
+            format!("no session with the render server at {server}: {e}{hint}")
         })
     };
     let (commands, welcome) = open(session_role(tile))?;
     let welcome: Welcome = postcard::from_bytes(&welcome).map_err(|_| {
-        format!("the render server at {server} answered with something else than a welcome")
+        let address = &server.address;
+        format!("the render server at {address} answered with something else than a welcome")
     })?;
     let (frames, _) = open(Role::Frames {
         session: welcome.session,
@@ -338,7 +341,7 @@ fn open(
 }
 
 /// Tiles fit together to the bit only if the same driver draws them.
-fn one_picture(welcomes: &[Welcome], servers: &[Address]) -> Result<(), String> {
+fn one_picture(welcomes: &[Welcome], servers: &[Server]) -> Result<(), String> {
     let Some(first) = welcomes.first() else {
         return Ok(());
     };
@@ -348,7 +351,7 @@ fn one_picture(welcomes: &[Welcome], servers: &[Address]) -> Result<(), String> 
         let same =
             |of: &hello::ServerInfo| (of.renderer.clone(), of.release, of.compat, of.core, of.es);
         if same(ours) != same(theirs) || ours.configs != theirs.configs {
-            let name = |n| place(n).map_or_else(String::new, |server| format!(" at {server}"));
+            let name = |n| place(n).map_or_else(String::new, |server| format!(" at {}", server.address));
             return Err(format!(
                 "the tiles of a wall must be drawn by the same driver, but the server{} has {} and the server{} has {}",
                 name(0), ours.renderer, name(n), theirs.renderer
@@ -359,12 +362,12 @@ fn one_picture(welcomes: &[Welcome], servers: &[Address]) -> Result<(), String> 
 }
 
 /// Memory of our own for messages that are then sent to several.
-fn draft(message_max: usize) -> Result<Sender, String> {
+fn draft() -> Result<Sender, String> {
     let nowhere = Address::Abstract("nobody".into());
     let (connection, _) =
         mgn_fabric::connect(&nowhere, Transport::Null, None, &[], CONNECT_TIMEOUT)
             .map_err(|e| format!("cannot write messages for several servers: {e}"))?;
     let (sender, _) = connection.split();
-    debug_assert!(sender.message_max() >= message_max.min(MESSAGE_MAX));
+    debug_assert!(sender.message_max() >= MESSAGE_MAX);
     Ok(sender)
 }

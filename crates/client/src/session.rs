@@ -83,7 +83,7 @@ fn begin() -> Result<&'static Session, String> {
     crate::idle::prepare_orphan();
     tracing::info!(
         renderer = session.info.renderer,
-        transport = %session.options.transport,
+        servers = ?session.options.servers,
         "session begun"
     );
     Ok(session)

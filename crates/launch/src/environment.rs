@@ -45,8 +45,8 @@ pub struct ClientSettings {
     pub servers: Vec<String>,
     /// How the picture is divided among several renderers, as the client library reads it.
     pub wall: Option<String>,
-    /// `shm`, `unix`, `tcp`, `null` or `file:PATH`; none leaves it to the address.
-    pub transport: Option<String>,
+    /// `shm`, `unix`, `tcp`, `null` or `file:PATH`: one for all servers or one for each; none leaves it to the addresses.
+    pub transports: Vec<String>,
     pub token_file: Option<PathBuf>,
     pub present: Present,
     pub save: Option<Save>,
@@ -106,12 +106,9 @@ pub(crate) fn environment(
                 Weld::Never => "never",
             },
         ),
-        set_or_remove(
-            "MGN_SERVER",
-            (!settings.servers.is_empty()).then(|| settings.servers.join("\n")),
-        ),
+        set_or_remove("MGN_SERVER", lines(&settings.servers)),
         set_or_remove("MGN_WALL", settings.wall.as_ref()),
-        set_or_remove("MGN_TRANSPORT", settings.transport.as_ref()),
+        set_or_remove("MGN_TRANSPORT", lines(&settings.transports)),
         set_or_remove("MGN_TOKEN_FILE", settings.token_file.as_ref()),
         set_or_remove("MGN_FRAMES", settings.frames.map(|n| n.to_string())),
         set_or_remove("MGN_SAVE_DIR", settings.save.as_ref().map(|s| &s.dir)),
@@ -127,6 +124,10 @@ pub(crate) fn environment(
     ));
     changes.extend(x11_toolkits());
     Ok(changes)
+}
+
+fn lines(texts: &[String]) -> Option<String> {
+    (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
 /// Toolkits prefer Wayland where they see it, and a Wayland surface is no window we can draw into.
