@@ -10,6 +10,8 @@ use mgn_fabric::{Address, Transport};
 use mgn_spu::Stage;
 use mgn_verify::Input;
 
+use crate::relay::Target;
+
 pub use mothership::{Config, Contact, Mothership, Status, Stop, WallName};
 
 /// Run OpenGL programs whose rendering is done by another process, here or on another machine.
@@ -30,6 +32,7 @@ pub enum Command {
     Info(Info),
     Tune(Tune),
     Mothership(Mothership),
+    Relay(Relay),
     Status(Status),
     Stop(Stop),
     /// Check and show what a wall is made of
@@ -115,7 +118,7 @@ pub struct Run {
 /// How a program's OpenGL reaches a server, and its windows an X server.
 #[derive(Debug, Args)]
 pub struct Through {
-    /// The server: unix:/path, unix:@name, tcp:HOST:PORT or tls:HOST:PORT; without it one of our own is started. With --wall it may be repeated, once for each tile
+    /// The server: unix:/path, unix:@name, tcp:HOST:PORT or tls:HOST:PORT, with /NAME for one behind the relay there; without it one of our own is started. With --wall it may be repeated, once for each tile
     #[arg(long, value_name = "ADDR")]
     pub server: Vec<Address>,
 
@@ -274,6 +277,25 @@ pub struct Viewer {
     /// Another name by which browsers call this machine; may be repeated
     #[arg(long, value_name = "HOST")]
     pub name: Vec<String>,
+}
+
+/// Carry programs to servers that only this machine reaches.
+///
+/// Whoever knows the token finds the server NAME at tls:HOST:PORT/NAME, wherever an address is asked for, HOST:PORT being the relay's.
+/// It is encrypted from end to end: the relay cannot read what it carries.
+#[derive(Debug, Args)]
+pub struct Relay {
+    /// Address to listen on: tls:HOST:PORT, or tcp:HOST:PORT for servers at tcp:; may be repeated
+    #[arg(long, value_name = "ADDR", required = true)]
+    pub listen: Vec<Address>,
+
+    /// A server, or a mothership, and what it is called; may be repeated
+    #[arg(long, value_name = "NAME=ADDR", required = true)]
+    pub to: Vec<Target>,
+
+    /// File with the token that clients must prove to know; see `mgn token`
+    #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
+    pub token_file: Option<PathBuf>,
 }
 
 /// Play a stream that was recorded with `mgn run --transport file:PATH`.

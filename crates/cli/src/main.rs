@@ -9,6 +9,7 @@ mod gl;
 mod info;
 mod mothership;
 mod pages;
+mod relay;
 mod replay;
 mod report;
 mod run;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Command::Run(run) => return run::run(run),
         Command::Verify(verify) => return verify::verify(verify),
         Command::Server(server) => server::serve(server),
+        Command::Relay(args) => relay::relay(args),
         Command::Replay(replay) => replay::replay(replay),
         Command::Info(info) if info.gl => gl::compare(info.json),
         Command::Info(info) => info::info(info),
@@ -59,12 +61,14 @@ fn main() -> ExitCode {
 }
 
 /// Says on standard error what `MGN_LOG` (off, error, warn, info, debug or trace) asks for: by
-/// default what goes wrong, and of a server or viewer also who comes and goes. A server within a run leaves
+/// default what goes wrong, and of a server, viewer or relay also who comes and goes. A server within a run leaves
 /// the word to the program's side, which is told why a session ends.
 fn log(command: &Command) {
     let default = match command {
         Command::Server(server) if server.embedded => LevelFilter::OFF,
-        Command::Server(_) | Command::Viewer(_) | Command::Mothership(_) => LevelFilter::INFO,
+        Command::Server(_) | Command::Viewer(_) | Command::Relay(_) | Command::Mothership(_) => {
+            LevelFilter::INFO
+        }
         _ => LevelFilter::WARN,
     };
     let wanted = std::env::var("MGN_LOG")

@@ -69,11 +69,18 @@ pub fn ours(
         _ => None,
     };
     let transport = through.transport.as_ref();
-    settings.transports = transport.map(|t| absolute(t).to_string()).into_iter().collect();
+    settings.transports = transport
+        .map(|t| absolute(t).to_string())
+        .into_iter()
+        .collect();
     if let Some(found) = found {
         settings.servers = found.tiles.iter().map(|t| t.address.to_string()).collect();
         settings.wall = (found.tiles.len() > 1).then(|| found.wall.to_json());
-        settings.transports = found.tiles.iter().map(|t| t.transport.to_string()).collect();
+        settings.transports = found
+            .tiles
+            .iter()
+            .map(|t| t.transport.to_string())
+            .collect();
     }
     // A server of our own has a secret of its own, or none.
     settings.token_file = through

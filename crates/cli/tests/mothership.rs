@@ -570,7 +570,7 @@ fn hosts_apart_are_joined_by_tcp() {
     let (here, there) = (Network::new(), Network::new());
     networks::plug(
         "mgn0",
-        [(here.pid(), "10.9.0.1"), (there.pid(), "10.9.0.2")],
+        [(here.pid(), "10.9.0.1/24"), (there.pid(), "10.9.0.2/24")],
     );
     let config = stage.file(
         "wall.toml",

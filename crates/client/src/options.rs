@@ -115,11 +115,15 @@ impl Options {
 
 /// `addresses` has one a line; `transports` none, one for all of them, or one a line.
 fn servers(addresses: &str, transports: &str) -> Result<Vec<Server>, String> {
-    let address = |text| Address::from_str(text).map_err(|e| format!("MGN_SERVER={addresses}: {e}"));
+    let address =
+        |text| Address::from_str(text).map_err(|e| format!("MGN_SERVER={addresses}: {e}"));
     let addresses: Vec<Address> = addresses.lines().map(address).collect::<Result<_, _>>()?;
     let transport =
         |text| Transport::from_str(text).map_err(|e| format!("MGN_TRANSPORT={transports}: {e}"));
-    let ways: Vec<Transport> = transports.lines().map(transport).collect::<Result<_, _>>()?;
+    let ways: Vec<Transport> = transports
+        .lines()
+        .map(transport)
+        .collect::<Result<_, _>>()?;
     let nobody = |way: &Transport| matches!(way, Transport::Null | Transport::File(_));
     let ways = match &ways[..] {
         [] => addresses.iter().map(Address::transport).collect(),

@@ -351,7 +351,8 @@ fn one_picture(welcomes: &[Welcome], servers: &[Server]) -> Result<(), String> {
         let same =
             |of: &hello::ServerInfo| (of.renderer.clone(), of.release, of.compat, of.core, of.es);
         if same(ours) != same(theirs) || ours.configs != theirs.configs {
-            let name = |n| place(n).map_or_else(String::new, |server| format!(" at {}", server.address));
+            let name =
+                |n| place(n).map_or_else(String::new, |server| format!(" at {}", server.address));
             return Err(format!(
                 "the tiles of a wall must be drawn by the same driver, but the server{} has {} and the server{} has {}",
                 name(0), ours.renderer, name(n), theirs.renderer

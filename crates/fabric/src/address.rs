@@ -10,7 +10,7 @@ use std::str::FromStr;
 use crate::Error;
 
 /// `unix:/path`, `unix:@name` (Linux's abstract names), `tcp:HOST:PORT`, or `tls:HOST:PORT`, where an
-/// IPv6 host is written in brackets.
+/// IPv6 host is written in brackets. `tls:HOST:PORT/NAME` is a server behind the relay that listens there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Address {
     Unix(PathBuf),
@@ -20,6 +20,8 @@ pub enum Address {
         port: u16,
         /// Whether everything is encrypted. Both ends have to want the same.
         tls: bool,
+        /// What the relay that listens there calls the server.
+        server: Option<String>,
     },
 }
 
@@ -77,6 +79,15 @@ impl FromStr for Address {
                 ))
             }
         };
+        let (rest, server) = match rest.split_once('/') {
+            Some((rest, name)) if is_name(name) => (rest, Some(name.to_owned())),
+            Some(_) => {
+                return Err(wrong(
+                    "behind the / is a server's name, of 1 to 64 letters, digits and . _ - ,",
+                ))
+            }
+            None => (rest, None),
+        };
         let (host, port) = rest
             .rsplit_once(':')
             .ok_or(wrong("the port is missing; write tcp:HOST:PORT"))?;
@@ -105,8 +116,15 @@ impl FromStr for Address {
             host: host.into(),
             port,
             tls,
+            server,
         })
     }
+}
+
+/// Whether somebody may be called so: by 1 to 64 letters, digits and `. _ - ,` that begin with neither `-` nor `.`.
+pub fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-,".contains(c);
+    (1..=64).contains(&name.len()) && name.chars().all(plain) && !name.starts_with(['-', '.'])
 }
 
 impl fmt::Display for Address {
@@ -114,11 +132,20 @@ impl fmt::Display for Address {
         match self {
             Address::Unix(path) => write!(out, "unix:{}", path.display()),
             Address::Abstract(name) => write!(out, "unix:@{name}"),
-            Address::Tcp { host, port, tls } => {
+            Address::Tcp {
+                host,
+                port,
+                tls,
+                server,
+            } => {
                 let scheme = if *tls { "tls" } else { "tcp" };
                 match host.contains(':') {
-                    true => write!(out, "{scheme}:[{host}]:{port}"),
-                    false => write!(out, "{scheme}:{host}:{port}"),
+                    true => write!(out, "{scheme}:[{host}]:{port}")?,
+                    false => write!(out, "{scheme}:{host}:{port}")?,
+                }
+                match server {
+                    Some(name) => write!(out, "/{name}"),
+                    None => Ok(()),
                 }
             }
         }
@@ -189,6 +216,7 @@ mod tests {
             "tcp:[fe80::1%eth0]:1",
             "tls:localhost:7000",
             "tls:[::1]:0",
+            "tls:[::1]:7600/gpu-1",
         ] {
             assert_eq!(text.parse::<Address>().unwrap().to_string(), text);
         }
@@ -212,6 +240,9 @@ mod tests {
             ("tcp:::1:7000", "brackets"),
             ("tcp:[::1:7000", "]"),
             ("tcp:[localhost]:1", "IPv6"),
+            ("tls:head:7600/", "name"),
+            ("tls:head:7600/a/b", "name"),
+            ("tls:head/a", "port"),
         ] {
             let message = text.parse::<Address>().unwrap_err().to_string();
             assert!(message.contains(hint), "{text}: {message}");

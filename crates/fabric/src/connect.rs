@@ -19,7 +19,7 @@ use crate::peer::Peer;
 use crate::seal::{BROKEN, RECORD_MAX};
 use crate::tls::{self, Disagreed, Negotiation};
 use crate::wait::{ready, Deadline};
-use crate::{file, null, shm, stream, Address, Connection, Error, Token, Transport};
+use crate::{file, null, relay, shm, stream, Address, Connection, Error, Token, Transport};
 
 /// Connects to the server at `address` and gives the connection and the server's welcome.
 ///
@@ -89,7 +89,7 @@ pub(crate) fn open(
         _ => {}
     }
     let deadline = Deadline::after(Some(timeout));
-    let socket = dial(address, &deadline)?;
+    let socket = reach(address, token, &deadline)?;
     let server = format!("the server at {address}");
     let credentials = match tcp {
         true => None,
@@ -97,14 +97,7 @@ pub(crate) fn open(
     };
 
     let mut fds = Vec::new();
-    let (line, token) = match encrypted {
-        true => {
-            let agreed = encrypt(&socket, &server, &deadline)?;
-            let token = token.map(|token| agreed.bind(token));
-            (Line::sealed(socket, agreed.seal), token)
-        }
-        false => (Line::clear(socket), token.cloned()),
-    };
+    let (line, token) = secure(socket, encrypted, token, &server, &deadline)?;
     let side = ClientSide::new(transport, token.as_ref(), opening, &server)?;
     let Agreed { sizes, welcome } = talk(side, &line, &mut fds, &server, &deadline)?;
     let peer = Arc::new(match tcp {
@@ -118,6 +111,45 @@ pub(crate) fn open(
         welcome,
         fds,
     })
+}
+
+/// A connected socket that does not block, to the server itself, also where a relay is in between.
+pub(crate) fn reach(
+    address: &Address,
+    token: Option<&Token>,
+    deadline: &Deadline,
+) -> Result<OwnedFd, Error> {
+    let socket = dial(address, deadline)?;
+    let Address::Tcp {
+        tls,
+        server: Some(server),
+        ..
+    } = address
+    else {
+        return Ok(socket);
+    };
+    let relay = format!("the relay to {address}");
+    let (line, token) = secure(socket, *tls, token, &relay, deadline)?;
+    let opening = relay::opening(server);
+    let side = ClientSide::new(&Transport::Tcp, token.as_ref(), &opening, &relay)?;
+    talk(side, &line, &mut Vec::new(), &relay, deadline)?;
+    Ok(line.into_parts().0)
+}
+
+/// The line on which a handshake takes place, and its token, which is bound to the line where that is encrypted.
+fn secure(
+    socket: OwnedFd,
+    encrypted: bool,
+    token: Option<&Token>,
+    server: &str,
+    deadline: &Deadline,
+) -> Result<(Line, Option<Token>), Error> {
+    if !encrypted {
+        return Ok((Line::clear(socket), token.cloned()));
+    }
+    let agreed = encrypt(&socket, server, deadline)?;
+    let token = token.map(|token| agreed.bind(token));
+    Ok((Line::sealed(socket, agreed.seal), token))
 }
 
 /// A connected socket that does not block.

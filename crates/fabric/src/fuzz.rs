@@ -123,6 +123,15 @@ fn address() {
     });
 }
 
+#[test]
+fn relay() {
+    vary(vec![crate::relay::opening("gpu-1")], 400, |bytes| {
+        if let Some(server) = crate::relay::asked_for(bytes) {
+            assert_eq!(crate::relay::opening(server), bytes);
+        }
+    });
+}
+
 /// What two ends say to agree on keys is new each time, so the seeds are, too.
 #[test]
 fn negotiation() {

@@ -85,17 +85,25 @@ impl Listener {
             Address::Tcp { .. } if token.is_none() => {
                 return Err(Error::Auth(format!("serving {address} needs a token")))
             }
-            Address::Tcp { host, port, tls } => {
+            Address::Tcp {
+                server: Some(_), ..
+            } => {
+                return Err(Error::Address {
+                    text: address.to_string(),
+                    why: "a server behind a relay listens at an address of its own",
+                })
+            }
+            Address::Tcp {
+                host, port, tls, ..
+            } => {
                 let (sockets, port) = bind::tcp(address, host, *port)?;
-                (
-                    sockets,
-                    Address::Tcp {
-                        host: host.clone(),
-                        port,
-                        tls: *tls,
-                    },
-                    None,
-                )
+                let address = Address::Tcp {
+                    host: host.clone(),
+                    port,
+                    tls: *tls,
+                    server: None,
+                };
+                (sockets, address, None)
             }
             _ => {
                 let (socket, cleanup) = bind::unix(address)?;

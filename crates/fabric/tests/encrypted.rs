@@ -40,6 +40,7 @@ impl Between {
             host: "127.0.0.1".into(),
             port: listens.local_addr().unwrap().port(),
             tls: matches!(listener.address(), Address::Tcp { tls: true, .. }),
+            server: None,
         };
         let heard = Arc::new(Mutex::new(Vec::new()));
         let hears = heard.clone();
@@ -185,6 +186,7 @@ fn both_ends_have_to_want_it() {
             host,
             port,
             tls: asked,
+            server: None,
         };
         let error = refused(&listener, &address, &token);
         assert!(
@@ -275,6 +277,7 @@ fn garbage_is_one_clear_error() {
             host: "127.0.0.1".into(),
             port: listens.local_addr().unwrap().port(),
             tls: true,
+            server: None,
         };
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -355,6 +358,7 @@ mod interceptor {
             host: "127.0.0.1".into(),
             port: listens.local_addr().unwrap().port(),
             tls: true,
+            server: None,
         };
         let seen = Arc::new(Mutex::new(Vec::new()));
         let sees = seen.clone();

@@ -431,7 +431,7 @@ fn unplug(kind: &Kind, address: &Address, sending: &str) {
     let mut both =
         ["plugged server", "plugged client"].map(|role| Other::spawn(role, kind, address, apart));
     let [one, other] = both.each_ref().map(|end| end.child.id());
-    networks::plug("plug", [(one, "10.77.9.1"), (other, "10.77.9.2")]);
+    networks::plug("plug", [(one, "10.77.9.1/24"), (other, "10.77.9.2/24")]);
     both[0].tell("go");
     both[0].news().expect("the server listens");
     both[1].tell("go");

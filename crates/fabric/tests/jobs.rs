@@ -298,8 +298,8 @@ fn hosts_with_several_interfaces() {
     }
     let networks = [Network::new(), Network::new()];
     let [one, other] = networks.each_ref().map(Network::pid);
-    networks::plug("wire", [(one, "10.77.8.1"), (other, "10.77.8.2")]);
-    networks::plug("spare", [(one, "10.77.7.1"), (other, "10.77.7.2")]);
+    networks::plug("wire", [(one, "10.77.8.1/24"), (other, "10.77.8.2/24")]);
+    networks::plug("spare", [(one, "10.77.7.1/24"), (other, "10.77.7.2/24")]);
     let names = Names::new();
     let hosts = names.hostfile("10.77.8.1 slots=2\n10.77.8.2 slots=2\n");
     let token = names.folder().join("token");

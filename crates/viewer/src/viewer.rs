@@ -53,6 +53,7 @@ impl ViewerOptions {
                 host: "127.0.0.1".into(),
                 port: 0,
                 tls: false,
+                server: None,
             },
             feeds,
             token: None,
@@ -93,6 +94,7 @@ impl Viewer {
             host,
             port,
             tls: false,
+            server: None,
         } = &options.listen
         else {
             return Err(ViewerError::Listen(options.listen));

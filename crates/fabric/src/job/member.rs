@@ -409,6 +409,7 @@ impl Member {
                             host: host.clone(),
                             port: port_of(self.port, rank)?,
                             tls: self.tls,
+                            server: None,
                         },
                         Transport::Tcp,
                     )],
@@ -744,7 +745,13 @@ fn listen_everywhere(
 ) -> Result<Vec<Listener>, Error> {
     let bind = |one: &Interface| {
         let host = one.address.to_string();
-        Listener::bind(&Address::Tcp { host, port, tls }, Some(token.clone()))
+        let address = Address::Tcp {
+            host,
+            port,
+            tls,
+            server: None,
+        };
+        Listener::bind(&address, Some(token.clone()))
     };
     interfaces.iter().map(bind).collect()
 }

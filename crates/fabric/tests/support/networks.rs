@@ -25,15 +25,19 @@ pub fn ip(pid: u32, what: &str) {
     run("nsenter", &format!("-t {pid} -n ip {what}"));
 }
 
-/// Lays a cable between the networks of two processes, whose interfaces it gives this name and these addresses.
+/// Lays a cable between the networks of two processes, whose interfaces it gives this name and these addresses, with the lengths of their networks.
 pub fn plug(name: &str, ends: [(u32, &str); 2]) {
     let [one, other] = ends.map(|(pid, _)| pid);
     run(
         "ip",
         &format!("link add {name} netns {one} type veth peer name {name} netns {other}"),
     );
-    for (pid, address) in ends {
-        ip(pid, &format!("addr add {address}/24 dev {name}"));
+    for (pid, addresses) in ends {
+        for address in addresses.split(' ') {
+            // Nobody else has it, which need not be found out.
+            let at_once = if address.contains(':') { " nodad" } else { "" };
+            ip(pid, &format!("addr add {address} dev {name}{at_once}"));
+        }
         ip(pid, &format!("link set {name} up"));
     }
 }

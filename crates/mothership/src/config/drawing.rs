@@ -35,7 +35,12 @@ impl Config {
                 }
                 Start::No => "servers are started by somebody else".into(),
             };
-            let _ = writeln!(text, "host {}: {address}, {start}", host.name);
+            let relay = host
+                .relay
+                .iter()
+                .map(|relay| format!(", behind the relay {relay}"));
+            let relay: String = relay.collect();
+            let _ = writeln!(text, "host {}: {address}{relay}, {start}", host.name);
         }
         for server in &self.servers {
             let mut facts = Vec::new();

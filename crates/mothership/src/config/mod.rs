@@ -38,6 +38,8 @@ pub struct Host {
     pub name: String,
     /// Its name or number in the network.
     pub address: Option<String>,
+    /// Carries programs on other hosts to the servers, each by its name.
+    pub relay: Option<Address>,
     pub start: Start,
     /// Where the token is on this host, if not where it is on the mothership's.
     pub token_file: Option<PathBuf>,
@@ -208,12 +210,6 @@ impl Windows {
             && size.0 >= self.min_size.0
             && size.1 >= self.min_size.1
     }
-}
-
-/// Whether this may be a name: it stands on command lines and in file names.
-pub(crate) fn is_name(text: &str) -> bool {
-    let sound = |c: char| c.is_ascii_alphanumeric() || "._-,".contains(c);
-    (1..=64).contains(&text.len()) && text.chars().all(sound) && !text.starts_with(['-', '.'])
 }
 
 /// Whether a text is as a pattern says, in which `*` stands for any letters.

@@ -200,7 +200,16 @@ impl Reader<'_> {
 
     fn host(&self, mut section: Section<'_>, hosts: &mut Named<Host>) {
         let name = section.name();
-        let address = section.text("address").map(|address| address.value);
+        let address = section
+            .get("address")
+            .and_then(|value| host_address(&value));
+        let relay = section.get("relay").and_then(|value| {
+            let address = value.parsed(str::parse::<Address>)?.value;
+            match address {
+                Address::Tcp { server: None, .. } => Some(address),
+                _ => value.wrong("the relay's address, tls:HOST:PORT"),
+            }
+        });
         let ssh = section.text("ssh").map(|ssh| ssh.value);
         let command = section.text("mgn").map(|mgn| mgn.value);
         let token_file = section.text("token_file");
@@ -253,6 +262,7 @@ impl Reader<'_> {
             let host = Host {
                 name: name.value.clone(),
                 address,
+                relay,
                 start,
                 token_file: token_file.map(|file| file.value.into()),
             };
@@ -336,7 +346,12 @@ impl Reader<'_> {
                 span,
             } = address;
             let is_taken = |(other, at, _): &Taken| other == place && *at == address;
-            if let Address::Tcp { port: 0, .. } = address {
+            if let Address::Tcp {
+                server: Some(_), ..
+            } = address
+            {
+                entry.wrong::<()>("an address without a server's name, for that is behind a relay");
+            } else if let Address::Tcp { port: 0, .. } = address {
                 entry.wrong::<()>("an address with a port, which others can know");
             } else if taken.iter().any(is_taken) {
                 let what = format!("{address} is listened on by somebody else; choose another");
@@ -671,6 +686,21 @@ fn windows(value: &Value<'_>) -> Option<Windows> {
 
 fn is_tcp(address: &Address) -> bool {
     matches!(address, Address::Tcp { .. })
+}
+
+/// A host's name or number. Numbers of IPv6 are in brackets, as everywhere.
+fn host_address(value: &Value<'_>) -> Option<String> {
+    let text = value.text()?.value;
+    let bare = text
+        .strip_prefix('[')
+        .and_then(|text| text.strip_suffix(']'));
+    match bare {
+        Some(bare) => Some(bare.into()),
+        None if text.contains([':', '/', ' ']) => {
+            value.wrong("a host's name or number, of IPv6 in brackets as in \"[fd00::1]\"")
+        }
+        None => Some(text),
+    }
 }
 
 /// Whether an address to listen on does not say where others find it.

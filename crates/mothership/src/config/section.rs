@@ -171,7 +171,7 @@ impl<'f> Value<'f> {
 
     pub fn name(&self) -> Option<At<String>> {
         let name = self.text()?;
-        if !super::is_name(&name.value) {
+        if !mgn_fabric::is_name(&name.value) {
             let what =
                 "a name has 1 to 64 letters, digits and . _ - , and begins with neither - nor .";
             self.notes.add(self.span.clone(), what);

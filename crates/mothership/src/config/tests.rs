@@ -21,6 +21,8 @@ token_file = "/etc/token"
 
 [[host]]
 name = "far"
+address = "[fd00::1]"
+relay = "tls:[fd00::2]:7600"
 
 [[server]]
 name = "a"
@@ -73,6 +75,9 @@ fn everything_is_read() {
         config.mothership.token_file.as_deref(),
         Some(Path::new("/walls/token"))
     );
+    let far = config.host("far").unwrap();
+    assert_eq!(far.address.as_deref(), Some("fd00::1"));
+    assert_eq!(far.relay, "tls:[fd00::2]:7600".parse().ok());
     let b = config.server("b").unwrap();
     let Start::Ssh {
         destination,
@@ -154,6 +159,9 @@ fn mistakes_are_explained_where_they_are() {
         ("[[host]]\nname = \"h\"\nssh = \"-o x\"\n", "1:1", "address"),
         ("[[host]]\nname = \"h\"\nmgn = \"mgn\"\n", "1:1", "leave it out"),
         ("[[host]]\nname = \"h\"\n[[server]]\nname = \"a\"\nhost = \"h\"\ndiscard = true\n", "3:1", "somebody else"),
+        ("[[host]]\nname = \"h\"\naddress = \"fd00::1\"\n", "3:11", "brackets"),
+        ("[[host]]\nname = \"h\"\nrelay = \"tls:r:1/h\"\n", "3:9", "relay's address"),
+        (&format!("{server}listen = [\"tls:h:1/x\"]\n"), "3:11", "behind a relay"),
         ("[mothership]\nlisten = [\"tls:h:1\"]\n", "2:11", "token_file"),
         ("[mothership]\naddress = \"unix:@x\"\n", "2:11", "other hosts"),
         ("[[host]]\nname = \"h\"\nssh = \"h\"\n[[server]]\nname = \"a\"\nhost = \"h\"\nlisten = \"unix:@a\"\n", "5:8", "[mothership]"),

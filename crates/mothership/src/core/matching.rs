@@ -253,6 +253,27 @@ impl Core {
         server.hello.sessions.saturating_sub(busy)
     }
 
+    /// The way through the relay before a server's host, for those who are not behind it themselves.
+    fn relay_to(&self, server: &Server, request: &Request) -> Option<Address> {
+        let relay_of = |server: &Server| self.expected.get(&server.hello.name)?.relay.as_ref();
+        let relay = relay_of(server)?;
+        let is_inside = self.servers.values().any(|other| {
+            other.hello.whereabouts.host == request.whereabouts.host
+                && relay_of(other) == Some(relay)
+        });
+        match relay {
+            Address::Tcp {
+                host, port, tls, ..
+            } if !is_inside => Some(Address::Tcp {
+                host: host.clone(),
+                port: *port,
+                tls: *tls,
+                server: Some(server.hello.name.clone()),
+            }),
+            _ => None,
+        }
+    }
+
     /// How a client gets to a server: by shared memory on one host, else by TCP.
     fn way_to(&self, server: &Server, request: &Request) -> Result<(Way, String), String> {
         let hello = &server.hello;
@@ -291,6 +312,9 @@ impl Core {
         }
         if let (Some(address), true) = (unix, allowed(Way::Unix)) {
             return Ok((Way::Unix, address.to_string()));
+        }
+        if let (Some(relay), true) = (self.relay_to(server, request), allowed(Way::Tcp)) {
+            return Ok((Way::Tcp, relay.to_string()));
         }
         if let (Some(address), true) = (tcp, allowed(Way::Tcp)) {
             let named = expected.and_then(|expected| expected.address.as_ref());
@@ -384,6 +408,7 @@ fn reachable(address: &Address, host_name: &str, together: bool) -> Address {
             },
             port: *port,
             tls: *tls,
+            server: None,
         },
         other => other.clone(),
     }

@@ -6,7 +6,9 @@ mod summary;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use crate::config::{is_name, Config, WallPlan};
+use mgn_fabric::is_name;
+
+use crate::config::{Config, WallPlan};
 use crate::protocol::{Drawn, FromMothership, Hello, Matched, Request, Session, ToMothership};
 use crate::report::Rate;
 use matching::Verdict;
@@ -47,6 +49,8 @@ pub struct Core {
 struct Expected {
     /// As others call its host.
     address: Option<String>,
+    /// In front of its host.
+    relay: Option<mgn_fabric::Address>,
     /// How clients may reach it; empty for any way.
     transports: Vec<mgn_fabric::Transport>,
     /// Why it will not come.
@@ -92,6 +96,7 @@ impl Core {
             let host = host.and_then(|name| config.host(name));
             let expected = Expected {
                 address: host.and_then(|host| host.address.clone()),
+                relay: host.and_then(|host| host.relay.clone()),
                 transports: server.transports.clone(),
                 failed: None,
             };

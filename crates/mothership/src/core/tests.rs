@@ -275,6 +275,13 @@ fn the_way_depends_on_where_both_are() {
         [[server]]
         name = "t"
         transports = ["tcp"]
+        [[host]]
+        name = "cluster"
+        address = "[fd00::1]"
+        relay = "tls:head:7600"
+        [[server]]
+        name = "r"
+        host = "cluster"
         "#,
     );
     let way = |name: &str, place: Whereabouts, change: &dyn Fn(&mut Hello)| {
@@ -329,6 +336,54 @@ fn the_way_depends_on_where_both_are() {
         found(Way::Tcp, "tcp:127.0.0.1:1")
     );
     assert!(way("a", there(), &loopback).is_err());
+
+    assert_eq!(way("r", here(), &stays), found(Way::Shm, "unix:@r"));
+    assert_eq!(
+        way("r", there(), &stays),
+        found(Way::Tcp, "tls:head:7600/r")
+    );
+    assert_eq!(
+        way("r", there(), &no_tcp),
+        found(Way::Tcp, "tls:head:7600/r")
+    );
+}
+
+#[test]
+fn who_is_behind_a_relay_does_without_it() {
+    let config = config(
+        r#"
+        [[host]]
+        name = "cluster"
+        address = "[fd00::1]"
+        relay = "tls:head:7600"
+        [[server]]
+        name = "a"
+        host = "cluster"
+        [[server]]
+        name = "b"
+        host = "cluster"
+        [[wall]]
+        name = "desk"
+        grid = [2, 1]
+        tile_size = [100, 100]
+        servers = ["a", "b"]
+        "#,
+    );
+    let mut core = Core::new(&config);
+    let other = Hello {
+        whereabouts: whereabouts("two"),
+        ..hello("b")
+    };
+    server_comes(&mut core, 1, hello("a"));
+    server_comes(&mut core, 2, other);
+    client_comes(&mut core, 3, request(desk()));
+    let ends = matches(&mut core, 3).ends;
+    assert_eq!(
+        (ends[0].way, ends[0].address.as_str()),
+        (Way::Shm, "unix:@a")
+    );
+    let direct = (Way::Tcp, "tls:[fd00::1]:7500");
+    assert_eq!((ends[1].way, ends[1].address.as_str()), direct);
 }
 
 #[test]

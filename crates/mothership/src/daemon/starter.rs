@@ -294,6 +294,7 @@ fn near(addresses: &[Address]) -> Address {
             host: "localhost".into(),
             port: *port,
             tls: *tls,
+            server: None,
         },
         other => other.clone(),
     }

@@ -1,0 +1,61 @@
+//! `mgn relay`.
+
+use std::str::FromStr;
+use std::thread;
+
+use anyhow::Context;
+use mgn_fabric::{is_name, Address, Relay, Token};
+
+use crate::args;
+
+/// A server, and what clients call it.
+#[derive(Clone, Debug)]
+pub struct Target {
+    name: String,
+    address: Address,
+}
+
+impl FromStr for Target {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Target, String> {
+        match text.split_once('=') {
+            Some((name, address)) if is_name(name) => Ok(Target {
+                name: name.into(),
+                address: address
+                    .parse()
+                    .map_err(|error: mgn_fabric::Error| error.to_string())?,
+            }),
+            _ => Err("it should be NAME=ADDR, gpu1=tls:10.0.0.11:7500 for one".into()),
+        }
+    }
+}
+
+pub fn relay(args: args::Relay) -> anyhow::Result<()> {
+    let file = args
+        .token_file
+        .context("a relay carries for those only who know a token; make one with `mgn token new FILE`, and give it by --token-file")?;
+    let token = Token::read(&file)?;
+    let mut targets = mgn_fabric::Targets::new();
+    for Target { name, address } in args.to {
+        if targets.insert(name.clone(), address).is_some() {
+            anyhow::bail!("--to names {name} twice");
+        }
+    }
+    let bind = |address| Relay::bind(address, token.clone(), targets.clone());
+    let relays: Vec<Relay> = args.listen.iter().map(bind).collect::<Result<_, _>>()?;
+    for relay in &relays {
+        crate::say(&format!("listening on {}\n", relay.address()))?;
+    }
+    thread::scope(|scope| {
+        let running: Vec<_> = relays
+            .iter()
+            .map(|relay| scope.spawn(|| relay.run()))
+            .collect();
+        let ended = running.into_iter().map(|relay| relay.join());
+        ended
+            .map(|end| end.expect("a relay does not panic"))
+            .collect::<Result<(), _>>()
+    })?;
+    Ok(())
+}

@@ -1,0 +1,418 @@
+//! Carries connections to servers that clients cannot reach themselves.
+//!
+//! A client shows the relay that it knows the token, as it would a server, and names a server in its opening. When it has been let in, all further bytes
+//! on the socket are between the two: they begin with the handshake of that server, encrypted if the address is `tls:`, which the relay does not understand.
+
+use std::collections::BTreeMap;
+use std::io::{IoSlice, IoSliceMut};
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use rustix::event::PollFlags;
+use rustix::io::Errno;
+use rustix::net::{shutdown, Shutdown};
+
+use crate::line::Line;
+use crate::peer::{Peer, SILENCE_TIME};
+use crate::wait::Deadline;
+use crate::{connect, printable, Address, Error, Incoming, Listener, Token};
+
+/// Connections at once; a session has two.
+const CONNECTIONS_MAX: usize = 1024;
+
+/// What lies here of what one end has sent and the other has not read, beside what the system keeps.
+const BUFFER: usize = 64 << 10;
+
+/// How long a server may take to be reached, which is less than clients wait.
+const REACH_TIME: Duration = Duration::from_secs(10);
+
+const MAGIC: &[u8] = b"mgn relay 1\n";
+
+/// What a client says to a relay.
+pub(crate) fn opening(server: &str) -> Vec<u8> {
+    [MAGIC, server.as_bytes()].concat()
+}
+
+/// The server that an opening names.
+pub(crate) fn asked_for(opening: &[u8]) -> Option<&str> {
+    std::str::from_utf8(opening.strip_prefix(MAGIC)?).ok()
+}
+
+/// Servers by the names that clients call them.
+pub type Targets = BTreeMap<String, Address>;
+
+/// A relay that listens.
+#[derive(Debug)]
+pub struct Relay {
+    listener: Listener,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    token: Token,
+    targets: Targets,
+    connections: AtomicUsize,
+}
+
+impl Relay {
+    /// Listens, for those who know the token.
+    ///
+    /// # Errors
+    /// As [`Listener::bind`]; [`Error::Address`] where this address or a server's is no `tcp:` or `tls:`, or where one is encrypted and the other is not.
+    pub fn bind(address: &Address, token: Token, targets: Targets) -> Result<Relay, Error> {
+        let listens = kind(address)?;
+        for target in targets.values() {
+            if kind(target)? != listens {
+                return Err(Error::Address {
+                    text: target.to_string(),
+                    why: "what is encrypted stays so: a relay at tls: carries to servers at tls:, and one at tcp: to tcp:",
+                });
+            }
+        }
+        Ok(Relay {
+            listener: Listener::bind(address, Some(token.clone()))?,
+            shared: Arc::new(Shared {
+                token,
+                targets,
+                connections: AtomicUsize::new(0),
+            }),
+        })
+    }
+
+    /// Where clients find it, with the port that was chosen.
+    pub fn address(&self) -> &Address {
+        self.listener.address()
+    }
+
+    /// Carries whatever comes.
+    ///
+    /// # Errors
+    /// When it cannot listen any more.
+    pub fn run(&self) -> Result<(), Error> {
+        loop {
+            let incoming = self.listener.accept()?;
+            let place = Place::take(&self.shared);
+            let begun = thread::Builder::new().name("relay".into()).spawn(move || {
+                if let Err(why) = place.serve(incoming) {
+                    tracing::warn!("{why}");
+                }
+            });
+            if let Err(error) = begun {
+                tracing::warn!("cannot start a thread for a client: {error}");
+            }
+        }
+    }
+}
+
+/// Whether an address is encrypted.
+fn kind(address: &Address) -> Result<bool, Error> {
+    match address {
+        Address::Tcp { tls, .. } => Ok(*tls),
+        other => Err(Error::Address {
+            text: other.to_string(),
+            why: "relays listen at, and carry to, tcp:HOST:PORT or tls:HOST:PORT",
+        }),
+    }
+}
+
+/// One of the connections that there may be.
+struct Place(Arc<Shared>);
+
+impl Place {
+    fn take(shared: &Arc<Shared>) -> Place {
+        shared.connections.fetch_add(1, Ordering::Relaxed);
+        Place(shared.clone())
+    }
+
+    /// Until both ends have ended, or one has gone.
+    fn serve(&self, incoming: Incoming) -> Result<(), String> {
+        let who = incoming.name();
+        let (name, socket) = match self.reach(incoming.opening()) {
+            Ok(reached) => reached,
+            Err(why) => {
+                incoming.refuse(&why);
+                return Err(format!("{who} was turned away: {why}"));
+            }
+        };
+        let client = incoming.let_through();
+        let client = client.map_err(|error| format!("{who} is not carried to {name}: {error}"))?;
+        tracing::info!("{who} is carried to {name}");
+        let peer =
+            |socket: OwnedFd, name: &str| Peer::tcp(Line::clear(socket), name.into(), SILENCE_TIME);
+        let ends = [peer(client, &who), peer(socket, name)];
+        let bytes = join(&ends);
+        tracing::info!("{who} has left {name}; {bytes} bytes were carried");
+        Ok(())
+    }
+
+    /// A socket to whom a client asks for, or why there is none.
+    fn reach(&self, opening: &[u8]) -> Result<(&str, OwnedFd), String> {
+        let targets = &self.0.targets;
+        let known = || {
+            targets
+                .keys()
+                .map(String::as_str)
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let Some(asked) = asked_for(opening) else {
+            return Err(format!(
+                "this is a relay; name a server behind it, as in tls:HOST:PORT/NAME: {}",
+                known()
+            ));
+        };
+        let Some((name, address)) = targets.get_key_value(asked) else {
+            let asked = printable(asked, 64);
+            return Err(format!(
+                "the relay knows no {asked}; it carries to {}",
+                known()
+            ));
+        };
+        if self.0.connections.load(Ordering::Relaxed) > CONNECTIONS_MAX {
+            return Err(format!(
+                "the relay has its limit of {CONNECTIONS_MAX} connections"
+            ));
+        }
+        let deadline = Deadline::after(Some(REACH_TIME));
+        match connect::reach(address, Some(&self.0.token), &deadline) {
+            Ok(socket) => Ok((name, socket)),
+            Err(error) => Err(format!("the relay does not reach {name}: {error}")),
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Carries both ways until both have ended, or one end has gone. Gives the bytes.
+fn join(ends: &[Peer; 2]) -> u64 {
+    let [client, server] = ends;
+    let is_broken = AtomicBool::new(false);
+    let carried = AtomicUsize::new(0);
+    let way = |from: &Peer, to: &Peer| {
+        let over = carry(from, to, |bytes| {
+            _ = carried.fetch_add(bytes, Ordering::Relaxed)
+        });
+        if over.is_err() && !is_broken.swap(true, Ordering::Relaxed) {
+            client.hang_up();
+            server.hang_up();
+        }
+    };
+    thread::scope(|scope| {
+        let back = thread::Builder::new().name("relay".into());
+        match back.spawn_scoped(scope, || way(server, client)) {
+            Ok(_) => way(client, server),
+            Err(error) => tracing::warn!("cannot start a thread for a client: {error}"),
+        }
+    });
+    carried.into_inner() as u64
+}
+
+/// Nothing is read that the other end has no room for. An error where an end has gone.
+fn carry(from: &Peer, to: &Peer, count: impl Fn(usize)) -> Result<(), Errno> {
+    let mut buffer = vec![0; BUFFER];
+    let wait = |peer: &Peer, wanted| match peer.wait(wanted, None) {
+        Ok(true) => Ok(()),
+        _ => Err(Errno::PIPE),
+    };
+    loop {
+        let got = match from.line().recv(&mut [IoSliceMut::new(&mut buffer)]) {
+            Ok(got) => got,
+            Err(Errno::AGAIN) => {
+                wait(from, PollFlags::IN)?;
+                continue;
+            }
+            Err(Errno::PIPE) => return shutdown(to.socket(), Shutdown::Write),
+            Err(error) => return Err(error),
+        };
+        let mut rest = &buffer[..got];
+        while !rest.is_empty() {
+            match to.line().send(&[IoSlice::new(rest)]) {
+                Ok(sent) => rest = &rest[sent..],
+                Err(Errno::AGAIN) => wait(to, PollFlags::OUT)?,
+                Err(error) => return Err(error),
+            }
+        }
+        count(got);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+    use crate::wait::ready;
+    use crate::{connect, Config, Connection, Transport};
+
+    const PATIENCE: Duration = Duration::from_secs(10);
+
+    fn token() -> Token {
+        "0123456789abcdef".repeat(4).parse().unwrap()
+    }
+
+    fn relay(scheme: &str, targets: &[(&str, &Address)]) -> Address {
+        let targets = targets.iter();
+        let targets = targets.map(|(name, address)| (name.to_string(), (*address).clone()));
+        let address = format!("{scheme}:127.0.0.1:0").parse().unwrap();
+        let relay = Relay::bind(&address, token(), targets.collect()).unwrap();
+        let address = relay.address().clone();
+        thread::spawn(move || relay.run());
+        address
+    }
+
+    fn behind(relay: &Address, server: &str) -> Address {
+        format!("{relay}/{server}").parse().unwrap()
+    }
+
+    fn server(scheme: &str) -> Listener {
+        let address = format!("{scheme}:[::1]:0").parse().unwrap();
+        Listener::bind(&address, Some(token())).unwrap()
+    }
+
+    /// The socket of a listener that knows no protocol.
+    fn plain() -> (TcpListener, Address) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("tcp:{}", listener.local_addr().unwrap());
+        (listener, address.parse().unwrap())
+    }
+
+    fn joined(listener: &Listener, address: &Address) -> [Connection; 2] {
+        thread::scope(|scope| {
+            let client =
+                || connect::connect(address, Transport::Tcp, Some(&token()), b"me", PATIENCE);
+            let client = scope.spawn(client);
+            let incoming = listener.accept().unwrap();
+            assert_eq!(incoming.opening(), b"me");
+            let server = incoming.accept(b"", &Config::default()).unwrap();
+            [client.join().unwrap().unwrap().0, server]
+        })
+    }
+
+    fn refusal(address: &Address, token: &Token) -> Error {
+        connect::connect(address, Transport::Tcp, Some(token), b"", PATIENCE).unwrap_err()
+    }
+
+    #[test]
+    fn messages_go_both_ways_until_an_end_ends() {
+        for scheme in ["tcp", "tls"] {
+            let listener = server(scheme);
+            let first = relay(scheme, &[("gpu", listener.address())]);
+            let second = relay(scheme, &[("far", &behind(&first, "gpu"))]);
+            for address in [behind(&first, "gpu"), behind(&second, "far")] {
+                let pairs: Vec<_> = (0..20).map(|_| joined(&listener, &address)).collect();
+                for (number, pair) in pairs.into_iter().enumerate() {
+                    let [one, other] = pair.map(Connection::split);
+                    for (from, mut to) in [(&one.0, other.1), (&other.0, one.1)] {
+                        let message = vec![number as u8; 250_000];
+                        for _ in 0..4 {
+                            from.send(&message).unwrap();
+                            let got = to.recv(Some(PATIENCE)).unwrap().unwrap();
+                            assert_eq!(got.to_vec(), message);
+                        }
+                    }
+                }
+                let [client, server] = joined(&listener, &address);
+                let mut server = server.split();
+                drop(client);
+                assert!(matches!(
+                    server.1.recv(Some(PATIENCE)),
+                    Err(Error::Closed(_))
+                ));
+                let [client, server] = joined(&listener, &address);
+                let mut client = client.split();
+                drop(server);
+                assert!(matches!(
+                    client.1.recv(Some(PATIENCE)),
+                    Err(Error::Closed(_))
+                ));
+            }
+        }
+    }
+
+    #[test]
+    fn whoever_is_not_carried_is_told_why() {
+        let (closed, nobody) = plain();
+        drop(closed);
+        let relay = relay("tcp", &[("gone", &nobody)]);
+        let wrong = refusal(&behind(&relay, "gone"), &Token::generate());
+        assert!(matches!(wrong, Error::Auth(_)), "{wrong}");
+        for (address, words) in [
+            (
+                behind(&relay, "other"),
+                "knows no other; it carries to gone",
+            ),
+            (behind(&relay, "gone"), "does not reach gone"),
+            (relay, "this is a relay"),
+        ] {
+            let error = refusal(&address, &token());
+            assert!(
+                matches!(&error, Error::Refused(why) if why.contains(words)),
+                "{error}"
+            );
+        }
+        let secret = "tls:[::1]:0".parse().unwrap();
+        for target in ["tcp:[::1]:7", "unix:@x"] {
+            let targets = Targets::from([("it".into(), target.parse().unwrap())]);
+            let error = Relay::bind(&secret, token(), targets).unwrap_err();
+            assert!(error.to_string().contains(target), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_token_is_proved_to_the_server_too() {
+        let address = "tls:[::1]:0".parse().unwrap();
+        let other = Listener::bind(&address, Some(Token::generate())).unwrap();
+        let relay = relay("tls", &[("other", other.address())]);
+        thread::scope(|scope| {
+            scope.spawn(|| other.accept_timeout(Duration::from_secs(2)));
+            let error = refusal(&behind(&relay, "other"), &token());
+            assert!(matches!(error, Error::Auth(_)), "{error}");
+        });
+    }
+
+    #[test]
+    fn a_server_that_says_nothing_is_given_up() {
+        let (_silent, nobody) = plain();
+        let address = behind(&relay("tcp", &[("silent", &nobody)]), "silent");
+        let short = Duration::from_millis(300);
+        let error = connect::connect(&address, Transport::Tcp, Some(&token()), b"", short);
+        assert!(matches!(error, Err(Error::TimedOut(_))));
+    }
+
+    #[test]
+    fn little_is_kept_for_a_client_that_does_not_read() {
+        let (listener, target) = plain();
+        let address = behind(&relay("tcp", &[("flood", &target)]), "flood");
+        let deadline = Deadline::after(Some(PATIENCE));
+        let client = connect::reach(&address, Some(&token()), &deadline).unwrap();
+        let (mut server, _) = listener.accept().unwrap();
+        server.set_nonblocking(true).unwrap();
+        let mut sent = 0;
+        while ready(
+            std::os::fd::AsFd::as_fd(&server),
+            PollFlags::OUT,
+            &Deadline::after(Some(Duration::from_secs(1))),
+        )
+        .unwrap()
+        {
+            sent += server.write(&[5; 1 << 16]).unwrap();
+            assert!(sent < 256 << 20, "the system's buffers are smaller");
+        }
+        // All of it is there when the client reads at last.
+        drop(server);
+        let mut client = TcpStream::from(client);
+        client.set_nonblocking(false).unwrap();
+        let mut got = Vec::new();
+        client.read_to_end(&mut got).unwrap();
+        assert!(got.len() == sent && got.iter().all(|byte| *byte == 5));
+    }
+}

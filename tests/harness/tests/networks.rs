@@ -1,0 +1,290 @@
+//! Walls across machines: networks of their own, with cables between them, stand for these.
+
+#[path = "../../../crates/fabric/tests/support/networks.rs"]
+mod networks;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use mgn_tests::{camera, Outcome, Running, Stage};
+use networks::Network;
+use rustix::process::Signal;
+use serde_json::Value;
+
+const LIMIT: Duration = Duration::from_secs(180);
+
+/// A mothership and who belongs to it. Processes, networks and files go with this.
+struct Site {
+    running: Vec<Running>,
+    stage: Stage,
+    folder: PathBuf,
+    home: String,
+}
+
+impl Site {
+    /// None, with a message, where there can be no networks.
+    fn new() -> Option<Site> {
+        if !networks::are_there() {
+            return None;
+        }
+        camera();
+        let stage = Stage::new();
+        let folder = stage.folder();
+        let site = Site {
+            running: Vec::new(),
+            home: format!("unix:@mgn-{}-{}", std::process::id(), folder.display()),
+            folder,
+            stage,
+        };
+        let made = Outcome::of(
+            site.stage.mgn().args(["token", "new"]).arg(site.token()),
+            LIMIT,
+        );
+        assert_eq!(made.status, Some(0), "{}", made.describe());
+        Some(site)
+    }
+
+    fn token(&self) -> PathBuf {
+        self.folder.join("token")
+    }
+
+    /// `mgn` in a network. It does not outlive this thread.
+    fn mgn(&self, network: &Network, arguments: &[&str]) -> Command {
+        let mgn = self.stage.mgn();
+        let mut command = self.stage.direct("setpriv");
+        command.args(["--pdeathsig", "KILL", "nsenter", "-n", "-t"]);
+        command
+            .arg(network.pid().to_string())
+            .arg(mgn.get_program());
+        command
+            .args(arguments)
+            .env("MGN_TOKEN_FILE", self.token())
+            .env("MGN_MOTHERSHIP", &self.home)
+            .env("XDG_STATE_HOME", &self.folder);
+        command
+    }
+
+    fn start(&mut self, network: &Network, arguments: &[&str]) {
+        let mut command = self.mgn(network, arguments);
+        self.running.push(Running::start(&mut command));
+    }
+
+    /// Starts the mothership with a configuration.
+    fn mothership(&mut self, network: &Network, config: &str) {
+        let file = self.folder.join("wall.toml");
+        fs::write(&file, config).unwrap();
+        self.start(network, &["mothership", file.to_str().unwrap()]);
+    }
+
+    fn status(&self, network: &Network) -> Option<Value> {
+        let mut command = self.mgn(network, &["status", "--json"]);
+        serde_json::from_str(&Outcome::of(&mut command, LIMIT).stdout).ok()
+    }
+
+    /// The first status for which this holds.
+    fn until(&self, network: &Network, holds: impl Fn(&Value) -> bool) -> Value {
+        let start = Instant::now();
+        loop {
+            let status = self.status(network);
+            if let Some(status) = status.as_ref().filter(|status| holds(status)) {
+                return status.clone();
+            }
+            assert!(start.elapsed() < LIMIT, "it stays so: {status:?}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// A program on a wall is drawn as it is without us.
+    fn verify(&self, network: &Network, wall: &[&str]) {
+        let flags = [&["verify", "--headless", "--frames", "5"], wall].concat();
+        let arguments = [&flags[..], &["--", "glxgears"]].concat();
+        let outcome = Outcome::of(&mut self.mgn(network, &arguments), LIMIT);
+        let said = outcome.describe();
+        assert!(
+            outcome.stdout.contains("equal to the bit"),
+            "{wall:?}: {said}"
+        );
+    }
+
+    /// A program that draws on a wall, and by which way and address each tile is reached.
+    fn draw(&self, network: &Network, wall: &str) -> (Running, Vec<(String, String)>) {
+        let arguments = ["run", "--headless", "--wall", wall, "--", "glxgears"];
+        let running = Running::start(&mut self.mgn(network, &arguments));
+        let draws = |status: &Value| {
+            let frames = status["servers"].as_array().into_iter().flatten();
+            let mut sessions = frames.flat_map(|s| s["sessions"].as_array().into_iter().flatten());
+            status["clients"][0]["tiles"].is_array()
+                && sessions.any(|s| s["rate"]["frames_per_second"].as_f64() > Some(0.0))
+        };
+        let status = self.until(network, draws);
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let tiles = status["clients"][0]["tiles"].as_array().unwrap();
+        let ways = tiles.iter().map(|t| (text(&t["way"]), text(&t["address"])));
+        (running, ways.collect())
+    }
+}
+
+fn all_are_there(status: &Value) -> bool {
+    let servers = status["servers"].as_array().unwrap();
+    servers.iter().all(|server| server["on_line"] == true)
+}
+
+/// The error of a program that has lost a server: one line.
+fn loss(outcome: &Outcome) -> String {
+    let lines: Vec<&str> = outcome
+        .stderr
+        .lines()
+        .filter(|line| line.starts_with("mgn"))
+        .collect();
+    assert_eq!(lines.len(), 1, "{}", outcome.describe());
+    assert!(
+        !matches!(outcome.status, None | Some(0)),
+        "{}",
+        outcome.describe()
+    );
+    lines[0].into()
+}
+
+fn config(path: &Path, listen: &[&str], rest: &str) -> String {
+    format!("[mothership]\nlisten = {listen:?}\ntoken_file = {path:?}\n{rest}")
+}
+
+#[test]
+fn a_wall_has_near_and_far_servers() {
+    let Some(mut site) = Site::new() else {
+        return;
+    };
+    let [desk, one, two] = [(); 3].map(|()| Network::new());
+    let cable = |name, far: &Network, n: u32| {
+        let end = |host| format!("10.77.{n}.{host}/24 fd77:{n}::{host}/64");
+        networks::plug(name, [(desk.pid(), &end(1)), (far.pid(), &end(2))]);
+    };
+    cable("one", &one, 21);
+    cable("two", &two, 22);
+    let home = site.home.clone();
+    let homes = [
+        &home,
+        "tls:10.77.21.1:7400",
+        "tls:[fd77:21::1]:7400",
+        "tcp:10.77.22.1:7401",
+        "tcp:[fd77:22::1]:7401",
+    ];
+    let near = format!("{home}-near");
+    let mut rest = format!("[[server]]\nname = \"near\"\nlisten = {near:?}\n");
+    rest += "[[host]]\nname = \"far\"\n";
+    for name in ["tls4", "tls6", "tcp4", "tcp6"] {
+        rest += &format!("[[server]]\nname = {name:?}\nhost = \"far\"\n");
+    }
+    for (name, servers) in [
+        ("four", ["near", "tls4", "tcp4"]),
+        ("six", ["tcp6", "near", "tls6"]),
+    ] {
+        rest += &format!("[[wall]]\nname = {name:?}\ngrid = [3, 1]\ntile_size = [100, 300]\n");
+        rest += &format!("servers = {servers:?}\n");
+    }
+    let text = config(&site.token(), &homes, &rest);
+    site.mothership(&desk, &text);
+    for (network, name, listen, home) in [
+        (&one, "tls4", "tls:10.77.21.2:7500", homes[1]),
+        (&one, "tls6", "tls:[fd77:21::2]:7500", homes[2]),
+        (&two, "tcp4", "tcp:10.77.22.2:7500", homes[3]),
+        (&two, "tcp6", "tcp:[fd77:22::2]:7500", homes[4]),
+    ] {
+        site.start(
+            network,
+            &[
+                "server",
+                "--name",
+                name,
+                "--listen",
+                listen,
+                "--mothership",
+                home,
+            ],
+        );
+    }
+    site.until(&desk, all_are_there);
+    site.verify(&desk, &["--wall", "four"]);
+    site.verify(&desk, &["--wall", "six"]);
+    // Without the mothership, each by the transport of its address.
+    let by_hand = ["--server", &near, "--server", "tls:[fd77:21::2]:7500"];
+    site.verify(&desk, &[&["--wall", "2x1"], &by_hand[..]].concat());
+
+    let (running, ways) = site.draw(&desk, "six");
+    let expected = [
+        ("tcp", "tcp:[fd77:22::2]:7500"),
+        ("shm", &near),
+        ("tcp", "tls:[fd77:21::2]:7500"),
+    ];
+    assert_eq!(ways, expected.map(|(way, at)| (way.into(), at.into())));
+    networks::ip(two.pid(), "link set two down");
+    let said = loss(&running.finish(LIMIT));
+    assert!(said.contains("[fd77:22::2]:7500"), "{said}");
+}
+
+#[test]
+fn a_relay_carries_to_who_cannot_be_reached() {
+    let Some(mut site) = Site::new() else {
+        return;
+    };
+    let [desk, head, node] = [(); 3].map(|()| Network::new());
+    let end = |n: u32, host| format!("10.77.{n}.{host}/24 fd77:{n}::{host}/64");
+    networks::plug(
+        "out",
+        [(desk.pid(), &end(31, 1)), (head.pid(), &end(31, 2))],
+    );
+    networks::plug("in", [(head.pid(), &end(32, 1)), (node.pid(), &end(32, 2))]);
+    let home = site.home.clone();
+    let near = format!("{home}-near");
+    let mut rest = format!("[[server]]\nname = \"near\"\nlisten = {near:?}\n");
+    rest += "[[host]]\nname = \"cluster\"\nrelay = \"tls:[fd77:31::2]:7600\"\n";
+    rest += "[[server]]\nname = \"node\"\nhost = \"cluster\"\n";
+    rest += "[[wall]]\nname = \"both\"\ngrid = [2, 1]\ntile_size = [150, 300]\n";
+    rest += "servers = [\"near\", \"node\"]\n";
+    let text = config(&site.token(), &[&home, "tls:10.77.31.1:7400"], &rest);
+    site.mothership(&desk, &text);
+    let (outside, inside) = ("tls:[fd77:31::2]:7600", "tls:10.77.32.1:7600");
+    let carried = ["node=tls:10.77.32.2:7500", "home=tls:10.77.31.1:7400"];
+    let relay = [
+        "relay", "--listen", outside, "--listen", inside, "--to", carried[0], "--to", carried[1],
+    ];
+    site.start(&head, &relay);
+    let server = [
+        "server",
+        "--name",
+        "node",
+        "--listen",
+        "tls:10.77.32.2:7500",
+    ];
+    let through = format!("{inside}/home");
+    site.start(&node, &[&server[..], &["--mothership", &through]].concat());
+    site.until(&desk, all_are_there);
+
+    let node_itself = ["--server", "tls:10.77.32.2:7500"];
+    let arguments = [
+        &["run", "--headless"],
+        &node_itself[..],
+        &["--", "glxgears"],
+    ]
+    .concat();
+    let outcome = Outcome::of(&mut site.mgn(&desk, &arguments), LIMIT);
+    assert!(
+        loss(&outcome).contains("unreachable"),
+        "{}",
+        outcome.describe()
+    );
+    site.verify(&desk, &["--wall", "both"]);
+    site.verify(&desk, &["--server", &format!("{outside}/node")]);
+
+    let (running, ways) = site.draw(&desk, "both");
+    let at = format!("{outside}/node");
+    assert_eq!(
+        ways,
+        [("shm".to_owned(), near), ("tcp".to_owned(), at.clone())]
+    );
+    site.running[1].signal(Signal::KILL);
+    let said = loss(&running.finish(LIMIT));
+    assert!(said.contains(&at), "{said}");
+}
