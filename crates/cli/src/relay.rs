@@ -1,6 +1,7 @@
 //! `mgn relay`.
 
 use std::str::FromStr;
+use std::sync::mpsc;
 use std::thread;
 
 use anyhow::Context;
@@ -47,15 +48,10 @@ pub fn relay(args: args::Relay) -> anyhow::Result<()> {
     for relay in &relays {
         crate::say(&format!("listening on {}\n", relay.address()))?;
     }
-    thread::scope(|scope| {
-        let running: Vec<_> = relays
-            .iter()
-            .map(|relay| scope.spawn(|| relay.run()))
-            .collect();
-        let ended = running.into_iter().map(|relay| relay.join());
-        ended
-            .map(|end| end.expect("a relay does not panic"))
-            .collect::<Result<(), _>>()
-    })?;
-    Ok(())
+    let (ended, first) = mpsc::channel();
+    for relay in relays {
+        let ended = ended.clone();
+        thread::spawn(move || ended.send(relay.run()));
+    }
+    Ok(first.recv()??)
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::{IoSlice, IoSliceMut};
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -194,13 +194,9 @@ impl Drop for Place {
 /// Carries both ways until both have ended, or one end has gone. Gives the bytes.
 fn join(ends: &[Peer; 2]) -> u64 {
     let [client, server] = ends;
-    let is_broken = AtomicBool::new(false);
-    let carried = AtomicUsize::new(0);
+    let carried = AtomicU64::new(0);
     let way = |from: &Peer, to: &Peer| {
-        let over = carry(from, to, |bytes| {
-            _ = carried.fetch_add(bytes, Ordering::Relaxed)
-        });
-        if over.is_err() && !is_broken.swap(true, Ordering::Relaxed) {
+        if carry(from, to, &carried).is_err() {
             client.hang_up();
             server.hang_up();
         }
@@ -212,11 +208,11 @@ fn join(ends: &[Peer; 2]) -> u64 {
             Err(error) => tracing::warn!("cannot start a thread for a client: {error}"),
         }
     });
-    carried.into_inner() as u64
+    carried.into_inner()
 }
 
 /// Nothing is read that the other end has no room for. An error where an end has gone.
-fn carry(from: &Peer, to: &Peer, count: impl Fn(usize)) -> Result<(), Errno> {
+fn carry(from: &Peer, to: &Peer, carried: &AtomicU64) -> Result<(), Errno> {
     let mut buffer = vec![0; BUFFER];
     let wait = |peer: &Peer, wanted| match peer.wait(wanted, None) {
         Ok(true) => Ok(()),
@@ -240,7 +236,7 @@ fn carry(from: &Peer, to: &Peer, count: impl Fn(usize)) -> Result<(), Errno> {
                 Err(error) => return Err(error),
             }
         }
-        count(got);
+        carried.fetch_add(got as u64, Ordering::Relaxed);
     }
 }
 

@@ -10,7 +10,7 @@ use crate::config::{Stage, Target, Windows};
 use crate::report::Status;
 
 /// Changes whenever these types do.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// No message is longer.
 pub const MESSAGE_MAX: usize = 1 << 20;
 

@@ -22,6 +22,8 @@ pub struct ServerStatus {
     pub why: Option<String>,
     pub host: String,
     pub addresses: Vec<String>,
+    /// Through which programs on other hosts come.
+    pub relay: Option<String>,
     pub renderer: String,
     pub version: String,
     /// Free memory in MiB.
@@ -106,6 +108,9 @@ impl ServerStatus {
             self.memory,
             self.addresses.join(", ")
         );
+        if let Some(relay) = &self.relay {
+            let _ = writeln!(text, "  behind the relay {relay}");
+        }
         for session in &self.sessions {
             let _ = writeln!(text, "  {}{}", session.program, rate(&session.rate));
         }

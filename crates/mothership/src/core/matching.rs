@@ -253,13 +253,17 @@ impl Core {
         server.hello.sessions.saturating_sub(busy)
     }
 
+    /// The relay before a server's host.
+    pub(super) fn relay_of(&self, server: &Server) -> Option<&Address> {
+        self.expected.get(&server.hello.name)?.relay.as_ref()
+    }
+
     /// The way through the relay before a server's host, for those who are not behind it themselves.
     fn relay_to(&self, server: &Server, request: &Request) -> Option<Address> {
-        let relay_of = |server: &Server| self.expected.get(&server.hello.name)?.relay.as_ref();
-        let relay = relay_of(server)?;
+        let relay = self.relay_of(server)?;
         let is_inside = self.servers.values().any(|other| {
             other.hello.whereabouts.host == request.whereabouts.host
-                && relay_of(other) == Some(relay)
+                && self.relay_of(other) == Some(relay)
         });
         match relay {
             Address::Tcp {

@@ -7,7 +7,10 @@ use crate::report::{ClientStatus, ServerStatus, SessionStatus, Status, TileStatu
 
 impl Core {
     pub fn status(&self, now: Duration) -> Status {
-        let here = self.servers.values().map(|server| server.status(now));
+        let here = self.servers.values().map(|server| ServerStatus {
+            relay: self.relay_of(server).map(ToString::to_string),
+            ..server.status(now)
+        });
         let absent = self.expected.iter();
         let absent = absent.filter(|(name, _)| !self.servers.contains_key(*name));
         let absent = absent.map(|(name, expected)| ServerStatus {
@@ -70,6 +73,7 @@ impl Server {
             why: None,
             host: self.hello.whereabouts.host_name.clone(),
             addresses: self.hello.addresses.clone(),
+            relay: None,
             renderer: offer.renderer.clone(),
             version: offer.version.clone(),
             memory: offer.memory,

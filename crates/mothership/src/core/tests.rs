@@ -377,6 +377,9 @@ fn who_is_behind_a_relay_does_without_it() {
     server_comes(&mut core, 1, hello("a"));
     server_comes(&mut core, 2, other);
     client_comes(&mut core, 3, request(desk()));
+    for server in core.status(START).servers {
+        assert_eq!(server.relay.as_deref(), Some("tls:head:7600"));
+    }
     let ends = matches(&mut core, 3).ends;
     assert_eq!(
         (ends[0].way, ends[0].address.as_str()),
