@@ -55,3 +55,23 @@ pub fn relay(args: args::Relay) -> anyhow::Result<()> {
     }
     Ok(first.recv()??)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_have_names_and_addresses() {
+        let target: Target = "gpu1=tls:[fd00::1]:7500".parse().unwrap();
+        assert_eq!(target.name, "gpu1");
+        assert_eq!(target.address.to_string(), "tls:[fd00::1]:7500");
+        for (text, word) in [
+            ("gpu1", "NAME=ADDR"),
+            ("a b=tls:h:1", "NAME=ADDR"),
+            ("gpu1=tls:fd00::1:7500", "brackets"),
+        ] {
+            let error = text.parse::<Target>().unwrap_err();
+            assert!(error.contains(word), "{error}");
+        }
+    }
+}
