@@ -1,12 +1,13 @@
-//! What of a message the renderer of one tile needs: runs that know their tiles are cut down to the blocks that touch it.
+//! What of a message the renderer of one tile needs: runs that know their tiles are cut down to the blocks that touch it, and draws that are only for some
+//! tiles (`mgnOnly`) are left out for others.
 //!
 //! Where several renderers share one copy of a message, each passes over what is not its own. Where each is sent its own copy, it is sifted first.
 
 use crate::draws::{attr, stretches, RUN_TRAILING};
 use crate::encoder::NULL;
-use crate::{ops, MESSAGE_HEADER};
+use crate::{ops, stream, MESSAGE_HEADER};
 
-/// The second word of a message in which there may be runs that know their tiles.
+/// The second word of a message in which there may be draws that know their tiles.
 pub const SORTED: u32 = 1;
 
 /// Whether a message has to be sifted.
@@ -27,10 +28,21 @@ pub fn sift(
     // Up to where everything has been written.
     let mut from = 0;
     while at < message.len() {
-        let header = word(message, at)?;
-        let end = at + (header >> 16) as usize * 4;
-        let record = message.get(at..end).filter(|record| !record.is_empty())?;
-        if header as u16 == ops::MGN_RUN {
+        let (op, record) = record(message, at)?;
+        let end = at + record.len();
+        if op == ops::MGN_ONLY {
+            out.put(&message[from..at])?;
+            let is_for = mask(record.get(4..)?) & 1u64.checked_shl(tile).unwrap_or(0) != 0;
+            // The draw lies in the same message, unless that is full or it is too long for a record.
+            let draw = match is_for {
+                true => None,
+                false => record_of_draw(message, end),
+            };
+            at = end + draw.map_or(0, <[u8]>::len);
+            from = at;
+            continue;
+        }
+        if op == ops::MGN_RUN {
             let run = Parts::of(record)?;
             let wanted = stretches(run.mode, &run.tiles, run.count() as u32, tile);
             let whole = [(0, run.count() as i32)];
@@ -50,6 +62,27 @@ pub fn sift(
     }
     out.put(&message[from..])?;
     Some(out.at)
+}
+
+/// The record at a place, header included, and its op.
+fn record(message: &[u8], at: usize) -> Option<(u16, &[u8])> {
+    let header = word(message, at)?;
+    let end = at + (header >> 16) as usize * 4;
+    let record = message.get(at..end).filter(|record| !record.is_empty())?;
+    Some((header as u16, record))
+}
+
+/// The record at a place, if it is all of a draw.
+fn record_of_draw(message: &[u8], at: usize) -> Option<&[u8]> {
+    let (op, record) = record(message, at)?;
+    let is_whole = op != stream::LONG && op != stream::LONG_DATA;
+    is_whole.then_some(record)
+}
+
+/// Tiles, a bit each.
+fn mask(bytes: &[u8]) -> u64 {
+    let half = |at| word(bytes, at).map_or(0, u64::from);
+    half(0) | half(4) << 32
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
@@ -84,10 +117,6 @@ impl<'a> Parts<'a> {
             .chunks_exact(2)
             .map(|pair| 4 * usize::from(pair[1]))
             .sum();
-        let mask = |pair: &[u8]| {
-            let half = |at| word(pair, at).map_or(0, u64::from);
-            half(0) | half(4) << 32
-        };
         // Blocks are of vertices as they lie.
         let tiles = match indices {
             [] => tiles.chunks_exact(8).map(mask).collect(),
@@ -150,7 +179,7 @@ impl<W: FnMut(usize, &[u8])> Out<W> {
     }
 
     /// The header of a record of so many bytes, which are counted in.
-    fn record(&mut self, op: u16, bytes: usize) -> Option<()> {
+    fn header(&mut self, op: u16, bytes: usize) -> Option<()> {
         self.words(&[u32::from(op) | (bytes as u32 / 4) << 16])
     }
 
@@ -158,7 +187,7 @@ impl<W: FnMut(usize, &[u8])> Out<W> {
     fn run(&mut self, run: &Parts<'_>, first: usize, count: usize) -> Option<()> {
         let vertices = first * run.stride..(first + count) * run.stride;
         let vertices = run.vertices.get(vertices)?;
-        self.record(ops::MGN_RUN, 20 + padded(run.layout) + padded(vertices))?;
+        self.header(ops::MGN_RUN, 20 + padded(run.layout) + padded(vertices))?;
         self.words(&[run.mode, 0])?;
         self.array(run.layout)?;
         self.array(vertices)?;
@@ -174,7 +203,7 @@ impl<W: FnMut(usize, &[u8])> Out<W> {
         debug_assert_eq!(run.layout[attributes], attr::POSITION);
         let mut vertex = run.vertices.get(run.vertices.len() - run.stride..)?;
         let values = attributes / 2 * 16;
-        self.record(
+        self.header(
             ops::MGN_CURRENT,
             8 + padded(&run.layout[..attributes]) + values,
         )?;
@@ -359,6 +388,52 @@ mod tests {
                 "{case}"
             );
         }
+    }
+
+    /// A message of clears, some of which are for some tiles only, the last of another length.
+    fn marked(marks: &[Option<u64>]) -> Vec<u8> {
+        unsafe fn no_more(_: *mut Encoder, _: usize) -> *mut u8 {
+            unreachable!()
+        }
+        let mut bytes = vec![0u8; 1 << 12];
+        let mut encoder = Encoder::new(no_more);
+        let range = bytes.as_mut_ptr_range();
+        encoder.cur = range.start.wrapping_add(MESSAGE_HEADER);
+        encoder.end = range.end;
+        for (n, mark) in marks.iter().enumerate() {
+            // SAFETY: there is room.
+            unsafe {
+                if let Some(tiles) = mark {
+                    encoder.mgn_only(*tiles as u32, (*tiles >> 32) as u32);
+                }
+                encoder.gl_clear(n as u32);
+            }
+        }
+        bytes.truncate(encoder.cur as usize - range.start as usize);
+        bytes[4] = SORTED as u8;
+        bytes
+    }
+
+    #[test]
+    fn draws_are_left_out_where_they_are_not_needed() {
+        let all = [
+            Some(1 << 40),
+            None,
+            Some(2),
+            Some(1),
+            Some(3),
+            None,
+            Some(5),
+        ];
+        let needed = sifted(&marked(&all), 1 << 12).unwrap();
+        assert_eq!(seen(&needed).others, 4);
+        assert!(!needed
+            .chunks_exact(4)
+            .any(|w| w[..2] == ops::MGN_ONLY.to_le_bytes()));
+        // A mark without its draw is for nothing.
+        let mut cut = marked(&all[..1]);
+        cut.truncate(cut.len() - 8);
+        assert_eq!(sifted(&cut, 1 << 12).unwrap().len(), MESSAGE_HEADER);
     }
 
     #[test]

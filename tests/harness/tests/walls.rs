@@ -139,3 +139,41 @@ fn geometry_is_sorted_by_tiles() {
         "{four} bytes to four renderers, {one} to one"
     );
 }
+
+/// Whoever renders a tile is sent what touches that, whether it comes from arrays or lies in buffers.
+#[test]
+fn arrays_and_buffers_are_sorted_by_tiles() {
+    let stage = Stage::new();
+    let program = programs("tests/conformance").join("spread");
+    // 64 patches of 400 triangles, none of which reaches into another quarter of the window.
+    let touching = 64 * 400 / 4;
+    for scene in [
+        "arrays",
+        "elements",
+        "buffers",
+        "buffers_of_elements",
+        "elements_of_memory",
+    ] {
+        let folder = stage.folder();
+        let mut command = stage.mgn();
+        command
+            .args(["run", "--wall", "2x2", "--spu"])
+            .arg(format!("perf:file={}", folder.join("perf").display()))
+            .arg("--")
+            .arg(&program)
+            .args(["--scene", scene, "--out"])
+            .arg(stage.folder());
+        let outcome = Outcome::of(&mut command, LIMIT);
+        assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+        let files: Vec<_> = fs::read_dir(&folder).unwrap().flatten().collect();
+        assert_eq!(files.len(), 4);
+        for file in files {
+            let said = fs::read_to_string(file.path()).unwrap();
+            let last = said.lines().last().unwrap();
+            let (before, _) = last.split_once(" primitives").unwrap();
+            let drawn: u64 = before.rsplit(' ').next().unwrap().parse().unwrap();
+            let most = touching * 115 / 100;
+            assert!((touching..=most).contains(&drawn), "{scene}: {last}");
+        }
+    }
+}

@@ -135,6 +135,9 @@ impl Commands for Renderer {
         self.leave_tile();
         self.hand_mgn_make_current(draw, read)
     }
+    fn mgn_only(&mut self, low: u32, high: u32) -> Result<(), Fault> {
+        self.hand_mgn_only(low, high)
+    }
     fn mgn_present_front(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         self.hand_mgn_present_front(surface, frame, want)
     }

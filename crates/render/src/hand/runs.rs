@@ -38,6 +38,11 @@ impl Renderer {
         Ok(())
     }
 
+    /// A draw that some tiles do not need may be drawn for them all the same.
+    pub(crate) fn hand_mgn_only(&mut self, _low: u32, _high: u32) -> Result<(), Fault> {
+        Ok(())
+    }
+
     /// Current attributes, 4 floats each whatever their number of components.
     pub(crate) fn hand_mgn_current(
         &mut self,

@@ -162,6 +162,10 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn mgn_only(&mut self, low: u32, high: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn mgn_present_front(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())

@@ -291,6 +291,15 @@ impl Commands for Observe {
         };
         self.around(&call, |next| next.mgn_make_current(draw, read))
     }
+    fn mgn_only(&mut self, low: u32, high: u32) -> Result<(), Fault> {
+        let call = Call {
+            op: ops::MGN_ONLY,
+            asks: false,
+            names: &["low", "high"],
+            values: &[Value::Integer(low.into()), Value::Integer(high.into())],
+        };
+        self.around(&call, |next| next.mgn_only(low, high))
+    }
     fn mgn_present_front(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         let call = Call {
             op: ops::MGN_PRESENT_FRONT,

@@ -157,6 +157,10 @@ pub trait Commands {
     fn mgn_make_current(&mut self, draw: u32, read: u32) -> Result<(), Fault> {
         self.next().mgn_make_current(draw, read)
     }
+    /// Only renderers of the tiles whose bits are set need the next command, a draw. What is sent to the others has neither; who gets both may draw.
+    fn mgn_only(&mut self, low: u32, high: u32) -> Result<(), Fault> {
+        self.next().mgn_only(low, high)
+    }
     /// Shows the front buffer after a flush.
     fn mgn_present_front(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         self.next().mgn_present_front(surface, frame, want)

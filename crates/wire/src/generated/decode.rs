@@ -185,6 +185,12 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.mgn_make_current(p0, p1)
         }
+        ops::MGN_ONLY => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            body.end()?;
+            to.mgn_only(p0, p1)
+        }
         ops::MGN_PRESENT_FRONT => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;

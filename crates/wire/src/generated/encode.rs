@@ -290,6 +290,15 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn mgn_only(&mut self, low: u32, high: u32) {
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::MGN_ONLY) | 3 << 16);
+            put(p, 4, low);
+            put(p, 8, high);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn mgn_present_front(&mut self, surface: u32, frame: u32, want: u32) {
         unsafe {
             let p = self.room(16);

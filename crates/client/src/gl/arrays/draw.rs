@@ -133,7 +133,7 @@ fn steps(mode: u32) -> Option<(usize, usize)> {
 }
 
 impl Context {
-    /// A draw of elements `first..first + count` in order. Long ones go in pieces where the primitives allow it, so that the server draws one while the
+    /// A draw of elements `first..first + count` in order, for the renderers of `tiles`. Long ones go in pieces where the primitives allow it, so that the server draws one while the
     /// next is written.
     pub(super) fn draw_client_arrays(
         &mut self,
@@ -142,6 +142,7 @@ impl Context {
         count: i32,
         instances: i32,
         base_instance: u32,
+        tiles: u64,
     ) {
         let per_vertex = self.gl.arrays.vertex_bytes().max(1);
         let piece =
@@ -149,14 +150,14 @@ impl Context {
         let most = piece / per_vertex;
         let whole = most >= count as usize || instances != 1 || self.must_keep_whole(mode);
         let Some((step, repeat)) = steps(mode).filter(|_| !whole) else {
-            return self.draw_client_piece(mode, first, count, instances, base_instance);
+            return self.draw_client_piece(mode, first, count, instances, base_instance, tiles);
         };
         let most = (most - repeat) / step * step + repeat;
         let mut at = 0usize;
         let count = count as usize;
         while at + repeat < count || at == 0 {
             let n = most.min(count - at);
-            self.draw_client_piece(mode, first + at as i32, n as i32, 1, base_instance);
+            self.draw_client_piece(mode, first + at as i32, n as i32, 1, base_instance, tiles);
             at += n - repeat;
         }
     }
@@ -168,6 +169,7 @@ impl Context {
         count: i32,
         instances: i32,
         base_instance: u32,
+        tiles: u64,
     ) {
         let least = i64::from(first);
         let reads = Reads {
@@ -178,6 +180,7 @@ impl Context {
         };
         let gathered = self.gl.arrays.gather(reads);
         let words = (gathered.words.as_ptr(), gathered.words.len());
+        self.only(tiles, 32 + 4 * words.1 + gathered.data().extra_bytes());
         // SAFETY: the context's own encoder; the pieces are what the program's arrays hold.
         unsafe {
             self.enc.mgn_draw_arrays(

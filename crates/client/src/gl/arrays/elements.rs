@@ -1,6 +1,7 @@
 //! The entry points of draws.
 
 use super::draw::Reads;
+use super::sort::{Piece, EVERYONE};
 use crate::context::Context;
 use crate::gl::{buffers, context};
 use core::ffi::c_void;
@@ -12,19 +13,29 @@ type Pointer = *const c_void;
 
 /// An indexed draw.
 #[derive(Clone, Copy)]
-struct Indexed {
-    mode: u32,
-    count: i32,
-    type_: u32,
-    indices: Pointer,
-    instances: i32,
-    base_vertex: i32,
-    base_instance: u32,
+pub(super) struct Indexed {
+    pub mode: u32,
+    pub count: i32,
+    pub type_: u32,
+    pub indices: Pointer,
+    pub instances: i32,
+    pub base_vertex: i32,
+    pub base_instance: u32,
 }
 
 impl Indexed {
+    /// A part of it.
+    fn piece(&self, piece: &Piece) -> Indexed {
+        let size = draw_index_bytes(self.type_).unwrap_or(0);
+        Indexed {
+            count: piece.count as i32,
+            indices: self.indices.wrapping_byte_add(piece.first * size),
+            ..*self
+        }
+    }
+
     /// Whether the arguments are right.
-    fn draws(&self) -> bool {
+    pub fn draws(&self) -> bool {
         draw_index_bytes(self.type_).is_some() && draws(self.mode, 0, self.count, self.instances)
     }
 }
@@ -69,18 +80,56 @@ impl Context {
                 None => return,
             }
         };
+        let pieces = self.sort_elements(&draw, Some(indices));
+        // SAFETY: `bytes` bytes of indices lie there.
+        unsafe {
+            match pieces.filter(|pieces| self.is_worth_cutting(&draw, indices, pieces)) {
+                None => self.send_inline(draw, indices, EVERYONE),
+                Some(pieces) => pieces.iter().for_each(|piece| {
+                    let indices = indices.add(piece.first * size);
+                    self.send_inline(draw.piece(piece), indices, piece.tiles);
+                }),
+            }
+        }
+    }
+
+    /// Whether pieces of a draw, which bring the elements between their least and their greatest index along, bring no more than half as much again as the
+    /// whole draw.
+    ///
+    /// # Safety
+    /// The draw's indices lie at `indices`.
+    unsafe fn is_worth_cutting(
+        &mut self,
+        draw: &Indexed,
+        indices: *const u8,
+        pieces: &[Piece],
+    ) -> bool {
+        if !self.gl.arrays.needs_client_memory() || pieces.len() < 2 {
+            return true;
+        }
+        let size = draw_index_bytes(draw.type_).unwrap_or(0);
+        let reach = |first: usize, count: usize| {
+            // SAFETY: the caller's promise.
+            let bounds = unsafe { bounds(indices.add(first * size), count, size, None) };
+            bounds.map_or(0, |(least, greatest)| u64::from(greatest - least) + 1)
+        };
+        let all = reach(0, draw.count as usize);
+        let parts: u64 = pieces.iter().map(|p| reach(p.first, p.count)).sum();
+        2 * parts <= 3 * all
+    }
+
+    /// Sends a draw with indices, and maybe arrays, from the program's memory to the renderers of `tiles`.
+    ///
+    /// # Safety
+    /// The draw's indices lie at `indices`.
+    unsafe fn send_inline(&mut self, draw: Indexed, indices: *const u8, tiles: u64) {
+        let size = draw_index_bytes(draw.type_).unwrap_or(0);
+        let bytes = draw.count as usize * size;
         if !self.gl.arrays.needs_client_memory() {
+            let words = (std::ptr::null(), 0);
+            let indices = Data::Bytes(indices, bytes);
             // SAFETY: the context's own encoder; the program's indices are there.
-            unsafe {
-                self.send_elements(
-                    draw,
-                    0,
-                    u32::MAX,
-                    (std::ptr::null(), 0),
-                    Data::Bytes(indices, bytes),
-                    Data::Null,
-                )
-            };
+            unsafe { self.send_elements(draw, 0, u32::MAX, words, indices, Data::Null, tiles) };
             return;
         }
         let restart = self.restart_index(draw.type_);
@@ -108,6 +157,7 @@ impl Context {
                 words,
                 Data::Bytes(indices, bytes),
                 gathered.data(),
+                tiles,
             )
         };
     }
@@ -120,7 +170,10 @@ impl Context {
         words: (*const u32, usize),
         indices: Data,
         vertices: Data,
+        tiles: u64,
     ) {
+        let bytes = 48 + 4 * words.1 + indices.extra_bytes() + vertices.extra_bytes();
+        self.only(tiles, bytes);
         // SAFETY: the caller's promise.
         unsafe {
             self.enc.mgn_draw_elements(
@@ -139,6 +192,34 @@ impl Context {
         }
     }
 
+    /// Sends a draw whose arguments are right to the renderers of `tiles`.
+    fn send_arrays(&mut self, mode: u32, first: i32, count: i32, tiles: u64) {
+        if self.gl.arrays.needs_client_memory() {
+            return self.draw_client_arrays(mode, first, count, 1, 0, tiles);
+        }
+        self.only(tiles, 16);
+        // SAFETY: the context's own encoder.
+        unsafe { self.enc.gl_draw_arrays(mode, first, count) };
+    }
+
+    /// Sends a piece of a draw, which brings nothing along, to the renderers of its tiles.
+    fn send_piece(&mut self, draw: &Indexed, piece: &Piece) {
+        let d = draw.piece(piece);
+        let offset = d.indices as u64;
+        self.only(piece.tiles, 32);
+        // SAFETY: the context's own encoder.
+        unsafe {
+            match d.base_vertex {
+                0 => self.enc.gl_draw_elements(d.mode, d.count, d.type_, offset),
+                base => {
+                    let (mode, count) = (d.mode, d.count);
+                    self.enc
+                        .gl_draw_elements_base_vertex(mode, count, d.type_, offset, base);
+                }
+            }
+        }
+    }
+
     /// A draw of nothing, for the errors that the server may find.
     fn check_only(&mut self, mode: u32) {
         // SAFETY: the context's own encoder.
@@ -146,7 +227,7 @@ impl Context {
     }
 
     /// The index that restarts primitives, if that is enabled.
-    fn restart_index(&mut self, type_: u32) -> Option<u32> {
+    pub(super) fn restart_index(&mut self, type_: u32) -> Option<u32> {
         let on = |cap| self.gl.state.is_enabled(cap);
         if on(gl::GL_PRIMITIVE_RESTART_FIXED_INDEX) == Some(true) {
             return Some(match type_ {
@@ -171,7 +252,7 @@ impl Context {
 ///
 /// # Safety
 /// `count` indices of `size` bytes lie at `indices`.
-unsafe fn bounds(
+pub(super) unsafe fn bounds(
     indices: *const u8,
     count: usize,
     size: usize,
@@ -223,18 +304,24 @@ pub unsafe extern "C" fn glDrawArrays(mode: u32, first: i32, count: i32) {
     let Some(cx) = drawing() else { return };
     let checked = draws(mode, first, count, 1);
     cx.send_draw([ops::GL_DRAW_ARRAYS.into(), 0], mode, checked, |cx| {
-        if checked && cx.gl.arrays.needs_client_memory() {
-            return cx.draw_client_arrays(mode, first, count, 1, 0);
+        if !checked {
+            // SAFETY: the context's own encoder.
+            return unsafe { cx.enc.gl_draw_arrays(mode, first, count) };
         }
-        // SAFETY: the context's own encoder.
-        unsafe { cx.enc.gl_draw_arrays(mode, first, count) };
+        match cx.sort_arrays(mode, first, count) {
+            None => cx.send_arrays(mode, first, count, EVERYONE),
+            Some(pieces) => pieces.iter().for_each(|piece| {
+                let first = first + piece.first as i32;
+                cx.send_arrays(mode, first, piece.count as i32, piece.tiles);
+            }),
+        }
     });
 }
 
 pub unsafe extern "C" fn glDrawArraysInstanced(mode: u32, first: i32, count: i32, instances: i32) {
     let Some(cx) = drawing() else { return };
     if cx.gl.arrays.needs_client_memory() && draws(mode, first, count, instances) {
-        return cx.draw_client_arrays(mode, first, count, instances, 0);
+        return cx.draw_client_arrays(mode, first, count, instances, 0, EVERYONE);
     }
     // SAFETY: the context's own encoder.
     unsafe {
@@ -252,7 +339,7 @@ pub unsafe extern "C" fn glDrawArraysInstancedBaseInstance(
 ) {
     let Some(cx) = drawing() else { return };
     if cx.gl.arrays.needs_client_memory() && draws(mode, first, count, instances) {
-        return cx.draw_client_arrays(mode, first, count, instances, base);
+        return cx.draw_client_arrays(mode, first, count, instances, base, EVERYONE);
     }
     // SAFETY: the context's own encoder.
     unsafe {
@@ -271,6 +358,9 @@ macro_rules! indexed {
             cx.send_draw([ops::$op.into(), draw.type_], draw.mode, draw.draws(), |cx| {
                 if cx.brings_elements() {
                     return cx.draw_inline(draw);
+                }
+                if let Some(pieces) = cx.sort_elements(&draw, None) {
+                    return pieces.iter().for_each(|piece| cx.send_piece(&draw, piece));
                 }
                 // SAFETY: the context's own encoder.
                 unsafe { cx.enc.$encode($($sent),*) };
@@ -353,7 +443,8 @@ pub unsafe extern "C" fn glMultiDrawArrays(
     };
     // SAFETY: the program gives `draws` values each.
     unsafe {
-        if !cx.gl.arrays.needs_client_memory() {
+        let right = (0..n).all(|i| *first.add(i) >= 0 && *count.add(i) >= 0);
+        if !cx.gl.arrays.needs_client_memory() && !(right && cx.sorts_each(mode)) {
             cx.enc.gl_multi_draw_arrays(mode, (first, n), (count, n));
             return;
         }
@@ -405,7 +496,8 @@ unsafe fn multi_draw(
     };
     // SAFETY: the program gives `draws` values each; `base` may be null.
     unsafe {
-        if !cx.brings_elements() {
+        let right = draw_index_bytes(type_).is_some() && (0..n).all(|i| *count.add(i) >= 0);
+        if !cx.brings_elements() && !(right && cx.sorts_each(mode)) {
             let offsets = (indices.cast::<u64>(), n);
             if base.is_null() {
                 cx.enc

@@ -31,6 +31,7 @@ fn point(cx: &mut Context, asked: Asked, pointer: Pointer) -> bool {
         return false;
     }
     let buffer = cx.gl.objects.bindings.array_buffer();
+    let released = cx.gl.shared.notes.releases();
     let arrays = &mut cx.gl.arrays;
     if buffer == 0
         && !pointer.is_null()
@@ -70,6 +71,7 @@ fn point(cx: &mut Context, asked: Asked, pointer: Pointer) -> bool {
         stride,
         divisor,
     };
+    array.since[slot] = released;
     if asked.slot >= attr::GENERIC {
         // Other generic attributes may read from the same binding.
         array.find_client_slots();

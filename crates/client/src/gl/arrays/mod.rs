@@ -12,6 +12,7 @@ mod indirect;
 mod named;
 mod objects;
 mod push;
+mod sort;
 mod sure;
 
 use mgn_wire::draws::{attr, Kind};
@@ -58,6 +59,9 @@ pub struct VertexArray {
     pub enabled: u32,
     pub client: u32,
     pub element_buffer: u32,
+    /// How often names had been released when each binding got its buffer, and when indices did: a buffer's name may be another's by now.
+    pub since: [u32; SLOTS],
+    pub elements_since: u32,
     /// Whether it was ever bound; before that it does not exist for glIsVertexArray.
     pub exists: bool,
 }
@@ -97,6 +101,8 @@ impl Default for VertexArray {
             enabled: 0,
             client: u32::MAX,
             element_buffer: 0,
+            since: [0; SLOTS],
+            elements_since: 0,
             exists: false,
         }
     }
@@ -132,6 +138,7 @@ pub struct Arrays {
     pushed: push::Stack,
     /// Contents of buffers that glArrayElement may read between glBegin and glEnd, where nobody can be asked for them.
     fetched: Vec<(u32, Vec<u8>)>,
+    known: sort::Known,
 }
 
 impl Arrays {
@@ -147,6 +154,7 @@ impl Arrays {
             client_unit: 0,
             pushed: push::Stack::default(),
             fetched: Vec::new(),
+            known: sort::Known::default(),
         }
     }
 
@@ -179,8 +187,10 @@ impl Arrays {
         self.bound.element_buffer
     }
 
-    pub fn set_element_buffer(&mut self, name: u32) {
+    /// Binds the buffer of indices, when names have been released `released` times.
+    pub fn set_element_buffer(&mut self, name: u32, released: u32) {
         self.bound.element_buffer = name;
+        self.bound.elements_since = released;
     }
 
     /// A buffer object was deleted: the bound vertex array object lets go of it, others keep it (OpenGL 4.6, section 5.1.2).

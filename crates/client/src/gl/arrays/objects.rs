@@ -2,7 +2,7 @@
 
 use super::entries::generic_slot;
 use super::formats::{Asked, STRIDE_MAX};
-use super::{Arrays, VertexArray};
+use super::Arrays;
 use crate::context::Context;
 use crate::gl::buffers::{exists, make};
 use crate::gl::context;
@@ -134,8 +134,11 @@ pub unsafe extern "C" fn glVertexBindingDivisor(binding: u32, divisor: u32) {
     }
 }
 
-fn bind(array: &mut VertexArray, binding: u8, buffer: u32, offset: i64, stride: i32) {
-    let binding = &mut array.bindings[usize::from(binding)];
+fn bind(cx: &mut Context, slot: u8, buffer: u32, offset: i64, stride: i32) {
+    let released = cx.gl.shared.notes.releases();
+    let array = &mut cx.gl.arrays.bound;
+    array.since[usize::from(slot)] = released;
+    let binding = &mut array.bindings[usize::from(slot)];
     binding.buffer = buffer;
     binding.offset = offset as usize;
     binding.stride = stride as usize;
@@ -162,7 +165,7 @@ pub unsafe extern "C" fn glBindVertexBuffer(binding: u32, buffer: u32, offset: i
         if buffer != 0 && !make(cx, buffer) {
             return;
         }
-        bind(&mut cx.gl.arrays.bound, from, buffer, offset, stride);
+        bind(cx, from, buffer, offset, stride);
         cx.enc
             .gl_bind_vertex_buffer(binding, buffer, offset, stride);
     }
@@ -190,7 +193,7 @@ pub unsafe extern "C" fn glBindVertexBuffers(
         for i in 0..n {
             let slot = attr::GENERIC + first as u8 + i as u8;
             if buffers.is_null() {
-                bind(&mut cx.gl.arrays.bound, slot, 0, 0, 16);
+                bind(cx, slot, 0, 0, 16);
                 continue;
             }
             // What is wrong with one the server finds, and binds the others.
@@ -199,7 +202,7 @@ pub unsafe extern "C" fn glBindVertexBuffers(
             if is_range(cx, offset, stride)
                 && (buffer == bound || buffer == 0 || exists(cx, buffer))
             {
-                bind(&mut cx.gl.arrays.bound, slot, buffer, offset, stride);
+                bind(cx, slot, buffer, offset, stride);
             }
         }
         cx.enc

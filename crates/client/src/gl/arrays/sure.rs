@@ -48,7 +48,7 @@ impl Context {
     }
 
     /// Whether a draw of `mode` is certain to succeed: by the fixed function, into a window or pbuffer, with nothing about that could forbid it.
-    fn draw_is_sure(&self, mode: u32) -> bool {
+    pub(super) fn draw_is_sure(&self, mode: u32) -> bool {
         let objects = &self.gl.objects;
         let off = |cap| self.gl.state.is_enabled(cap) == Some(false);
         self.gl.is_compat()

@@ -67,7 +67,19 @@ pub unsafe extern "C" fn glBufferData(target: u32, size: i64, data: *const c_voi
         if size < HUGE && cx.gl.shared.buffers().get(buffer).is_some() {
             cx.enc.doubt = before;
         }
+        want(cx, target, buffer);
         allocated(cx, buffer, size, usage, data);
+    }
+}
+
+/// What vertices and indices hold is wanted by who sorts draws of them.
+fn want(cx: &mut Context, target: u32, buffer: u32) {
+    let of_vertices = matches!(
+        target,
+        GL_ARRAY_BUFFER | GL_ELEMENT_ARRAY_BUFFER | GL_COPY_WRITE_BUFFER
+    );
+    if of_vertices && cx.may_sort() {
+        cx.gl.shared.buffers().want_copy(buffer);
     }
 }
 
@@ -163,6 +175,7 @@ pub unsafe extern "C" fn glBufferStorage(target: u32, size: i64, data: *const c_
             cx.enc
                 .gl_buffer_storage(target, size, Data::Bytes(data, len), flags);
         }
+        want(cx, target, buffer);
         allocated(cx, buffer, size, GL_DYNAMIC_DRAW, data);
         cx.gl.shared.buffers().is_storage(buffer, flags);
     }
@@ -423,7 +436,7 @@ mod tests {
     #[test]
     fn ranges() {
         let mut buffers = Buffers::default();
-        buffers.adopt(1);
+        buffers.adopt(1, 0);
         // SAFETY: no data.
         unsafe { buffers.allocate(1, 100, GL_STATIC_DRAW, std::ptr::null()) };
         let own = buffers.memory_for(1, 10, 0);

@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn what_may_be_mapped() {
         let mut buffers = Buffers::default();
-        buffers.adopt(1);
+        buffers.adopt(1, 0);
         // SAFETY: no data.
         unsafe { buffers.allocate(1, 100, GL_STATIC_DRAW, std::ptr::null()) };
         let (read, write) = (GL_MAP_READ_BIT, GL_MAP_WRITE_BIT);

@@ -24,7 +24,7 @@ pub use mapping::{
 };
 pub use named::*;
 pub use persistent::{fetch_persistent, is_wait};
-pub use table::Buffers;
+pub use table::{Buffers, Contents};
 
 use super::objects::{adopt, follow, Class};
 use super::{context, values};
@@ -54,7 +54,8 @@ pub fn bind(cx: &mut Context, target: u32, buffer: u32) {
         }
         Some(Place::Elements) if known => {
             cx.gl.state.bind_known_buffer(target, buffer);
-            cx.gl.arrays.set_element_buffer(buffer);
+            let released = cx.gl.shared.notes.releases();
+            cx.gl.arrays.set_element_buffer(buffer, released);
         }
         _ => {
             follow!(cx, gl_bind_buffer(target, buffer));
@@ -80,7 +81,10 @@ fn now_bound(cx: &mut Context, target: u32, buffer: u32) {
     }
     match place {
         Place::Slot(slot) => cx.gl.objects.bindings.set(slot, buffer),
-        Place::Elements => cx.gl.arrays.set_element_buffer(buffer),
+        Place::Elements => {
+            let released = cx.gl.shared.notes.releases();
+            cx.gl.arrays.set_element_buffer(buffer, released);
+        }
     }
     if is_written_through(target) {
         written_unseen(cx, target, &[buffer]);
@@ -93,7 +97,8 @@ fn first_bound(cx: &mut Context, buffer: u32) -> bool {
     if !adopt(cx, Class::Buffer, buffer) {
         return false;
     }
-    cx.gl.shared.buffers().adopt(buffer);
+    let released = cx.gl.shared.notes.releases();
+    cx.gl.shared.buffers().adopt(buffer, released);
     true
 }
 

@@ -281,7 +281,7 @@ mod tests {
     /// Buffer 1 of 1000 bytes, mapped from 40 on.
     fn mapped(access: u32) -> (Buffers, *mut u8) {
         let mut buffers = Buffers::default();
-        buffers.adopt(1);
+        buffers.adopt(1, 0);
         // SAFETY: no data.
         unsafe { buffers.allocate(1, 1000, GL_DYNAMIC_DRAW, std::ptr::null()) };
         let own = buffers.memory_for(1, 900, access);

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::{Arc, MutexGuard};
 
 /// Copies of contents take no more than this in sum.
-const COPIES_MAX: usize = 64 << 20;
+const COPIES_MAX: usize = 256 << 20;
 
 /// The buffer objects of a share group, by name.
 #[derive(Default, Debug)]
@@ -15,6 +15,8 @@ pub struct Buffers {
     objects: HashMap<u32, BufferObject>,
     /// Bytes of all copies.
     copied: usize,
+    /// Counts changes of copies.
+    contents: u64,
     /// Shaders may write to images, of which those of textures on buffers are buffers.
     has_images: bool,
     /// Buffers with a persistent mapping.
@@ -31,8 +33,14 @@ pub struct BufferObject {
     /// Nothing was written since its storage was allocated.
     undefined: bool,
     pub mapping: Option<Mapping>,
-    /// All of its contents, kept the same as the server's. Only of buffers whose contents were needed once.
+    /// All of its contents, kept the same as the server's. Only of buffers whose contents were needed once, or are `wanted`.
     copy: Option<Memory>,
+    /// The number of what the copy holds: another one for other contents, of whichever buffer.
+    contents: u64,
+    /// A copy is kept as soon as there is storage.
+    wanted: bool,
+    /// How often names had been released when the object came to be.
+    since: u32,
     /// Memory of the last mapping, for the next.
     spare: Option<Memory>,
     /// It was bound where the server writes to it unseen, so a copy would be wrong.
@@ -42,6 +50,18 @@ pub struct BufferObject {
     /// A texture was put on it.
     has_texture: bool,
     deleted: bool,
+}
+
+/// The contents of a buffer, to be read.
+#[derive(Clone, Copy)]
+pub struct Contents<'a>(&'a Memory);
+
+impl Contents<'_> {
+    /// Where `len` bytes at `offset` lie, if there are so many.
+    pub fn at(&self, offset: usize, len: usize) -> Option<*const u8> {
+        let fits = offset.checked_add(len)? <= self.0.len();
+        fits.then(|| self.0.at(offset).cast_const())
+    }
 }
 
 /// A part of a buffer that the program sees in its memory.
@@ -119,6 +139,9 @@ impl BufferObject {
             undefined: true,
             mapping: None,
             copy: None,
+            contents: 0,
+            wanted: false,
+            since: 0,
             spare: None,
             written_unseen: false,
             stale: false,
@@ -150,6 +173,16 @@ impl BufferObject {
         self.copy.as_ref()?.read(usize::try_from(offset).ok()?, len)
     }
 
+    /// All of the contents and their number, if they are known to the client.
+    pub fn contents(&self) -> Option<(Contents<'_>, u64)> {
+        Some((Contents(self.copy.as_ref()?), self.contents))
+    }
+
+    /// Whether what was bound when names had been released so often is this object, and not an older one of its name.
+    pub fn is_bound_since(&self, released: u32) -> bool {
+        !self.deleted && released >= self.since
+    }
+
     /// Whether the program may change the contents only through the server or a mapping.
     pub fn is_fixed(&self) -> bool {
         self.storage
@@ -179,11 +212,30 @@ impl BufferObject {
 }
 
 impl Buffers {
-    /// The program binds `name`, perhaps for the first time, perhaps after the object of that name was deleted.
-    pub fn adopt(&mut self, name: u32) {
-        let object = self.objects.entry(name).or_insert_with(BufferObject::new);
+    /// The program binds `name`, perhaps for the first time, perhaps after the object of that name was deleted. Names have been released `released` times.
+    pub fn adopt(&mut self, name: u32, released: u32) {
+        let new = || BufferObject {
+            since: released,
+            ..BufferObject::new()
+        };
+        let object = self.objects.entry(name).or_insert_with(new);
         if object.deleted {
-            *object = BufferObject::new();
+            *object = new();
+        }
+    }
+
+    /// Whoever sorts draws wants to know what the buffer holds from when it has storage.
+    pub fn want_copy(&mut self, name: u32) {
+        if let Some(object) = self.objects.get_mut(&name) {
+            object.wanted = true;
+        }
+    }
+
+    /// The contents of a copy have changed.
+    fn changes(&mut self, name: u32) {
+        self.contents += 1;
+        if let Some(object) = self.objects.get_mut(&name) {
+            object.contents = self.contents;
         }
     }
 
@@ -228,6 +280,8 @@ impl Buffers {
         if object.copy.as_ref().is_some_and(|copy| copy.len() != len) {
             self.drop_copy(name);
             self.make_copy(name);
+        } else if object.wanted && object.copy.is_none() {
+            self.make_copy(name);
         }
         if !data.is_null() {
             // SAFETY: the caller's promise.
@@ -253,6 +307,7 @@ impl Buffers {
             // SAFETY: likewise.
             unsafe { mapping.server_has(offset, data, len) };
         }
+        self.changes(name);
     }
 
     /// The server copies between buffers, within their sizes.
@@ -328,6 +383,7 @@ impl Buffers {
         if object.copy.is_none() && !object.deleted && bytes.len() as i64 == object.size {
             self.copied += bytes.len();
             object.copy = Some(bytes);
+            self.changes(name);
         }
     }
 
@@ -509,7 +565,7 @@ mod tests {
     fn buffers() -> Buffers {
         let mut buffers = Buffers::default();
         for name in 1..4 {
-            buffers.adopt(name);
+            buffers.adopt(name, 0);
             allocate(&mut buffers, name, b"abcdefgh");
         }
         buffers
@@ -537,6 +593,32 @@ mod tests {
         assert!(!b.get(2).unwrap().is_undefined());
         assert!(!b.may_copy(2) && b.get(2).unwrap().known(0, 1).is_none());
         assert_eq!(b.copied, 0);
+    }
+
+    #[test]
+    fn contents_have_another_number_when_they_change() {
+        let mut b = buffers();
+        b.want_copy(1);
+        assert!(b.get(1).unwrap().contents().is_none());
+        allocate(&mut b, 1, b"abcdefgh");
+        let number = |b: &Buffers| b.get(1).unwrap().contents().map(|(_, number)| number);
+        let mut numbers = vec![number(&b).unwrap()];
+        // SAFETY: the literal's own bytes.
+        unsafe { b.write(1, 2, b"XY".as_ptr(), 2) };
+        numbers.push(number(&b).unwrap());
+        b.map(1, 0, 8, GL_MAP_WRITE_BIT, None).unwrap();
+        let unmapped = b.unmap(1).unwrap();
+        b.unmapped(1, unmapped);
+        numbers.push(number(&b).unwrap());
+        allocate(&mut b, 1, b"abcd");
+        numbers.push(number(&b).unwrap());
+        numbers.dedup();
+        assert_eq!(numbers.len(), 4);
+        b.copy_within(2, 1, 0, 0, 4);
+        assert_eq!(number(&b), None);
+        b.delete(1);
+        b.adopt(1, 5);
+        assert!(b.get(1).unwrap().is_bound_since(5) && !b.get(1).unwrap().is_bound_since(4));
     }
 
     #[test]
@@ -625,7 +707,7 @@ mod tests {
         let mut b = buffers();
         b.delete(1);
         assert_eq!(b.get(1).unwrap().size, 8);
-        b.adopt(1);
+        b.adopt(1, 0);
         assert_eq!(b.get(1).unwrap().size, 0);
     }
 }

@@ -11,7 +11,7 @@ pub mod entries;
 pub mod fixed;
 pub mod half;
 mod layout;
-mod sort;
+pub(in crate::gl) mod sort;
 mod weld;
 
 use crate::context::Context;

@@ -121,54 +121,68 @@ impl Sort {
     }
 }
 
+/// What the tiles draw of a surface that is `height` high.
+pub(in crate::gl) fn drawn(areas: &[Area], height: u32) -> Vec<[i32; 4]> {
+    let drawn = areas.iter().map(|area| area.drawn.upwards(height));
+    drawn.collect()
+}
+
 impl Context {
-    /// Whether runs can be sorted at all, which takes some room.
-    pub(super) fn may_sort(&self) -> bool {
+    /// Whether anything can be sorted at all.
+    #[inline]
+    pub(in crate::gl) fn may_sort(&self) -> bool {
         self.session.is_some_and(|s| s.wall().is_some())
     }
 
-    /// Prepares for sorting what is drawn with `mode`. False if every renderer has to draw it.
+    /// Prepares for sorting the open run, drawn with `mode`. False if every renderer has to draw it.
     #[inline]
     pub(super) fn prepare_sort(&mut self, mode: u32) -> bool {
-        self.may_sort() && self.can_sort(mode).is_some()
+        let layout = &self.gl.immediate.layout;
+        let places = layout.position() < 4 && layout.components[usize::from(attr::GENERIC)] == 0;
+        places && self.may_sort() && self.sorter(mode).is_some()
     }
 
-    fn can_sort(&mut self, mode: u32) -> Option<()> {
-        let surface = self.draw.as_ref()?;
-        let places = self.gl.immediate.layout.position() < 4
-            && self.gl.immediate.layout.components[usize::from(attr::GENERIC)] == 0
-            && self.gl.objects.draws_without_programs()
-            && self.gl.state.is_enabled(GL_VERTEX_PROGRAM_ARB) == Some(false)
-            && self.gl.state.draws_to_default()
-            && !self.gl.render_modes.tells()
-            && !surface.is_whole();
+    /// What sorts vertices that the fixed function places and draws with `mode`; none if every renderer has to draw them.
+    pub(in crate::gl) fn sorter(&mut self, mode: u32) -> Option<&Sorter> {
+        let places = self.gl.objects.draws_without_programs()
+            && self.gl.state.is_enabled(GL_VERTEX_PROGRAM_ARB) == Some(false);
         if !places {
             return None;
         }
-        let origin = self.gl.state.get(GL_CLIP_ORIGIN).values()?;
-        if origin.int64(0) != i64::from(GL_LOWER_LEFT) {
-            return None;
-        }
+        let (viewport, areas, height) = self.in_tiles()?;
         let margin = self.margin(mode)?;
-        let viewport = self.gl.state.viewport()?;
-        let areas = surface.areas()?;
         let key = Key {
             transform: self.gl.state.transform_changes(),
             viewport,
             margin,
             areas,
-            height: surface.size().1,
+            height,
         };
         let sort = &mut self.gl.immediate.sort;
-        if sort.sorter.as_ref().is_some_and(|(known, _)| *known == key) {
-            return Some(());
+        if sort.sorter.as_ref().is_none_or(|(known, _)| *known != key) {
+            let transform = self.gl.state.transform()?;
+            let tiles = drawn(&key.areas, key.height);
+            let sorter = Sorter::new(&transform, viewport, &tiles, margin);
+            sort.sorter = Some((key, sorter));
         }
-        let transform = self.gl.state.transform()?;
-        let drawn = key.areas.iter().map(|area| area.drawn.upwards(key.height));
-        let tiles: Vec<[i32; 4]> = drawn.collect();
-        let sorter = Sorter::new(&transform, viewport, &tiles, margin);
-        sort.sorter = Some((key, sorter));
-        Some(())
+        sort.sorter.as_ref().map(|(_, sorter)| sorter)
+    }
+
+    /// The viewport, the areas of the tiles and the height of the surface that is drawn to; none if it is not drawn to in tiles.
+    pub(in crate::gl) fn in_tiles(&self) -> Option<([f32; 4], Arc<[Area]>, u32)> {
+        let surface = self.draw.as_ref().filter(|surface| !surface.is_whole())?;
+        let draws = self.gl.state.draws_to_default()
+            && !self.gl.render_modes.tells()
+            && !self.gl.lists.is_open();
+        let origin = self.gl.state.get(GL_CLIP_ORIGIN).values()?;
+        if !draws || origin.int64(0) != i64::from(GL_LOWER_LEFT) {
+            return None;
+        }
+        Some((
+            self.gl.state.viewport()?,
+            surface.areas()?,
+            surface.size().1,
+        ))
     }
 
     /// How many pixels beyond its vertices a primitive may be drawn; none if nobody knows.
@@ -200,7 +214,7 @@ impl Context {
     }
 
     /// How the primitive of a run may be taken apart: by blocks that share some vertices; not at all where that would show.
-    pub(super) fn sort_overlap(&self, mode: u32) -> Option<usize> {
+    pub(in crate::gl) fn sort_overlap(&self, mode: u32) -> Option<usize> {
         let overlap = run_overlap(mode)?;
         let shows = mode == GL_LINE_STRIP && self.stippled();
         (!shows && self.draws_with_depth()).then_some(overlap)

@@ -108,7 +108,10 @@ unsafe fn create(cx: &mut Context, class: Class, target: u32, n: i32, names: *mu
     }
     for &name in names {
         match class {
-            Class::Buffer => cx.gl.shared.buffers().adopt(name),
+            Class::Buffer => {
+                let released = cx.gl.shared.notes.releases();
+                cx.gl.shared.buffers().adopt(name, released);
+            }
             Class::Texture => cx.gl.state.texture_made(name, target),
             Class::VertexArray => cx.gl.arrays.create_vertex_array(name),
             _ => {}

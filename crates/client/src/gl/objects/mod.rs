@@ -159,6 +159,11 @@ pub struct Notes {
 }
 
 impl Notes {
+    /// How often names have been released.
+    pub fn releases(&self) -> u32 {
+        self.released.load(Ordering::Acquire)
+    }
+
     /// A mapping begins.
     pub fn mapping_begins(&self, is_persistent: bool) {
         self.mapped.fetch_add(1, Ordering::Relaxed);
