@@ -218,5 +218,59 @@ static void kinds(void)
     errors("kinds");
 }
 
+/* What a shader places, and the program says where: as a box after the shader's matrix, and as one before it. */
+static void bounded(void)
+{
+    if (!need_version(4, 3))
+        return;
+    make(7);
+    static const float matrix[] = {0, 1, 0, 0, -1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+    GLuint program = build_program("#version 120\nuniform mat4 matrix; attribute vec3 place; varying vec3 tone;\n"
+                                   "void main() { tone = place * 0.5 + 0.5; gl_Position = matrix * vec4(place, 1.0); }",
+                                   "#version 120\nvarying vec3 tone; void main() { gl_FragColor = vec4(tone, 1.0); }");
+    glUseProgram(program);
+    glUniformMatrix4fv(glGetUniformLocation(program, "matrix"), 1, GL_FALSE, matrix);
+    GLuint place = (GLuint)glGetAttribLocation(program, "place");
+    fill(GL_ARRAY_BUFFER, positions, sizeof positions);
+    fill(GL_ELEMENT_ARRAY_BUFFER, indices, sizeof indices);
+    glDisableClientState(GL_VERTEX_ARRAY);
+    glVertexAttribPointer(place, 3, GL_FLOAT, GL_FALSE, 0, NULL);
+    glEnableVertexAttribArray(place);
+    for (int patch = 0; patch < PATCHES; patch++) {
+        char text[200];
+        double x = patch % 8 / 4.0 - 1, y = patch / 8 / 4.0 - 1;
+        if (patch % 2)
+            snprintf(text, sizeof text, "mgn bounds %f %f -1 %f %f 1", -y - 0.21, x + 0.04, -y - 0.04, x + 0.21);
+        else
+            snprintf(text, sizeof text, "mgn bounds %f %f -1 %f %f 1 0 1 0 0 -1 0 0 0 0 0 1 0 0 0 0 1", x + 0.04, y + 0.04, x + 0.21, y + 0.21);
+        glPushDebugGroup(GL_DEBUG_SOURCE_APPLICATION, 0, -1, text);
+        glDrawElements(GL_TRIANGLES, INDICES, GL_UNSIGNED_INT, CLIENT + 4 * patch * INDICES);
+        glPopDebugGroup();
+    }
+    /* An error is raised wherever the draw would be. */
+    glPushDebugGroup(GL_DEBUG_SOURCE_APPLICATION, 0, -1, "mgn bounds 0.5 -0.5 0 0.6 -0.4 0");
+    glUseProgram(0);
+    glDisableVertexAttribArray(place);
+    glBegin(GL_POINTS);
+    glEnd();
+    glDrawElements(GL_TRIANGLES, 3, GL_FLOAT, NULL);
+    errors("a type");
+    glBeginTransformFeedback(GL_POINTS);
+    errors("no feedback");
+    glDrawArrays(GL_LINES_ADJACENCY + 20, 0, 3);
+    errors("a mode");
+    GLuint framebuffer;
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, framebuffer);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+    errors("an empty framebuffer");
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
+    glDrawArrays(GL_PATCHES, 0, 3);
+    errors("patches");
+    glPopDebugGroup();
+    glPopDebugGroup();
+    errors("no group");
+}
+
 CONFORM("spread", COMPAT, {"arrays", arrays}, {"elements", elements}, {"buffers", buffers}, {"buffers_of_elements", buffers_of_elements},
-        {"elements_of_memory", elements_of_memory}, {"rewritten", rewritten}, {"reused", reused}, {"kinds", kinds})
+        {"elements_of_memory", elements_of_memory}, {"rewritten", rewritten}, {"reused", reused}, {"kinds", kinds}, {"bounded", bounded})

@@ -140,7 +140,7 @@ fn geometry_is_sorted_by_tiles() {
     );
 }
 
-/// Whoever renders a tile is sent what touches that, whether it comes from arrays or lies in buffers.
+/// Whoever renders a tile is sent what touches that, whether it comes from arrays, lies in buffers, or is placed by shaders within bounds.
 #[test]
 fn arrays_and_buffers_are_sorted_by_tiles() {
     let stage = Stage::new();
@@ -153,6 +153,7 @@ fn arrays_and_buffers_are_sorted_by_tiles() {
         "buffers",
         "buffers_of_elements",
         "elements_of_memory",
+        "bounded",
     ] {
         let folder = stage.folder();
         let mut command = stage.mgn();

@@ -7073,13 +7073,6 @@ pub unsafe extern "C" fn glPolygonOffsetx(factor: i32, units: i32) {
         cx.done();
     }
 }
-pub unsafe extern "C" fn glPopDebugGroup() {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_pop_debug_group();
-        cx.done();
-    }
-}
 pub unsafe extern "C" fn glPopMatrix() {
     unsafe {
         let cx = context();

@@ -2430,6 +2430,13 @@ pub unsafe extern "C" fn glPopClientAttrib() {
         value
     }
 }
+pub unsafe extern "C" fn glPopDebugGroup() {
+    unsafe {
+        let value = hand::glPopDebugGroup();
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glPrimitiveRestartNV() {
     unsafe {
         let value = hand::glPrimitiveRestartNV();

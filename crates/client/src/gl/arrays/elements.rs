@@ -84,7 +84,10 @@ impl Context {
         // SAFETY: `bytes` bytes of indices lie there.
         unsafe {
             match pieces.filter(|pieces| self.is_worth_cutting(&draw, indices, pieces)) {
-                None => self.send_inline(draw, indices, EVERYONE),
+                None => {
+                    let tiles = self.hinted(draw.mode);
+                    self.send_inline(draw, indices, tiles);
+                }
                 Some(pieces) => pieces.iter().for_each(|piece| {
                     let indices = indices.add(piece.first * size);
                     self.send_inline(draw.piece(piece), indices, piece.tiles);
@@ -220,8 +223,16 @@ impl Context {
         }
     }
 
+    /// Marks the draw of instances that is sent next, if the program has said where it will lie.
+    fn mark_instances(&mut self, mode: u32, first: i32, count: i32, instances: i32) {
+        if draws(mode, first, count, instances) {
+            let tiles = self.hinted(mode);
+            self.only(tiles, 24);
+        }
+    }
+
     /// A draw of nothing, for the errors that the server may find.
-    fn check_only(&mut self, mode: u32) {
+    pub(super) fn check_only(&mut self, mode: u32) {
         // SAFETY: the context's own encoder.
         unsafe { self.enc.gl_draw_arrays(mode, 0, 0) };
     }
@@ -309,7 +320,10 @@ pub unsafe extern "C" fn glDrawArrays(mode: u32, first: i32, count: i32) {
             return unsafe { cx.enc.gl_draw_arrays(mode, first, count) };
         }
         match cx.sort_arrays(mode, first, count) {
-            None => cx.send_arrays(mode, first, count, EVERYONE),
+            None => {
+                let tiles = cx.hinted(mode);
+                cx.send_arrays(mode, first, count, tiles);
+            }
             Some(pieces) => pieces.iter().for_each(|piece| {
                 let first = first + piece.first as i32;
                 cx.send_arrays(mode, first, piece.count as i32, piece.tiles);
@@ -323,6 +337,7 @@ pub unsafe extern "C" fn glDrawArraysInstanced(mode: u32, first: i32, count: i32
     if cx.gl.arrays.needs_client_memory() && draws(mode, first, count, instances) {
         return cx.draw_client_arrays(mode, first, count, instances, 0, EVERYONE);
     }
+    cx.mark_instances(mode, first, count, instances);
     // SAFETY: the context's own encoder.
     unsafe {
         cx.enc
@@ -341,6 +356,7 @@ pub unsafe extern "C" fn glDrawArraysInstancedBaseInstance(
     if cx.gl.arrays.needs_client_memory() && draws(mode, first, count, instances) {
         return cx.draw_client_arrays(mode, first, count, instances, base, EVERYONE);
     }
+    cx.mark_instances(mode, first, count, instances);
     // SAFETY: the context's own encoder.
     unsafe {
         cx.enc
@@ -361,6 +377,10 @@ macro_rules! indexed {
                 }
                 if let Some(pieces) = cx.sort_elements(&draw, None) {
                     return pieces.iter().for_each(|piece| cx.send_piece(&draw, piece));
+                }
+                if draw.draws() && cx.gl.arrays.bound.element_buffer != 0 {
+                    let tiles = cx.hinted(draw.mode);
+                    cx.only(tiles, 64);
                 }
                 // SAFETY: the context's own encoder.
                 unsafe { cx.enc.$encode($($sent),*) };

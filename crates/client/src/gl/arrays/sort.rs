@@ -76,6 +76,28 @@ impl Positions {
         (elements.start >= 0).then(|| start.wrapping_add(self.at))
     }
 
+    /// Bounds of each block of `count` vertices, where `place` finds those that count.
+    ///
+    /// # Safety
+    /// Positions lie at those places.
+    unsafe fn hulls(
+        &self,
+        count: usize,
+        overlap: Option<usize>,
+        place: impl Fn(usize) -> Option<*const u8>,
+    ) -> Vec<Bounds> {
+        if (self.type_, self.size) == (GL_FLOAT, 3) {
+            return hulls(count, overlap, |n| {
+                let at = place(n)?.cast::<[f32; 3]>();
+                // SAFETY: the caller's promise.
+                let [x, y, z] = unsafe { at.read_unaligned() };
+                Some([x, y, z, 0.])
+            });
+        }
+        // SAFETY: likewise.
+        hulls(count, overlap, |n| Some(unsafe { self.read(place(n)?) }))
+    }
+
     /// The position at an address.
     ///
     /// # Safety
@@ -206,9 +228,11 @@ impl Context {
         let start = start.wrapping_add(first * positions.stride);
         let find = || {
             // SAFETY: the program's arrays hold the elements, or the buffer does, as was checked.
-            hulls(count, overlap, |n| unsafe {
-                Some(positions.read(start.wrapping_add(n * positions.stride)))
-            })
+            unsafe {
+                positions.hulls(count, overlap, |n| {
+                    Some(start.wrapping_add(n * positions.stride))
+                })
+            }
         };
         let key = source.buffer.map(|(_, number)| Key {
             positions: (number, positions),
@@ -289,11 +313,12 @@ impl Context {
         };
         let find = || {
             // SAFETY: so many indices lie there; the program's arrays hold the elements, or the buffer does, as was checked.
-            hulls(count, overlap, |n| unsafe {
-                let element = indices.read(n)?;
-                let offset = element as isize * positions.stride as isize;
-                Some(positions.read(start.wrapping_offset(offset)))
-            })
+            unsafe {
+                positions.hulls(count, overlap, |n| {
+                    let element = indices.read(n)?;
+                    Some(start.wrapping_offset(element as isize * positions.stride as isize))
+                })
+            }
         };
         self.sort_blocks(draw.mode, count, overlap, key, find)
     }
@@ -304,6 +329,28 @@ impl Context {
         let generic = self.gl.arrays.bound.enabled >> attr::GENERIC;
         let sorts = generic == 0 && self.draw_is_sure(mode) && self.sorter(mode).is_some();
         sorts.then(|| self.sort_overlap(mode))
+    }
+
+    /// Who draws what is drawn with `mode`, of which the program may have said where it will lie. What errors the draw would raise, everyone is told.
+    #[inline]
+    pub(super) fn hinted(&mut self, mode: u32) -> u64 {
+        match self.gl.debug.groups.say() && self.may_sort() {
+            true => self.hinted_tiles(mode).unwrap_or(EVERYONE),
+            false => EVERYONE,
+        }
+    }
+
+    fn hinted_tiles(&mut self, mode: u32) -> Option<u64> {
+        if self.gl.debug.is_heard()
+            || self.gl.objects.feeds_back()
+            || self.gl.shared.notes.are_locked()
+        {
+            return None;
+        }
+        let surface = self.in_tiles()?;
+        let tiles = self.gl.debug.groups.tiles(surface)?;
+        self.check_only(mode);
+        Some(tiles)
     }
 
     /// Whether it is better to have many draws one by one.

@@ -2,10 +2,11 @@
 //! answer says that there are any, and before a frame is handed over. Where the program wants synchronous output, every command that may fail asks for
 //! them before it returns.
 
+pub mod bounds;
 pub mod labels;
 
 use crate::context::Context;
-use crate::gl::{context, Tracked};
+use crate::gl::{context, values, Tracked};
 use core::ffi::c_void;
 use mgn_wire::debug::messages;
 use mgn_wire::gl::*;
@@ -21,6 +22,7 @@ pub struct Debug {
     callback: *mut c_void,
     user: *const c_void,
     output: bool,
+    pub groups: bounds::Groups,
 }
 
 impl Default for Debug {
@@ -29,6 +31,7 @@ impl Default for Debug {
             callback: std::ptr::null_mut(),
             user: std::ptr::null(),
             output: false,
+            groups: bounds::Groups::default(),
         }
     }
 }
@@ -183,6 +186,20 @@ pub unsafe extern "C" fn glPushDebugGroup(source: u32, id: u32, length: i32, tex
         let cx = context();
         let text = labels::text(text, length);
         cx.enc.gl_push_debug_group(source, id, length, text);
+        if !cx.gl.in_begin() {
+            cx.gl.debug.groups.push(source, values(text.0, text.1));
+        }
+    }
+}
+
+pub unsafe extern "C" fn glPopDebugGroup() {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        cx.enc.gl_pop_debug_group();
+        if !cx.gl.in_begin() {
+            cx.gl.debug.groups.pop();
+        }
     }
 }
 

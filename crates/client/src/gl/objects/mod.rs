@@ -95,6 +95,11 @@ impl ObjectState {
         self.program
     }
 
+    /// Whether transform feedback is active.
+    pub fn feeds_back(&self) -> bool {
+        self.feeds_back
+    }
+
     /// Whether a pipeline or transform feedback has a say in what is drawn.
     pub fn draws_specially(&self) -> bool {
         self.program == Some(0) && self.pipeline != 0 || self.feeds_back || self.ati_fragments
@@ -162,6 +167,12 @@ impl Notes {
     /// How often names have been released.
     pub fn releases(&self) -> u32 {
         self.released.load(Ordering::Acquire)
+    }
+
+    /// Whether a buffer is mapped so that draws from it are errors.
+    pub fn are_locked(&self) -> bool {
+        let load = |count: &AtomicU32| count.load(Ordering::Relaxed);
+        load(&self.mapped) != load(&self.persistent)
     }
 
     /// A mapping begins.
