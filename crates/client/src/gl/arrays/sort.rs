@@ -260,6 +260,10 @@ impl Context {
 
     fn cut_elements(&mut self, draw: &Indexed, given: Option<*const u8>) -> Option<Vec<Piece>> {
         let overlap = self.sort_by(draw.mode)?;
+        let is_known = |cap| self.gl.state.is_enabled(cap).is_some();
+        if !is_known(GL_PRIMITIVE_RESTART) || !is_known(GL_PRIMITIVE_RESTART_FIXED_INDEX) {
+            return None;
+        }
         let restart = self.restart_index(draw.type_);
         let overlap = overlap.filter(|_| restart.is_none());
         let shared = self.gl.shared.clone();

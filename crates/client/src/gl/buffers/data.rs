@@ -72,13 +72,13 @@ pub unsafe extern "C" fn glBufferData(target: u32, size: i64, data: *const c_voi
     }
 }
 
-/// What vertices and indices hold is wanted by who sorts draws of them.
+/// What vertices and indices hold is wanted by who sorts what the fixed function draws.
 fn want(cx: &mut Context, target: u32, buffer: u32) {
     let of_vertices = matches!(
         target,
         GL_ARRAY_BUFFER | GL_ELEMENT_ARRAY_BUFFER | GL_COPY_WRITE_BUFFER
     );
-    if of_vertices && cx.may_sort() {
+    if of_vertices && cx.gl.is_compat() && cx.may_sort() {
         cx.gl.shared.buffers().want_copy(buffer);
     }
 }
