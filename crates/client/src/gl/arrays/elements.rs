@@ -464,7 +464,7 @@ pub unsafe extern "C" fn glMultiDrawArrays(
     // SAFETY: the program gives `draws` values each.
     unsafe {
         let right = (0..n).all(|i| *first.add(i) >= 0 && *count.add(i) >= 0);
-        if !cx.gl.arrays.needs_client_memory() && !(right && cx.sorts_each(mode)) {
+        if !(cx.gl.arrays.needs_client_memory() || right && cx.sorts_each(mode)) {
             cx.enc.gl_multi_draw_arrays(mode, (first, n), (count, n));
             return;
         }
@@ -517,7 +517,7 @@ unsafe fn multi_draw(
     // SAFETY: the program gives `draws` values each; `base` may be null.
     unsafe {
         let right = draw_index_bytes(type_).is_some() && (0..n).all(|i| *count.add(i) >= 0);
-        if !cx.brings_elements() && !(right && cx.sorts_each(mode)) {
+        if !(cx.brings_elements() || right && cx.sorts_each(mode)) {
             let offsets = (indices.cast::<u64>(), n);
             if base.is_null() {
                 cx.enc
