@@ -72,6 +72,11 @@ pub struct Run {
     #[arg(long, value_enum, default_value_t = Present::Window)]
     pub present: Present,
 
+    /// Show the program live in browsers too, on a page at this address
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "tcp:127.0.0.1:0")]
+    pub viewer: Option<Address>,
+
     /// Save frames as images in this directory
     #[arg(long, value_name = "DIR")]
     pub save: Option<PathBuf>,
@@ -221,6 +226,10 @@ pub struct Server {
     #[arg(long, value_name = "STAGE")]
     pub spu: Vec<Stage>,
 
+    /// Where programs that come by network may have tiles of a wall shown on this host: window=DISPLAY, files=DIR or viewer=ADDR; may be repeated
+    #[arg(long, value_name = "PLACE")]
+    pub present: Vec<mgn_wall::Target>,
+
     /// Serve at most N programs at once
     #[arg(long, value_name = "N", default_value_t = 64)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=4096))]
@@ -267,7 +276,7 @@ pub struct Viewer {
     pub listen: Address,
 
     /// Address where pictures come in: unix:/path, unix:@name, tcp:HOST:PORT or tls:HOST:PORT
-    #[arg(long, value_name = "ADDR", default_value = "unix:@manganese-viewer")]
+    #[arg(long, value_name = "ADDR", default_value = mgn_wall::VIEWER)]
     pub feeds: Address,
 
     /// File with the token that must be known to send pictures over TCP; see `mgn token`

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use mgn_fabric::Transport;
-use mgn_mothership::config::Target;
 use mgn_mothership::protocol::{Request, Wanted, Way};
 use mgn_mothership::{ask, default_address, Match};
 use mgn_wall::Wall;
@@ -64,16 +63,9 @@ fn wanted(wall: Option<&WallName>) -> anyhow::Result<Wanted> {
     })
 }
 
-/// All tiles are shown in the program's own windows, and all windows are divided.
+/// All windows are divided, and what goes to the wall is told by nothing but their order.
 fn say_what_is_not_done(found: &Match) {
     let mut ignored = Vec::new();
-    if found
-        .tiles
-        .iter()
-        .any(|tile| tile.present != Target::Program)
-    {
-        ignored.push("present");
-    }
     if found.windows != Default::default() {
         ignored.push("windows");
     }
@@ -82,6 +74,6 @@ fn say_what_is_not_done(found: &Match) {
     }
     if !ignored.is_empty() {
         let (name, keys) = (&found.wall.name, ignored.join(", "));
-        eprintln!("mgn: the wall {name} says more than a program is told yet: {keys}; all of its windows are divided, and show what is drawn");
+        eprintln!("mgn: the wall {name} says more than a program is told yet: {keys}; all of its windows are divided, and the first is shown on it");
     }
 }

@@ -17,6 +17,7 @@ use crate::found::find;
 use crate::report::{live_line, Figures};
 use crate::server::stages;
 use crate::through::{self, elsewhere_advice, own_status, FAILED};
+use crate::viewer;
 
 /// How often the live line changes.
 const LIVE: Duration = Duration::from_millis(500);
@@ -25,7 +26,7 @@ const LIVE: Duration = Duration::from_millis(500);
 const ELSEWHERE: u8 = 1;
 
 pub fn run(args: Run) -> ExitCode {
-    match start(&args).and_then(|(session, found)| watch(&args, session, found)) {
+    match start(&args).and_then(|started| watch(&args, started)) {
         Ok(status) => ExitCode::from(status),
         Err(error) => {
             crate::complain(&error);
@@ -34,7 +35,14 @@ pub fn run(args: Run) -> ExitCode {
     }
 }
 
-fn start(args: &Run) -> anyhow::Result<(Session, Option<Match>)> {
+/// A run, and what goes on beside it.
+struct Started {
+    session: Session,
+    found: Option<Match>,
+    _viewer: Option<mgn_viewer::Viewer>,
+}
+
+fn start(args: &Run) -> anyhow::Result<Started> {
     let mut plan = through::plan(&args.through, &args.program)?;
     let flag = match (args.discard, args.spu.is_empty()) {
         (true, _) => Some("--discard"),
@@ -71,8 +79,16 @@ fn start(args: &Run) -> anyhow::Result<(Session, Option<Match>)> {
     let found = find(&args.through, flag, &args.program[0])?;
     let run = RunDir::create()?;
     plan.driver = through::ours(&args.through, &run, &stages, found.as_ref(), settings)?;
+    let viewer = match &args.viewer {
+        Some(listen) => Some(viewer::of_run(listen, &run, &mut plan.driver)?),
+        None => None,
+    };
     through::say_what_the_display_lacks(&args.through);
-    Ok((Session::start(run, plan)?, found))
+    Ok(Started {
+        session: Session::start(run, plan)?,
+        found,
+        _viewer: viewer,
+    })
 }
 
 fn save(args: &Run, dir: &Path) -> anyhow::Result<Save> {
@@ -89,7 +105,12 @@ fn save(args: &Run, dir: &Path) -> anyhow::Result<Save> {
     })
 }
 
-fn watch(args: &Run, mut session: Session, found: Option<Match>) -> anyhow::Result<u8> {
+fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
+    let Started {
+        mut session,
+        found,
+        _viewer,
+    } = started;
     let live = args.stats && std::io::stderr().is_terminal();
     let mut last = (Counters::default(), Instant::now());
     let report = loop {

@@ -23,6 +23,7 @@ pub fn serve(args: Server) -> anyhow::Result<()> {
         listen: args.listen,
         token,
         chain: Chain::answering(stages(args.spu, args.discard))?,
+        present: args.present,
         max_sessions: args.max_sessions as usize,
         memory_limit: args.memory_limit << 20,
         watchdog: Duration::from_secs(args.watchdog),

@@ -75,7 +75,7 @@ pub fn ours(
         .collect();
     if let Some(found) = found {
         settings.servers = found.tiles.iter().map(|t| t.address.to_string()).collect();
-        settings.wall = (found.tiles.len() > 1).then(|| found.wall.to_json());
+        settings.wall = Some(found.wall.to_json());
         settings.transports = found
             .tiles
             .iter()

@@ -1,8 +1,12 @@
-//! `mgn viewer`.
+//! `mgn viewer`, and the viewer of a run.
 
-use mgn_fabric::Token;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
+
+use anyhow::Context;
+use mgn_fabric::{Address, Token};
+use mgn_launch::{Driver, RunDir, Server};
 use mgn_viewer::ViewerOptions;
-use mgn_wall::{Wall, WallError};
+use mgn_wall::{Target, Wall, WallError};
 
 use crate::args::Viewer;
 use crate::say;
@@ -19,6 +23,72 @@ pub fn serve(args: Viewer) -> anyhow::Result<()> {
     tracing::info!("pictures come in at {}", viewer.feeds());
     viewer.wait();
     anyhow::bail!("the viewer has ended")
+}
+
+/// Starts a viewer for one run, which its servers are told of, and says where its page is.
+pub fn of_run(
+    listen: &Address,
+    run: &RunDir,
+    driver: &mut Driver,
+) -> anyhow::Result<mgn_viewer::Viewer> {
+    let Driver::Ours {
+        server, settings, ..
+    } = driver
+    else {
+        anyhow::bail!("nobody sends pictures to the viewer; leave out --viewer");
+    };
+    let servers: Vec<Address> = settings
+        .servers
+        .iter()
+        .map(|server| server.parse())
+        .collect::<Result<_, _>>()?;
+    let feeds = match (servers.first(), server, settings.transport.as_deref()) {
+        (Some(Address::Tcp { host, port, tls }), ..) => Address::Tcp {
+            host: own_address(host, *port)?.to_string(),
+            port: 0,
+            tls: *tls,
+        },
+        (None, Server::Embedded { .. }, Some("tcp")) => "tcp:127.0.0.1:0".parse()?,
+        (None, Server::Elsewhere, _) => {
+            anyhow::bail!("--viewer needs renderers; leave out --transport or name another")
+        }
+        _ => Address::Unix(run.join("viewer")),
+    };
+    let mut wall = match &settings.wall {
+        Some(wall) => wall.parse()?,
+        None => Wall::grid(1, 1)?,
+    };
+    let is_far = matches!(feeds, Address::Tcp { .. });
+    let token_file = settings.token_file.as_deref().filter(|_| is_far);
+    let viewer = mgn_viewer::Viewer::start(ViewerOptions {
+        listen: listen.clone(),
+        token: token_file.map(Token::read).transpose()?,
+        ..ViewerOptions::new(wall.clone(), feeds)
+    })?;
+    for tile in &mut wall.tiles {
+        tile.present
+            .retain(|target| !matches!(target, Target::Viewer(_)));
+        let feeds = viewer.feeds().to_string();
+        tile.present.push(Target::Viewer(feeds));
+    }
+    settings.wall = Some(wall.to_json());
+    eprintln!("mgn: the program is shown at {}", viewer.url());
+    Ok(viewer)
+}
+
+/// This host's address on the way to a server.
+fn own_address(host: &str, port: u16) -> anyhow::Result<IpAddr> {
+    let doing = || format!("finding the way to {host}");
+    let mut places = (host, port).to_socket_addrs().with_context(doing)?;
+    let place = places.next().with_context(doing)?;
+    let any: IpAddr = match place {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    // Nothing is sent.
+    let socket = UdpSocket::bind((any, 0)).with_context(doing)?;
+    socket.connect(place).with_context(doing)?;
+    Ok(socket.local_addr().with_context(doing)?.ip())
 }
 
 /// A grid, a wall in JSON, or what a file describes.

@@ -15,6 +15,7 @@ pub struct Frames {
     surfaces: Mutex<HashMap<u32, Weak<Surface>>>,
     finished: Condvar,
     open: AtomicBool,
+    on_wall: Mutex<Weak<Surface>>,
 }
 
 impl Frames {
@@ -26,6 +27,18 @@ impl Frames {
 
     pub fn surface(&self, id: u32) -> Option<Arc<Surface>> {
         self.surfaces().get(&id)?.upgrade()
+    }
+
+    /// Whether it is the window that servers show: the first one that has a frame, for as long as it is there.
+    pub fn is_on_wall(&self, surface: &Arc<Surface>) -> bool {
+        if !surface.is_window() || !surface.is_visible() {
+            return false;
+        }
+        let mut on_wall = self.on_wall.lock().unwrap_or_else(|e| e.into_inner());
+        if on_wall.upgrade().is_none_or(|shown| !shown.is_visible()) {
+            *on_wall = Arc::downgrade(surface);
+        }
+        on_wall.as_ptr() == Arc::as_ptr(surface)
     }
 
     /// `frame` of `surface` is finished, and with it all before.

@@ -1,7 +1,7 @@
 //! What `mgn run` tells the library through the environment.
 
 use mgn_fabric::{Address, Transport};
-use mgn_wall::Wall;
+use mgn_wall::{Tile, Wall};
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -56,6 +56,18 @@ pub struct Save {
 }
 
 impl Options {
+    /// Whether anything is shown in the program's own windows.
+    pub fn shows_windows(&self) -> bool {
+        let wall = self.wall.as_ref();
+        self.present && wall.is_none_or(|wall| wall.tiles.iter().any(Tile::is_in_program))
+    }
+
+    /// Whether servers show a window of the program's.
+    pub fn shows_wall(&self) -> bool {
+        let mut tiles = self.wall.iter().flat_map(|wall| &wall.tiles);
+        tiles.any(Tile::is_shown_there)
+    }
+
     /// Reads the environment through `var`.
     ///
     /// # Errors

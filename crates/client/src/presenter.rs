@@ -1,7 +1,7 @@
 //! The threads that read frames connections, one a renderer, and hand pictures to where they go.
 //!
 //! On a wall each renderer sends its part of a frame. The parts are shown together when the last has come, so that a frame is never seen in pieces
-//! (swap barrier). Where a renderer is lost, its part is a hole.
+//! (swap barrier): those that the client shows by itself, and those that servers show when they are told. Where a renderer is lost, its part is a hole.
 
 use crate::log::line;
 use crate::pixmap::PixmapTarget;
@@ -9,10 +9,10 @@ use crate::session::Session;
 use crate::signals::Signals;
 use crate::stats::Word;
 use crate::surface::{Kind, Surface};
-use mgn_fabric::{Message, Receiver, Segment};
+use mgn_fabric::{Message, Receiver, Segment, Sender};
 use mgn_present::{encoding, FileFormat, Picture, Rows, Saver, Target, Window, XDisplay};
 use mgn_wall::Rect;
-use mgn_wire::frames::{Encoding, Header, Kind as FrameKind, HEADER};
+use mgn_wire::frames::{Encoding, Header, Kind as FrameKind, Release, HEADER};
 use std::collections::{BTreeMap, HashMap};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,7 +21,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// # Errors
 /// One sentence, if pictures cannot be saved where they should be.
-pub fn start(session: &'static Session, receivers: Vec<Receiver>) -> Result<(), String> {
+pub fn start(session: &'static Session, frames: Vec<(Sender, Receiver)>) -> Result<(), String> {
+    let (senders, receivers): (Vec<_>, Vec<_>) = frames.into_iter().unzip();
     let saver = match &session.options.save {
         None => None,
         Some(save) => {
@@ -32,6 +33,7 @@ pub fn start(session: &'static Session, receivers: Vec<Receiver>) -> Result<(), 
     let presenter = Arc::new(Mutex::new(Presenter {
         session,
         seated: vec![true; receivers.len()],
+        senders,
         saver,
         displays: HashMap::new(),
         targets: HashMap::new(),
@@ -94,6 +96,8 @@ struct Presenter {
     session: &'static Session,
     /// Whether the renderer of a tile is there, by tile.
     seated: Vec<bool>,
+    /// To the renderers, by tile. Closing one would end its frames connection.
+    senders: Vec<Sender>,
     saver: Option<Saver>,
     displays: HashMap<String, Arc<XDisplay>>,
     /// By surface.
@@ -135,11 +139,24 @@ impl Presenter {
         }
         let parts = self.parts.remove(&(surface, frame)).unwrap_or_default();
         let mut parts: Vec<_> = parts.into_iter().flatten().collect();
+        self.release(Release { surface, frame });
         parts.retain(|part| part.header.kind == FrameKind::Picture);
         if !parts.is_empty() {
             self.show(parts);
         }
         self.session.frames.finish(surface, frame);
+    }
+
+    /// Has the servers that show their tiles show a frame.
+    fn release(&self, release: Release) {
+        let options = &self.session.options;
+        let tiles = options.wall.iter().flat_map(|wall| &wall.tiles);
+        for ((tile, sender), seated) in tiles.zip(&self.senders).zip(&self.seated) {
+            if *seated && tile.is_shown_there() {
+                // One that is lost is found to be so by its thread.
+                let _ = sender.send(&release.encode());
+            }
+        }
     }
 
     fn show(&mut self, parts: Vec<Part>) {
@@ -177,7 +194,7 @@ impl Presenter {
                 line(error);
             }
         }
-        if self.session.options.present && surface.is_visible() {
+        if self.session.options.shows_windows() && surface.is_visible() {
             if let Some(target) = self.target(&surface) {
                 if let Err(error) = target.show(&picture) {
                     line(error);

@@ -41,7 +41,7 @@ pub struct Sent {
 pub struct Reached {
     pub renderers: Renderers,
     pub welcome: Welcome,
-    pub frames: Vec<Receiver>,
+    pub frames: Vec<(Sender, Receiver)>,
 }
 
 impl Renderers {
@@ -199,11 +199,12 @@ fn opening(role: Role) -> Result<Vec<u8>, String> {
     postcard::to_allocvec(&hello).map_err(|e| e.to_string())
 }
 
-fn session_role(tile: Option<u32>) -> Role {
+fn session_role(tile: Option<u32>, shown: Option<Wall>) -> Role {
     Role::Session {
         program: program_name(),
         pid: std::process::id(),
         tile,
+        shown,
     }
 }
 
@@ -219,7 +220,7 @@ fn unanswered(nobody: &Server) -> Result<Reached, String> {
         &nobody.address,
         nobody.transport.clone(),
         None,
-        &opening(session_role(None))?,
+        &opening(session_role(None, None))?,
         CONNECT_TIMEOUT,
     )
     .map_err(|e| format!("cannot use {}: {e}", nobody.transport))?;
@@ -244,7 +245,13 @@ fn answered(options: &Options) -> Result<Reached, String> {
         .transpose()
         .map_err(|e| e.to_string())?;
     let places = places(&options.servers, options.wall.as_ref())?;
-    let open = |(server, tile)| open(server, token.as_ref(), tile);
+    let open = |(server, tile): (&Server, Option<u32>)| {
+        let number = tile.unwrap_or(0) as usize;
+        let wall = options.wall.as_ref();
+        let shown = wall.filter(|wall| wall.tiles[number].is_shown_there());
+        let role = session_role(tile, shown.map(|wall| wall.alone(number)));
+        open(server, token.as_ref(), role)
+    };
     let opened: Vec<_> = match &places[..] {
         [place] => vec![open(*place)?],
         // At once, because each server starts a process.
@@ -301,7 +308,8 @@ fn places<'a>(
     }
     let place = |n: usize| {
         let server = servers.get(n).unwrap_or(first);
-        (server, wall.map(|_| n as u32))
+        // One tile is no different from a picture that is not divided.
+        (server, (tiles > 1).then_some(n as u32))
     };
     Ok((0..tiles).map(place).collect())
 }
@@ -310,8 +318,8 @@ fn places<'a>(
 fn open(
     server: &Server,
     token: Option<&Token>,
-    tile: Option<u32>,
-) -> Result<(Welcome, Connection, Receiver), String> {
+    role: Role,
+) -> Result<(Welcome, Connection, (Sender, Receiver)), String> {
     let open = |role: Role| {
         let opening = opening(role)?;
         let Server { address, transport } = server;
@@ -325,7 +333,7 @@ fn open(
             format!("no session with the render server at {server}: {e}{hint}")
         })
     };
-    let (commands, welcome) = open(session_role(tile))?;
+    let (commands, welcome) = open(role)?;
     let welcome: Welcome = postcard::from_bytes(&welcome).map_err(|_| {
         let address = &server.address;
         format!("the render server at {address} answered with something else than a welcome")
@@ -334,10 +342,7 @@ fn open(
         session: welcome.session,
         key: welcome.key,
     })?;
-    // Nothing is said on the frames connection in this direction, but closing its sender would end it.
-    let (silent, receiver) = frames.split();
-    std::mem::forget(silent);
-    Ok((welcome, commands, receiver))
+    Ok((welcome, commands, frames.split()))
 }
 
 /// Tiles fit together to the bit only if the same driver draws them.

@@ -7,23 +7,31 @@ use crate::session::Session;
 use crate::stats::Word;
 use crate::surface::Surface;
 use crate::tiles;
+use mgn_wire::frames::want;
 use mgn_wire::Encoder;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
-/// Takes the next frame number of `surface`, and says whether a picture of it is wanted.
-pub fn hand_over(session: &Session, surface: &Surface) -> (u32, u32) {
+/// Takes the next frame number of `surface`, and says what a picture of it is wanted for, in bits of [`want`].
+pub fn hand_over(session: &Session, surface: &Arc<Surface>) -> (u32, u32) {
     let frame = surface.handed_over.fetch_add(1, Ordering::AcqRel) + 1;
     if !session.is_answered() {
         surface.finished.store(frame, Ordering::Release);
     }
-    let shown = session.options.present && surface.is_visible();
+    let shown = session.options.shows_windows() && surface.is_visible();
     let saved = session
         .options
         .save
         .as_ref()
         .is_some_and(|save| u64::from(frame) % save.every == 0);
-    (frame, u32::from(shown || saved))
+    let on_wall = session.options.shows_wall() && session.frames.is_on_wall(surface);
+    let wants = [
+        (shown, want::WINDOW),
+        (saved, want::FILES),
+        (on_wall, want::WALL),
+    ];
+    let wants = wants.iter().filter(|(is_wanted, _)| *is_wanted);
+    (frame, wants.map(|(_, want)| want).sum())
 }
 
 /// glXSwapBuffers and eglSwapBuffers, from the calling thread. Returns when no more than [`IN_FLIGHT`] frames of the surface are under way.

@@ -246,9 +246,10 @@ pub unsafe fn end_frame(session: &Session, encoder: &mut Encoder, surface: &Surf
 }
 
 impl Session {
-    /// The wall that pictures are divided for.
+    /// The wall that pictures are divided for: one of several tiles.
     pub fn wall(&self) -> Option<&Wall> {
-        self.options.wall.as_ref().filter(|_| self.is_answered())
+        let is_divided = |wall: &&Wall| wall.tiles.len() > 1 && self.is_answered();
+        self.options.wall.as_ref().filter(is_divided)
     }
 }
 

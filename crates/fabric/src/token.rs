@@ -74,7 +74,8 @@ impl Token {
         file.write_all(text.as_bytes()).map_err(Error::io(doing))
     }
 
-    pub(crate) fn to_hex(&self) -> String {
+    /// The digits, for a process of one's own that shall know it too.
+    pub fn to_hex(&self) -> String {
         let mut text = String::with_capacity(65);
         for byte in self.0 {
             // Writing to a string cannot fail.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use mgn_fabric::{Address, Token, Transport};
 use mgn_wall::Wall;
 
-use crate::config::{Stage, Target, Windows};
+use crate::config::{Stage, Windows};
 use crate::core::{BEAT, SILENCE};
 use crate::link::{Link, ANSWER_TIME};
 use crate::protocol::{
@@ -41,7 +41,6 @@ pub struct TileServer {
     pub transport: Transport,
     /// What to prove, where the server wants that.
     pub token_file: Option<PathBuf>,
-    pub present: Target,
 }
 
 #[derive(Debug, Default)]
@@ -116,7 +115,6 @@ pub fn ask(
                 Way::Tcp => Transport::Tcp,
             },
             token_file: token_file.map(Path::to_owned),
-            present: end.present.clone(),
         })
     });
     let tiles: Vec<TileServer> = tiles.collect::<Result<_, Error>>()?;

@@ -41,7 +41,6 @@ fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
         server: "a".into(),
         address: "unix:@a".into(),
         way: Way::Shm,
-        present: crate::config::Target::None,
     };
     let matched = Matched {
         ends: vec![end.clone(), end],

@@ -6,7 +6,7 @@ use mgn_wall::Wall;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Stage, Target, Windows};
+use crate::config::{Stage, Windows};
 use crate::report::Status;
 
 /// Changes whenever these types do.
@@ -199,7 +199,6 @@ pub struct End {
     pub server: String,
     pub address: String,
     pub way: Way,
-    pub present: Target,
 }
 
 /// A session of a server, with what it has done since it began.

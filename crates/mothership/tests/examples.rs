@@ -21,7 +21,7 @@ fn four_tiles_here() {
     let config = example("2x2.toml");
     let plan = config.wall("desk").unwrap();
     assert_eq!(shown(plan), 1920 * 1080);
-    let servers: Vec<&str> = plan.ends.iter().map(|end| end.server.as_str()).collect();
+    let servers: Vec<&str> = plan.servers.iter().map(String::as_str).collect();
     assert_eq!(servers, ["a", "b", "c", "d"]);
     assert!(config
         .servers
@@ -34,9 +34,9 @@ fn nine_tiles_by_ssh() {
     let config = example("3x3-ssh.toml");
     let plan = config.wall("cave").unwrap();
     assert_eq!(plan.wall.tiles.len(), 9);
-    for (tile, end) in plan.wall.tiles.iter().zip(&plan.ends) {
+    for (tile, server) in plan.wall.tiles.iter().zip(&plan.servers) {
         let column = ["left", "middle", "right"][tile.rect.x as usize / 1920];
-        assert_eq!(end.server, column);
+        assert_eq!(server, column);
     }
     for server in &config.servers {
         let Start::Ssh { destination, .. } = config.start(server) else {

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use mgn_fabric::Segment;
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::errors::{ConnectionError, ReplyError};
-use x11rb::protocol::xproto::{ConnectionExt as _, ImageOrder, Setup, VisualClass};
+use x11rb::protocol::xproto::{ConnectionExt as _, ImageOrder, Screen, Setup, VisualClass};
 use x11rb::protocol::{glx, shm, shm::ConnectionExt as _};
 use x11rb::rust_connection::RustConnection;
 
@@ -87,7 +87,7 @@ impl XDisplay {
     /// [`Error::DisplayLost`].
     pub fn info(&self) -> Result<DisplayInfo, Error> {
         let setup = self.connection.setup();
-        let screen = &setup.roots[self.screen];
+        let screen = self.root();
         Ok(DisplayInfo {
             vendor: String::from_utf8_lossy(&setup.vendor).into_owned(),
             release: setup.release_number,
@@ -118,6 +118,11 @@ impl XDisplay {
             Err(ReplyError::X11Error(_)) => Ok(None),
             Err(ReplyError::ConnectionError(error)) => Err(lost(error)),
         }
+    }
+
+    /// The screen that the display's name says.
+    pub(crate) fn root(&self) -> &Screen {
+        &self.connection.setup().roots[self.screen]
     }
 
     /// The visual's red mask and whether pixels are most significant byte first.

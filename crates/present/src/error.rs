@@ -1,6 +1,9 @@
 use std::io;
 use std::path::PathBuf;
 
+/// The largest width and height of a window.
+pub(crate) const HEAD_MAX: u32 = 32767;
+
 /// Why a picture could not be shown or kept.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -16,6 +19,10 @@ pub enum Error {
 
     #[error("no connection to the X server {display}: {why}; check DISPLAY and XAUTHORITY")]
     NoDisplay { display: String, why: String },
+    #[error("a window of {width}x{height} pixels is larger than X servers make them; {HEAD_MAX} each way are the limit")]
+    TooLarge { width: u32, height: u32 },
+    #[error("the X server {display} makes no window: {why}")]
+    NoWindow { display: String, why: String },
     #[error("the connection to the X server is lost: {0}")]
     DisplayLost(String),
     #[error("the X server refuses to draw into window {window:#x}: {why}")]

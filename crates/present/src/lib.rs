@@ -1,6 +1,6 @@
-//! Where frames go: into the program's window ([`Window`]) or into image files ([`Saver`]).
+//! Where frames go: into the program's window ([`Window`]), into a window of our own ([`Head`]), or into image files ([`Saver`]).
 //!
-//! Both are a [`Target`] that takes [`Picture`]s. A picture is only borrowed: when `show` returns,
+//! All are a [`Target`] that takes [`Picture`]s. A picture is only borrowed: when `show` returns,
 //! its memory may be used again.
 #![forbid(unsafe_code)]
 
@@ -8,8 +8,10 @@ mod display;
 pub mod encoding;
 mod error;
 mod files;
+mod head;
 mod jpeg;
 mod picture;
+mod scale;
 mod window;
 #[cfg(test)]
 mod window_tests;
@@ -17,8 +19,10 @@ mod window_tests;
 pub use display::{DisplayInfo, XDisplay};
 pub use error::Error;
 pub use files::{FileFormat, Saver};
+pub use head::Head;
 pub use jpeg::jpeg;
 pub use picture::{Picture, Rows, PIXEL};
+pub use scale::scale;
 pub use window::Window;
 
 /// Something that takes pictures.

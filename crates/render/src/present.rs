@@ -13,11 +13,18 @@ use std::ffi::CStr;
 
 /// Where pictures go.
 pub trait Pictures {
-    /// Room for a picture of `bytes` bytes; waits until the client has taken enough of those before.
-    fn room(&mut self, bytes: usize) -> Result<Room, Fault>;
+    /// Room for a picture of `bytes` bytes that is wanted for what the bits of `frames::want` say; waits until enough of those before has been taken. None
+    /// if nobody here wants it.
+    fn room(&mut self, want: u32, bytes: usize) -> Result<Option<Room>, Fault>;
 
-    /// Sends what was written to `room` with `header` before it.
-    fn send(&mut self, header: &Header, room: Room) -> Result<(), Fault>;
+    /// Sends what was written to `room` with `header` before it, or keeps it to be shown. `window` is the size of what it is a part of.
+    fn send(
+        &mut self,
+        want: u32,
+        header: &Header,
+        window: (u32, u32),
+        room: Room,
+    ) -> Result<(), Fault>;
 
     /// Sends a header that nothing follows.
     fn done(&mut self, header: &Header) -> Result<(), Fault>;
@@ -225,13 +232,16 @@ impl Renderer {
             payload: 0,
             context,
         };
-        if want == 0 {
-            self.pace();
-            return self.pictures.done(&done);
-        }
         let stride = width * 4;
         let bytes = stride as usize * height as usize;
-        let mut room = self.pictures.room(bytes)?;
+        let room = match want {
+            0 => None,
+            _ => self.pictures.room(want, bytes)?,
+        };
+        let Some(mut room) = room else {
+            self.pace();
+            return self.pictures.done(&done);
+        };
         let to = match &mut room {
             Room::Message(reservation) if reservation.capacity() >= HEADER + bytes => {
                 reservation.ptr().wrapping_add(HEADER)
@@ -249,7 +259,8 @@ impl Renderer {
             payload: bytes as u32,
             ..done
         };
-        self.pictures.send(&header, room)
+        let window = (all[2] as u32, all[3] as u32);
+        self.pictures.send(want, &header, window, room)
     }
 
     /// Reads a part of the current surface from the top down.

@@ -2,6 +2,7 @@
 
 use mgn_spu::Chain;
 use mgn_sys::passing;
+use mgn_wall::{Target, Wall};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -26,6 +27,12 @@ pub(crate) struct Session {
     pub program: String,
     /// Which renderer of a wall it is.
     pub tile: Option<u32>,
+    /// The wall with that tile alone, if it is shown here.
+    pub shown: Option<Wall>,
+    /// What programs elsewhere may have shown here.
+    pub present: Vec<Target>,
+    /// Digits of the secret that viewers know too.
+    pub token: Option<String>,
     /// What `Incoming::from_handoff` needs besides the socket.
     pub client: Vec<u8>,
     pub chain: Chain,

@@ -13,6 +13,7 @@ mod pictures;
 mod probe;
 mod recording;
 mod replay;
+mod tile;
 mod watchdog;
 mod worker;
 

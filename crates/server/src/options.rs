@@ -2,6 +2,7 @@
 
 use mgn_fabric::{Address, Token};
 use mgn_spu::Chain;
+use mgn_wall::Target;
 use std::ffi::OsString;
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
@@ -15,6 +16,8 @@ pub struct Options {
     pub token: Option<Token>,
     /// What commands pass on their way to the renderer.
     pub chain: Chain,
+    /// Where programs that come by network may have tiles shown; those of the server's own user may anywhere.
+    pub present: Vec<Target>,
     pub max_sessions: usize,
     /// Bytes of memory that a session's worker may use beyond what it shares.
     pub memory_limit: u64,
@@ -58,6 +61,7 @@ impl Default for Options {
             listen: Vec::new(),
             token: None,
             chain: Chain::default(),
+            present: Vec::new(),
             max_sessions: 64,
             memory_limit: 8 << 30,
             watchdog: Duration::from_secs(30),

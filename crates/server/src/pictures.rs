@@ -1,13 +1,14 @@
 //! Pictures and completions on their way to the client, over the frames connection.
 
 use crate::answers::gone;
+use crate::tile::{Kept, Part, Screens};
 use crate::watchdog::Activity;
 use mgn_fabric::Sender;
 use mgn_render::{Pictures, Room};
-use mgn_wire::frames::{Encoding, Header, Kind, HEADER};
+use mgn_wire::frames::{want, Encoding, Header, Kind, HEADER};
 use mgn_wire::Fault;
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,18 @@ const IN_FLIGHT: usize = 1;
 pub(crate) struct FramesSlot {
     state: Mutex<State>,
     changed: Condvar,
+    /// Set before the session begins, if its pictures are shown here.
+    shown: OnceLock<Shown>,
+}
+
+/// Pictures of a tile that is shown here.
+struct Shown {
+    kept: Arc<Kept>,
+    /// Whether the program's window shows it too.
+    in_program: bool,
+    /// Until there is a thread that shows.
+    screens: Mutex<Option<Screens>>,
+    activity: Arc<Activity>,
 }
 
 #[derive(Default)]
@@ -75,6 +88,34 @@ impl FramesSlot {
         state.way = Some(way);
         self.changed.notify_all();
         Ok(())
+    }
+
+    /// Pictures are shown here, from the first on.
+    pub fn show_on(&self, screens: Screens, activity: &Arc<Activity>) {
+        // Once a session, before it begins.
+        let _ = self.shown.set(Shown {
+            kept: Arc::default(),
+            in_program: screens.are_beside_the_program(),
+            screens: Mutex::new(Some(screens)),
+            activity: activity.clone(),
+        });
+    }
+
+    /// Shows what the client's end of the frames connection has shown, if anything is shown here.
+    pub fn follow(&self, releases: mgn_fabric::Receiver) {
+        let screens = self.shown.get().and_then(|shown| {
+            let mut screens = shown.screens.lock().unwrap_or_else(|e| e.into_inner());
+            Some((shown, screens.take()?))
+        });
+        let Some((shown, screens)) = screens else {
+            // The client says nothing, but may take a closed receiver for the end.
+            return std::mem::forget(releases);
+        };
+        let (kept, activity) = (shown.kept.clone(), shown.activity.clone());
+        // Without the thread nothing is shown, which ends the session when enough is kept.
+        let _ = thread::Builder::new()
+            .name("tile".into())
+            .spawn(move || screens.run(&kept, releases, &activity));
     }
 
     /// Tells the client why its session ends.
@@ -161,30 +202,95 @@ impl FramesEnd {
     }
 }
 
-impl Pictures for FramesEnd {
-    fn room(&mut self, bytes: usize) -> Result<Room, Fault> {
-        let way = self.way()?;
-        if way.compressor.is_some() {
-            return Ok(Room::Private(vec![0; bytes]));
-        }
-        let reserved = self.activity.wait(|| way.sender.reserve(HEADER + bytes));
-        reserved.map(Room::Message).map_err(|e| gone(&e))
+impl FramesEnd {
+    /// Whether the client is sent pictures that are wanted for this.
+    fn is_sent(&self, want: u32) -> bool {
+        let in_program = self.slot.shown.get().is_none_or(|shown| shown.in_program);
+        want & want::FILES != 0 || want & want::WINDOW != 0 && in_program
     }
 
-    fn send(&mut self, header: &Header, room: Room) -> Result<(), Fault> {
-        self.activity.count_frame();
+    /// A copy of pixels, where they can be sent.
+    fn copy(&self, way: &Way, pixels: &[u8]) -> Result<Room, Fault> {
+        if way.compressor.is_some() {
+            return Ok(Room::Private(pixels.to_vec()));
+        }
+        let used = HEADER + pixels.len();
+        let mut room = self
+            .activity
+            .wait(|| way.sender.reserve(used))
+            .map_err(|e| gone(&e))?;
+        room.write(HEADER, pixels);
+        Ok(Room::Message(room))
+    }
+}
+
+impl Pictures for FramesEnd {
+    fn room(&mut self, want: u32, bytes: usize) -> Result<Option<Room>, Fault> {
+        if let Some(shown) = self.slot.shown.get().filter(|_| want & want::WALL != 0) {
+            return Ok(Some(Room::Private(shown.kept.room(bytes))));
+        }
+        if !self.is_sent(want) {
+            return Ok(None);
+        }
         let way = self.way()?;
+        if way.compressor.is_some() {
+            return Ok(Some(Room::Private(vec![0; bytes])));
+        }
+        let reserved = self.activity.wait(|| way.sender.reserve(HEADER + bytes));
+        reserved
+            .map(|room| Some(Room::Message(room)))
+            .map_err(|e| gone(&e))
+    }
+
+    fn send(
+        &mut self,
+        want: u32,
+        header: &Header,
+        window: (u32, u32),
+        room: Room,
+    ) -> Result<(), Fault> {
+        let way = self.way()?;
+        let shown = self.slot.shown.get().filter(|_| want & want::WALL != 0);
+        let (room, part) = match (shown, room) {
+            (Some(_), Room::Private(pixels)) => {
+                let room = match self.is_sent(want) {
+                    true => Some(self.copy(&way, &pixels)?),
+                    false => None,
+                };
+                let header = *header;
+                let part = Part {
+                    header,
+                    window,
+                    pixels,
+                };
+                (room, Some(part))
+            }
+            (_, room) => (Some(room), None),
+        };
+        // Before the client hears of it, which has it shown then.
+        if let (Some(shown), Some(part)) = (shown, part) {
+            self.activity.wait(|| shown.kept.keep(part))?;
+        }
         match room {
-            Room::Message(mut reservation) => {
+            None => self.done(&Header {
+                kind: Kind::Done,
+                stride: 0,
+                payload: 0,
+                ..*header
+            }),
+            Some(Room::Message(mut reservation)) => {
+                self.activity.count_frame();
                 reservation.write(0, &header.encode());
                 let used = HEADER + header.payload as usize;
                 self.activity
                     .wait(|| way.sender.commit(&mut reservation, used))
                     .map_err(|e| gone(&e))
             }
-            Room::Private(pixels) => self
-                .activity
-                .wait(|| way.post(Parcel::Picture(*header, pixels))),
+            Some(Room::Private(pixels)) => {
+                self.activity.count_frame();
+                self.activity
+                    .wait(|| way.post(Parcel::Picture(*header, pixels)))
+            }
         }
     }
 
@@ -310,11 +416,13 @@ mod tests {
         };
         for frame in 0..6 {
             if frame % 2 == 0 {
-                let Room::Private(mut pixels) = end.room(40_000).unwrap() else {
+                let Some(Room::Private(mut pixels)) = end.room(want::WINDOW, 40_000).unwrap()
+                else {
                     panic!("a message of raw pixels")
                 };
                 pixels.fill(frame as u8);
-                end.send(&header(Kind::Picture, frame, 40_000), Room::Private(pixels))
+                let header = header(Kind::Picture, frame, 40_000);
+                end.send(want::WINDOW, &header, (100, 100), Room::Private(pixels))
                     .unwrap();
             } else {
                 end.done(&header(Kind::Done, frame, 0)).unwrap();

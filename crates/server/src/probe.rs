@@ -40,11 +40,11 @@ pub fn probe_environment() -> Result<Vec<(u32, ContextInfo)>, ServerError> {
 struct Nowhere;
 
 impl Pictures for Nowhere {
-    fn room(&mut self, bytes: usize) -> Result<Room, Fault> {
-        Ok(Room::Private(vec![0; bytes]))
+    fn room(&mut self, _: u32, bytes: usize) -> Result<Option<Room>, Fault> {
+        Ok(Some(Room::Private(vec![0; bytes])))
     }
 
-    fn send(&mut self, _: &Header, _: Room) -> Result<(), Fault> {
+    fn send(&mut self, _: u32, _: &Header, _: (u32, u32), _: Room) -> Result<(), Fault> {
         Ok(())
     }
 

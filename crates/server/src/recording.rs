@@ -118,11 +118,11 @@ impl Commands for Watcher<'_> {
 struct Frames(Rc<RefCell<View>>);
 
 impl Pictures for Frames {
-    fn room(&mut self, bytes: usize) -> Result<Room, Fault> {
-        Ok(Room::Private(vec![0; bytes]))
+    fn room(&mut self, _: u32, bytes: usize) -> Result<Option<Room>, Fault> {
+        Ok(Some(Room::Private(vec![0; bytes])))
     }
 
-    fn send(&mut self, header: &Header, room: Room) -> Result<(), Fault> {
+    fn send(&mut self, _: u32, header: &Header, _: (u32, u32), room: Room) -> Result<(), Fault> {
         let Room::Private(pixels) = room else {
             return Err(Fault::refused(
                 "a picture came in memory that it was not given",

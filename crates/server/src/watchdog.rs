@@ -11,14 +11,32 @@ use std::time::{Duration, Instant};
 const STEP: Duration = Duration::from_millis(200);
 
 /// What the session's thread is doing now, and has done so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Activity {
     now: AtomicU8,
     frames: AtomicU64,
     bytes: AtomicU64,
+    began: Instant,
+    /// Nanoseconds from then to when it began with what it does now, and of all that it did before, by what that was.
+    since: AtomicU64,
+    spent: [AtomicU64; 3],
 }
 
-// 0: idle.
+impl Default for Activity {
+    fn default() -> Activity {
+        Activity {
+            now: AtomicU8::default(),
+            frames: AtomicU64::default(),
+            bytes: AtomicU64::default(),
+            began: Instant::now(),
+            since: AtomicU64::default(),
+            spent: Default::default(),
+        }
+    }
+}
+
+/// There are no commands.
+const IDLE: u8 = 0;
 const WORKING: u8 = 1;
 /// For the client to take something; that may last as long as the client likes.
 const WAITING: u8 = 2;
@@ -33,10 +51,27 @@ impl Activity {
     }
 
     fn be<T>(&self, what: u8, f: impl FnOnce() -> T) -> T {
-        let before = self.now.swap(what, Ordering::Relaxed);
+        let before = self.turn_to(what);
         let value = f();
-        self.now.store(before, Ordering::Relaxed);
+        self.turn_to(before);
         value
+    }
+
+    fn turn_to(&self, what: u8) -> u8 {
+        let before = self.now.swap(what, Ordering::Relaxed);
+        let now = self.began.elapsed().as_nanos() as u64;
+        let since = self.since.swap(now, Ordering::Relaxed);
+        self.spent[usize::from(before)].fetch_add(now.saturating_sub(since), Ordering::Relaxed);
+        before
+    }
+
+    /// How long it has worked, and waited for commands, so far.
+    pub fn spent(&self) -> (Duration, Duration) {
+        let spent = |what: u8| {
+            let spent = self.spent[usize::from(what)].load(Ordering::Relaxed);
+            Duration::from_nanos(spent)
+        };
+        (spent(WORKING), spent(IDLE))
     }
 
     pub fn count_frame(&self) {
@@ -60,7 +95,7 @@ impl Activity {
 
     #[cfg(test)]
     fn is_idle(&self) -> bool {
-        self.now.load(Ordering::Relaxed) == 0
+        self.now.load(Ordering::Relaxed) == IDLE
     }
 }
 
@@ -163,6 +198,7 @@ mod tests {
             assert!(activity.is_working());
         });
         assert!(activity.is_idle());
+        assert!(activity.spent().0 > Duration::ZERO);
     }
 
     #[test]

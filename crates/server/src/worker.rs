@@ -5,15 +5,18 @@ use crate::control::{self, FromWorker, Inbox, Session, ToWorker};
 use crate::error::ServerError;
 use crate::pictures::{FramesEnd, FramesSlot};
 use crate::replay::{serve, Ending};
+use crate::tile::{Permission, Screens};
 use crate::watchdog::{self, Activity, Limits};
 use mgn_fabric::{Config, Connection, Incoming, Transport};
 use mgn_render::Renderer;
 use mgn_spu::Place;
+use mgn_wall::Wall;
 use mgn_wire::hello::Welcome;
 use mgn_wire::{CHUNK, MESSAGE_MAX};
 use rustix::net::{getpeername, sockopt, AddressFamily};
 use rustix::process::{set_parent_process_death_signal, Signal};
 use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -24,8 +27,8 @@ use std::time::Duration;
 const COMMAND_BYTES: usize = 16 * CHUNK;
 /// Memory for answers under way. Images are longer and come in parts.
 const ANSWER_BYTES: usize = 8 * CHUNK;
-/// Nothing is said on the frames connection by the client.
-const SILENCE_BYTES: usize = 4096;
+/// What the client says on the frames connection is short.
+const RELEASE_BYTES: usize = 4096;
 /// Small messages of the frames connection; pictures are longer and get memory of their own.
 const HEADERS_BYTES: usize = 64 * 4096;
 /// The longest picture: 16k x 16k.
@@ -89,8 +92,10 @@ pub fn worker() -> Result<(), ServerError> {
     }
     // Without stages there is nothing to be written at the end.
     let ending = (!session.chain.is_empty()).then(Arc::<Ending>::default);
-    follow_parent(control.clone(), inbox, slot, ending.clone())?;
-    serve_session(renderer, &session, socket, &activity, ending, farewell);
+    follow_parent(control.clone(), inbox, slot.clone(), ending.clone())?;
+    serve_session(
+        renderer, &session, socket, &slot, &activity, ending, farewell,
+    );
     Ok(())
 }
 
@@ -129,11 +134,12 @@ fn serve_session(
     renderer: Renderer,
     session: &Session,
     socket: OwnedFd,
+    slot: &FramesSlot,
     activity: &Arc<Activity>,
     ending: Option<Arc<Ending>>,
     farewell: impl FnOnce(&str),
 ) {
-    let connection = match open_session(&renderer, session, socket) {
+    let connection = match open_session(&renderer, session, socket, slot, activity) {
         Ok(connection) => connection,
         Err(mgn_fabric::Error::Closed(_)) => return,
         Err(error) => return farewell(&error.to_string()),
@@ -170,8 +176,20 @@ fn open_session(
     renderer: &Renderer,
     session: &Session,
     socket: OwnedFd,
+    slot: &FramesSlot,
+    activity: &Arc<Activity>,
 ) -> Result<Connection, mgn_fabric::Error> {
+    let from = peer(&socket);
     let incoming = Incoming::from_handoff(socket, &session.client)?;
+    if let Some(wall) = &session.shown {
+        match screens(wall.clone(), session, from) {
+            Ok(screens) => slot.show_on(screens, activity),
+            Err(why) => {
+                incoming.refuse(&why);
+                return Err(mgn_fabric::Error::Closed(why));
+            }
+        }
+    }
     let welcome = Welcome {
         session: session.id,
         key: session.key,
@@ -245,9 +263,9 @@ fn open_frames(slot: &FramesSlot, socket: OwnedFd, client: &[u8]) {
     let opened = Incoming::from_handoff(socket, client).and_then(|incoming| {
         let compressed = far && *incoming.transport() == Transport::Tcp;
         let config = Config {
-            message_max: SILENCE_BYTES,
+            message_max: RELEASE_BYTES,
             send_pool_bytes: HEADERS_BYTES,
-            recv_pool_bytes: SILENCE_BYTES,
+            recv_pool_bytes: RELEASE_BYTES,
             large_max: PICTURE_MAX,
             ..Config::default()
         };
@@ -256,23 +274,37 @@ fn open_frames(slot: &FramesSlot, socket: OwnedFd, client: &[u8]) {
     match opened {
         Ok((connection, compressed)) => {
             let (sender, receiver) = connection.split();
-            // The client says nothing here, but may take a closed receiver for the end.
-            std::mem::forget(receiver);
-            if let Err(why) = slot.open(sender, compressed) {
-                tracing::warn!("{why}");
+            match slot.open(sender, compressed) {
+                Ok(()) => slot.follow(receiver),
+                Err(why) => tracing::warn!("{why}"),
             }
         }
         Err(error) => tracing::debug!("a frames connection came to nothing: {error}"),
     }
 }
 
+/// Opens what a tile is shown on.
+fn screens(wall: Wall, session: &Session, from: Option<IpAddr>) -> Result<Screens, String> {
+    let permission = Permission {
+        from,
+        allowed: &session.present,
+    };
+    let token = session.token.as_deref().map(str::parse).transpose();
+    let token = token.map_err(|error: mgn_fabric::Error| error.to_string())?;
+    Screens::open(wall, session.tile.unwrap_or(0), &permission, token)
+}
+
 /// Whether a network lies between: then pictures are worth compressing.
 fn is_far(socket: &OwnedFd) -> bool {
-    let Ok(Some(peer)) = getpeername(socket) else {
-        return false;
-    };
-    match std::net::SocketAddr::try_from(peer) {
-        Ok(address) => !address.ip().to_canonical().is_loopback(),
-        Err(_) => false,
+    peer(socket).is_some_and(|ip| !ip.is_loopback())
+}
+
+/// Where a client is; none for this host and the server's user. One that has gone already is nowhere.
+fn peer(socket: &OwnedFd) -> Option<IpAddr> {
+    if sockopt::socket_domain(socket) == Ok(AddressFamily::UNIX) {
+        return None;
     }
+    let address = getpeername(socket).ok().flatten();
+    let address = address.and_then(|address| SocketAddr::try_from(address).ok());
+    Some(address.map_or(Ipv4Addr::UNSPECIFIED.into(), |a| a.ip().to_canonical()))
 }

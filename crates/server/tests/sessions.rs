@@ -114,6 +114,7 @@ fn strangers_are_turned_away() {
         program: "old".into(),
         pid: 1,
         tile: None,
+        shown: None,
     };
     let old = Hello {
         version: hello::VERSION,

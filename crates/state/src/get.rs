@@ -41,7 +41,7 @@ impl State {
                     let integer = integers(pname).and_then(|v| v.get(i));
                     let integer = integer.map(|&v| match row.class {
                         // Gets cut off a mask with all bits set.
-                        Class::Uint if v == i32::MAX.into() => f64::from(u32::MAX),
+                        Class::Uint if v == i64::from(i32::MAX) => f64::from(u32::MAX),
                         Class::Uint => f64::from(v as u32),
                         Class::Int => f64::from(v as i32),
                         _ => v as f64,

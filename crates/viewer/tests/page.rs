@@ -13,10 +13,9 @@ use support::{feed, parts, show_part, viewer, Drawing, COLOURS};
 
 /// 2 x 2 tiles with bezels between them.
 fn wall() -> Wall {
-    let tile = |n: u32| Tile {
-        name: ["north west", "north east", "south west", "south east"][n as usize].into(),
-        rect: Rect::new((n % 2) * 660, (n / 2) * 380, 640, 360),
-    };
+    let names = ["north west", "north east", "south west", "south east"];
+    let rect = |n: u32| Rect::new((n % 2) * 660, (n / 2) * 380, 640, 360);
+    let tile = |n: u32| Tile::new(names[n as usize], rect(n));
     Wall {
         name: "Lab wall".into(),
         size: (1300, 740),
@@ -286,10 +285,7 @@ fn a_window_is_shown_pixel_on_pixel_where_the_wall_wants_it_so() {
         return;
     };
     let rects = [Rect::new(0, 0, 200, 100), Rect::new(220, 0, 200, 100)];
-    let tile_at = |(n, rect): (usize, Rect)| Tile {
-        name: n.to_string(),
-        rect,
-    };
+    let tile_at = |(n, rect): (usize, Rect)| Tile::new(n.to_string(), rect);
     let viewer = viewer(
         Wall {
             name: "pixels".into(),

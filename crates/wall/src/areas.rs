@@ -1,6 +1,6 @@
 //! Who draws, shows and answers for what of a window.
 
-use crate::{Fit, Rect, Wall};
+use crate::{Fit, Rect, Tile, Wall};
 
 /// A tile's share of a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +53,13 @@ impl Wall {
             .collect()
     }
 
+    /// How large what a tile shows of a window is there, if that is not as large as it is in the window.
+    pub fn scaled(&self, tile: &Tile) -> Option<(u32, u32)> {
+        let mural = Rect::new(0, 0, self.size.0, self.size.1);
+        let shown = tile.rect.and(&mural);
+        (self.fit == Fit::Scale).then_some((shown.width, shown.height))
+    }
+
     fn to_window(&self, tile: &Rect, window: Rect) -> Rect {
         let scaled = match self.fit {
             Fit::OneToOne | Fit::Window => *tile,
@@ -94,12 +101,10 @@ fn merged(parts: Vec<Rect>) -> Vec<Rect> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Tile;
 
     fn wall(size: (u32, u32), fit: Fit, rects: &[[u32; 4]]) -> Wall {
-        let tile = |(n, r): (usize, &[u32; 4])| Tile {
-            name: n.to_string(),
-            rect: Rect::new(r[0], r[1], r[2], r[3]),
+        let tile = |(n, r): (usize, &[u32; 4])| {
+            Tile::new(n.to_string(), Rect::new(r[0], r[1], r[2], r[3]))
         };
         Wall {
             name: "test".into(),

@@ -1,6 +1,6 @@
 //! A wall as it is arranged.
 
-use crate::Rect;
+use crate::{Rect, Target};
 use serde::{Deserialize, Serialize};
 
 /// As many renderers as there are bits to name them by.
@@ -37,6 +37,34 @@ pub enum Fit {
 pub struct Tile {
     pub name: String,
     pub rect: Rect,
+    /// Where its picture goes: into the program's own window, where nothing else is said.
+    #[serde(default = "program")]
+    pub present: Vec<Target>,
+}
+
+fn program() -> Vec<Target> {
+    vec![Target::Program]
+}
+
+impl Tile {
+    /// A tile that is shown in the program's window.
+    pub fn new(name: impl Into<String>, rect: Rect) -> Tile {
+        Tile {
+            name: name.into(),
+            rect,
+            present: program(),
+        }
+    }
+
+    /// Whether its part of the program's own window is shown.
+    pub fn is_in_program(&self) -> bool {
+        self.present.contains(&Target::Program)
+    }
+
+    /// Whether its server shows it.
+    pub fn is_shown_there(&self) -> bool {
+        self.present.iter().any(|target| *target != Target::Program)
+    }
 }
 
 /// What is wrong with a wall.
@@ -58,6 +86,8 @@ pub enum WallError {
     Twice(String),
     #[error("{0:?} is no wall; write COLUMNSxROWS, 2x2 for one, with {TILES_MAX} tiles at most")]
     Grid(String),
+    #[error("{0:?} is no place for pictures; write window=DISPLAY, files=DIR or viewer=ADDRESS")]
+    Target(String),
     #[error("not a wall in JSON: {0}")]
     Json(String),
 }
@@ -74,10 +104,7 @@ impl Wall {
         }
         let tile = |n: u32| {
             let (x, y) = (n % columns, n / columns);
-            Tile {
-                name: format!("{x},{y}"),
-                rect: Rect::new(x, y, 1, 1),
-            }
+            Tile::new(format!("{x},{y}"), Rect::new(x, y, 1, 1))
         };
         Ok(Wall {
             name: format!("{columns}x{rows}"),
@@ -115,6 +142,15 @@ impl Wall {
             }
         }
         Ok(())
+    }
+
+    /// The wall with this tile alone, as its server is told of it.
+    pub fn alone(&self, tile: usize) -> Wall {
+        Wall {
+            tiles: vec![self.tiles[tile].clone()],
+            name: self.name.clone(),
+            ..*self
+        }
     }
 
     /// The wall as text that [`Wall::from_json`] reads.

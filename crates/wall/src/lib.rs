@@ -8,8 +8,10 @@ mod areas;
 mod layout;
 mod rect;
 mod sorter;
+mod target;
 
 pub use areas::Area;
 pub use layout::{Fit, Tile, Wall, WallError, TILES_MAX};
 pub use rect::Rect;
 pub use sorter::{Bounds, Sorter};
+pub use target::{Place, Target, VIEWER};

@@ -1,16 +1,50 @@
-//! Messages of the frames connection, from the server to the client: a header of `HEADER` bytes, then pixels or text.
+//! Messages of the frames connection. From the server to the client: a header of `HEADER` bytes, then pixels or text. From the client: a [`Release`], when
+//! all tiles of a wall have a frame that servers show.
 
 /// Bytes of a header.
 pub const HEADER: usize = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The frame has been executed; no picture was wanted.
+    /// The frame has been executed; no picture follows.
     Done,
     /// The frame has been executed and this is its picture: rows from the top down, 4 bytes a pixel: blue, green, red, unused.
     Picture,
     /// The session ends; the reason follows as text.
     Ended,
+}
+
+/// `want` of `mgnSwapBuffers` and its like: what a picture is for, as bits.
+pub mod want {
+    /// The program's own window.
+    pub const WINDOW: u32 = 1;
+    /// The client's files.
+    pub const FILES: u32 = 2;
+    /// What the server shows.
+    pub const WALL: u32 = 4;
+}
+
+/// A frame to show now, with all before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Release {
+    pub surface: u32,
+    pub frame: u32,
+}
+
+impl Release {
+    pub fn encode(&self) -> [u8; 8] {
+        let both = u64::from(self.frame) << 32 | u64::from(self.surface);
+        both.to_le_bytes()
+    }
+
+    /// None for other messages.
+    pub fn decode(message: &[u8]) -> Option<Release> {
+        let both = u64::from_le_bytes(message.try_into().ok()?);
+        Some(Release {
+            surface: both as u32,
+            frame: (both >> 32) as u32,
+        })
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,5 +169,17 @@ mod tests {
         };
         assert_eq!(Header::decode(&lying.encode()), None);
         assert_eq!(Header::decode(&[0xff; HEADER]), None);
+    }
+
+    #[test]
+    fn a_release_has_its_length() {
+        let release = Release {
+            surface: 3,
+            frame: u32::MAX,
+        };
+        assert_eq!(Release::decode(&release.encode()), Some(release));
+        for length in [0, 7, 9, 64] {
+            assert_eq!(Release::decode(&vec![1; length]), None);
+        }
     }
 }

@@ -1,9 +1,10 @@
 //! What two ends say to each other before the stream begins, as postcard of these types.
 
+use mgn_wall::Wall;
 use serde::{Deserialize, Serialize};
 
 /// Changes whenever these types or the stream's layout do.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// What a client opens a connection with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,11 +17,12 @@ pub struct Hello {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Role {
     /// The command connection of a new session. The program's name and process id are for people to read; `tile` is the number of the tile that the
-    /// renderer draws, if several draw one picture.
+    /// renderer draws, if several draw one picture. `shown` is the wall with this tile alone, if the server is to show it.
     Session {
         program: String,
         pid: u32,
         tile: Option<u32>,
+        shown: Option<Wall>,
     },
     /// The frames connection of a session.
     Frames { session: u64, key: [u8; 16] },

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use mgn_wall::{Rect, Wall};
+use mgn_wall::{Place, Rect, Target, Wall};
 
-use super::{Config, Place, Stage, Start, Target, WallPlan};
+use super::{Config, Stage, Start, WallPlan};
 
 /// A letter's height is about so many times its width.
 const TALL: f64 = 2.0;
@@ -77,18 +77,22 @@ impl WallPlan {
         }
         text.push('\n');
         text += &self.draw(columns);
-        for (tile, end) in wall.tiles.iter().zip(&self.ends) {
+        for (tile, server) in wall.tiles.iter().zip(&self.servers) {
             let Rect {
                 x,
                 y,
                 width,
                 height,
             } = tile.rect;
-            let shown = target(&end.present);
+            let shown: Vec<String> = tile.present.iter().map(target).collect();
+            let shown = match shown.is_empty() {
+                true => "not shown".into(),
+                false => shown.join(", "),
+            };
             let _ = writeln!(
                 text,
-                "  {}: {width} x {height} at {x}, {y}, rendered by {}, {shown}",
-                tile.name, end.server
+                "  {}: {width} x {height} at {x}, {y}, rendered by {server}, {shown}",
+                tile.name
             );
         }
         text
@@ -127,8 +131,8 @@ impl WallPlan {
         for cell in &cells {
             frame(&mut canvas, cell);
         }
-        for ((cell, tile), end) in cells.iter().zip(&wall.tiles).zip(&self.ends) {
-            label(&mut canvas, cell, &[&tile.name, &end.server]);
+        for ((cell, tile), server) in cells.iter().zip(&wall.tiles).zip(&self.servers) {
+            label(&mut canvas, cell, &[&tile.name, server]);
         }
         let lines = canvas
             .into_iter()
@@ -231,8 +235,7 @@ fn target(target: &Target) -> String {
             Place::At(x, y) => format!("shown on {display} at {x}, {y}"),
         },
         Target::Files(dir) => format!("written to {}", dir.display()),
-        Target::Viewer => "shown in browsers".into(),
-        Target::None => "not shown".into(),
+        Target::Viewer(_) => "shown in browsers".into(),
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use mgn_fabric::{Address, Transport};
-use mgn_wall::Wall;
+use mgn_wall::{Target, Wall};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use reading::is_vague;
@@ -72,45 +72,15 @@ pub struct Server {
     pub chain: Vec<Stage>,
 }
 
-/// A wall, who renders its tiles and where they are shown.
+/// A wall, and who renders its tiles.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WallPlan {
     pub wall: Wall,
-    /// One for each of the wall's tiles.
-    pub ends: Vec<TileEnd>,
+    /// The names of one for each of the wall's tiles.
+    pub servers: Vec<String>,
     pub windows: Windows,
     /// What commands pass through before they leave the program's process.
     pub chain: Vec<Stage>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TileEnd {
-    pub server: String,
-    pub present: Target,
-}
-
-/// Where a tile's picture goes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Target {
-    /// Into the program's own window.
-    #[default]
-    Program,
-    /// Into a window on an X display of the server's host.
-    Window {
-        display: String,
-        place: Place,
-    },
-    /// Into pictures in this directory on the server's host.
-    Files(PathBuf),
-    Viewer,
-    None,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Place {
-    Fullscreen,
-    /// The upper left corner, in pixels from the display's.
-    At(i32, i32),
 }
 
 /// A stage of a chain of stream processing units.
@@ -184,6 +154,21 @@ impl Config {
 
     pub fn wall(&self, name: &str) -> Option<&WallPlan> {
         self.walls.iter().find(|plan| plan.wall.name == name)
+    }
+
+    /// Where walls want to have pictures shown by a server, beside programs' own windows.
+    pub fn targets(&self, server: &Server) -> Vec<Target> {
+        let mut targets: Vec<Target> = Vec::new();
+        let tiles = self.walls.iter().flat_map(|plan| {
+            let tiles = plan.wall.tiles.iter().zip(&plan.servers);
+            tiles.filter(|(_, name)| **name == server.name)
+        });
+        for target in tiles.flat_map(|(tile, _)| &tile.present) {
+            if *target != Target::Program && !targets.iter().any(|known| known.is_at(target)) {
+                targets.push(target.clone());
+            }
+        }
+        targets
     }
 
     /// How this server is started.

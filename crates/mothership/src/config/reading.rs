@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::path::Path;
 
 use mgn_fabric::{Address, Transport};
-use mgn_wall::{Fit, Rect, Tile, Wall, WallError, TILES_MAX};
+use mgn_wall::{Fit, Place, Rect, Target, Tile, Wall, WallError, TILES_MAX, VIEWER};
 use toml::de::{DeTable, DeValue};
 
 use super::section::{closest, At, Notes, Section, Value};
-use super::{Config, Host, Mothership, Place, Server, Stage, Start, Target, TileEnd};
+use super::{Config, Host, Mothership, Server, Stage, Start};
 use super::{WallPlan, Windows};
 
 /// More pixels than any mural has.
@@ -434,8 +434,9 @@ impl Reader<'_> {
         let windows = section.get("windows").and_then(|value| windows(&value));
         let chain = self.chain(&section);
         let present = section.get("present");
-        let present = present.and_then(|value| self.target(&value));
-        let tiles = self.tiles(&section, servers, present.unwrap_or_default());
+        let present = present.and_then(|value| self.targets(&value));
+        let present = present.unwrap_or_else(|| vec![Target::Program]);
+        let tiles = self.tiles(&section, servers, &present);
         let Some(name) = name else { return };
         let hull = tiles.iter().fold((1, 1), |hull, (tile, _)| {
             let rect = &tile.value.rect;
@@ -462,7 +463,7 @@ impl Reader<'_> {
         }
         let plan = WallPlan {
             wall,
-            ends: tiles.into_iter().map(|(_, end)| end).collect(),
+            servers: tiles.into_iter().map(|(_, server)| server).collect(),
             windows: windows.unwrap_or_default(),
             chain,
         };
@@ -491,8 +492,8 @@ impl Reader<'_> {
         &self,
         section: &Section<'_>,
         servers: &Named<Server>,
-        present: Target,
-    ) -> Vec<(At<Tile>, TileEnd)> {
+        present: &[Target],
+    ) -> Vec<(At<Tile>, String)> {
         let each = section.each("tile", &format!("a tile of {}", section.title));
         let grid = section.get("grid");
         let keys = ["tile_size", "bezel", "servers"];
@@ -502,7 +503,7 @@ impl Reader<'_> {
                 let what = format!("{} is for a wall with grid = [columns, rows]", value.key);
                 self.notes.add(value.span, what);
             }
-            let read = |tile| self.tile(tile, servers, &present);
+            let read = |tile| self.tile(tile, servers, present);
             return each.into_iter().filter_map(read).collect();
         };
         if !each.is_empty() {
@@ -565,17 +566,14 @@ impl Reader<'_> {
                     width,
                     height,
                 ),
-            };
-            let end = TileEnd {
-                server: server.clone().unwrap_or_default(),
-                present: present.clone(),
+                present: present.to_vec(),
             };
             (
                 At {
                     value: tile,
                     span: shape.span.clone(),
                 },
-                end,
+                server.clone().unwrap_or_default(),
             )
         };
         (0..count).map(tile).collect()
@@ -585,8 +583,8 @@ impl Reader<'_> {
         &self,
         mut section: Section<'_>,
         servers: &Named<Server>,
-        present: &Target,
-    ) -> Option<(At<Tile>, TileEnd)> {
+        present: &[Target],
+    ) -> Option<(At<Tile>, String)> {
         let name = section.name();
         let rect = section
             .require(
@@ -597,7 +595,9 @@ impl Reader<'_> {
         let server = section
             .require("server", "server = \"...\", who renders it")
             .and_then(|value| self.server_of(&value, servers));
-        let own = section.get("present").map(|value| self.target(&value));
+        let own = section
+            .get("present")
+            .and_then(|value| self.targets(&value));
         let (name, rect) = (name?, rect?);
         let [x, y, width, height] = rect.value;
         let tile = At {
@@ -607,12 +607,9 @@ impl Reader<'_> {
         .map(|_| Tile {
             name: name.value,
             rect: Rect::new(x, y, width, height),
+            present: own.unwrap_or_else(|| present.to_vec()),
         });
-        let end = TileEnd {
-            server: server.unwrap_or_default(),
-            present: own.flatten().unwrap_or_else(|| present.clone()),
-        };
-        Some((tile, end))
+        Some((tile, server.unwrap_or_default()))
     }
 
     fn server_of(&self, value: &Value<'_>, servers: &Named<Server>) -> Option<String> {
@@ -621,13 +618,25 @@ impl Reader<'_> {
         is_known.then_some(name.value)
     }
 
+    /// One target, several, or none.
+    fn targets(&self, value: &Value<'_>) -> Option<Vec<Target>> {
+        match value.value {
+            DeValue::String(word) if &**word == "none" => Some(Vec::new()),
+            DeValue::Array(_) => {
+                let each = value.list("places for pictures");
+                each.iter().map(|value| self.target(value)).collect()
+            }
+            _ => Some(vec![self.target(value)?]),
+        }
+    }
+
     fn target(&self, value: &Value<'_>) -> Option<Target> {
-        let shape = "\"program\", \"viewer\", \"none\", { window = \":0\" } or { files = \"DIR\" }";
+        let shape =
+            "\"program\", \"viewer\", \"none\", { window = \":0\" }, { files = \"DIR\" }, or a list";
         if let DeValue::String(word) = value.value {
             return match &**word {
                 "program" => Some(Target::Program),
-                "viewer" => Some(Target::Viewer),
-                "none" => Some(Target::None),
+                "viewer" => Some(Target::Viewer(VIEWER.into())),
                 _ => value.wrong(shape),
             };
         }
@@ -643,7 +652,7 @@ impl Reader<'_> {
                 if position.is_some() || fullscreen.is_some() {
                     section.wrong("files have no position and no fullscreen; leave them out");
                 }
-                Some(Target::Files(dir.value.into()))
+                Some(Target::Files(self.folder.join(dir.value)))
             }
             (Some(display), None) => {
                 let full = fullscreen.is_some_and(|flag| flag.value);

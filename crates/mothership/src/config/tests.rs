@@ -1,3 +1,5 @@
+use mgn_wall::{Place, VIEWER};
+
 use super::*;
 
 fn read(text: &str) -> Result<Config, Mistakes> {
@@ -57,7 +59,7 @@ server = "a"
 name = "right"
 rect = [1400, 0, 1600, 1000]
 server = "b"
-present = { window = ":0", fullscreen = true }
+present = [{ window = ":0", fullscreen = true }, { files = "shots" }]
 
 [[wall]]
 name = "grid"
@@ -97,14 +99,13 @@ fn everything_is_read() {
     assert_eq!(config.start(config.server("c").unwrap()), Start::No);
     assert_eq!(config.start(config.server("a").unwrap()), Start::Here);
     let cave = config.wall("cave").unwrap();
-    assert_eq!(cave.ends[0].present, Target::Viewer);
-    assert_eq!(
-        cave.ends[1].present,
-        Target::Window {
-            display: ":0".into(),
-            place: Place::Fullscreen
-        }
-    );
+    assert_eq!(cave.wall.tiles[0].present, [Target::Viewer(VIEWER.into())]);
+    let fullscreen = Target::Window {
+        display: ":0".into(),
+        place: Place::Fullscreen,
+    };
+    let files = Target::Files("/walls/shots".into());
+    assert_eq!(cave.wall.tiles[1].present, [fullscreen, files]);
     assert_eq!(cave.windows.nth, Some(1));
     let grid = config.wall("grid").unwrap();
     assert_eq!(grid.wall.size, (320, 140));
@@ -112,10 +113,10 @@ fn everything_is_read() {
         grid.wall.tiles[5].rect,
         mgn_wall::Rect::new(220, 80, 100, 60)
     );
-    assert_eq!(grid.ends[4].server, "b");
+    assert_eq!(grid.servers[4], "b");
     for plan in &config.walls {
         plan.wall.check().unwrap();
-        assert_eq!(plan.wall.tiles.len(), plan.ends.len());
+        assert_eq!(plan.wall.tiles.len(), plan.servers.len());
     }
 }
 

@@ -6,7 +6,7 @@ use mgn_fabric::{Address, Transport};
 use mgn_wall::Wall;
 
 use super::{Core, Expected, Server, Standing};
-use crate::config::{is_vague, Target, WallPlan};
+use crate::config::{is_vague, WallPlan};
 use crate::protocol::{End, Matched, Needs, Offer, Request, Wanted, Way, Whereabouts};
 
 /// The answer to a request as things are.
@@ -59,8 +59,8 @@ impl Core {
         let mut ends = Vec::new();
         let mut wanted: BTreeMap<&str, u32> = BTreeMap::new();
         let mut first: Option<&Server> = None;
-        for (tile, end) in plan.wall.tiles.iter().zip(&plan.ends) {
-            let name = end.server.as_str();
+        for (tile, name) in plan.wall.tiles.iter().zip(&plan.servers) {
+            let name = name.as_str();
             let of = format!("the server {name} of the tile {}", tile.name);
             let Some(server) = self.servers.get(name) else {
                 match self.expected.get(name).and_then(|e| e.failed.as_ref()) {
@@ -94,7 +94,7 @@ impl Core {
             if *count > self.free(server) {
                 wait = wait.or(Some(format!("{of} has its limit of sessions")));
             }
-            ends.push(end_at(server, way, address, end.present.clone()));
+            ends.push(end_at(server, way, address));
         }
         match (wait, first) {
             (Some(why), _) => Verdict::Wait(why),
@@ -224,7 +224,7 @@ impl Core {
                 way,
                 address,
             } = &group[n];
-            end_at(server, *way, address.clone(), Target::Program)
+            end_at(server, *way, address.clone())
         };
         Matched {
             ends: wall.tiles.iter().map(end).collect(),
@@ -337,12 +337,11 @@ impl Core {
     }
 }
 
-fn end_at(server: &Server, way: Way, address: String, present: Target) -> End {
+fn end_at(server: &Server, way: Way, address: String) -> End {
     End {
         server: server.hello.name.clone(),
         address,
         way,
-        present,
     }
 }
 

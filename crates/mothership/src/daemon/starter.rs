@@ -248,7 +248,7 @@ fn command(config: &Config, server: &Server, addresses: &[Address], mgn: &Path) 
         Start::No => None,
         Start::Here => {
             let mut command = Command::new(mgn);
-            command.args(arguments(server, &near(addresses), token));
+            command.args(arguments(config, server, &near(addresses), token));
             Some(command)
         }
         Start::Ssh {
@@ -257,6 +257,7 @@ fn command(config: &Config, server: &Server, addresses: &[Address], mgn: &Path) 
         } => {
             let mut words = vec![mgn];
             words.extend(arguments(
+                config,
                 server,
                 config.mothership.address.as_ref()?,
                 token,
@@ -269,7 +270,12 @@ fn command(config: &Config, server: &Server, addresses: &[Address], mgn: &Path) 
     }
 }
 
-fn arguments(server: &Server, mothership: &Address, token: Option<&Path>) -> Vec<String> {
+fn arguments(
+    config: &Config,
+    server: &Server,
+    mothership: &Address,
+    token: Option<&Path>,
+) -> Vec<String> {
     let mut words = vec!["server".to_owned(), "--started".into()];
     words.extend(["--name".into(), server.name.clone()]);
     words.extend(["--mothership".into(), mothership.to_string()]);
@@ -278,6 +284,9 @@ fn arguments(server: &Server, mothership: &Address, token: Option<&Path>) -> Vec
     }
     if let Some(token) = token {
         words.extend(["--token-file".into(), token.display().to_string()]);
+    }
+    for target in config.targets(server) {
+        words.extend(["--present".into(), target.to_string()]);
     }
     if server.discard {
         words.push("--discard".into());

@@ -5,7 +5,8 @@ mod process;
 use crate::control::Session;
 use crate::error::ServerError;
 use crate::options::{Options, SessionReport};
-use mgn_fabric::{printable, Incoming, Listener};
+use mgn_fabric::{printable, Incoming, Listener, Token};
+use mgn_wall::Wall;
 use mgn_wire::hello::{self, Hello, Role};
 use process::{Process, Standing};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
@@ -73,6 +74,7 @@ struct Waiting {
     incoming: Incoming,
     program: String,
     tile: Option<u32>,
+    shown: Option<Wall>,
     since: Instant,
 }
 
@@ -214,12 +216,23 @@ impl Server {
             return incoming.refuse("client and server were not built from the same table of commands; use the same release on both ends");
         }
         match hello.role {
-            Role::Session { program, pid, tile } => self.begin(incoming, &program, pid, tile),
+            Role::Session {
+                program,
+                pid,
+                tile,
+                shown,
+            } => self.begin(incoming, &program, pid, (tile, shown)),
             Role::Frames { session, key } => self.attach(incoming, session, &key),
         }
     }
 
-    fn begin(&mut self, incoming: Incoming, program: &str, pid: u32, tile: Option<u32>) {
+    fn begin(
+        &mut self,
+        incoming: Incoming,
+        program: &str,
+        pid: u32,
+        (tile, shown): (Option<u32>, Option<Wall>),
+    ) {
         let program = match program {
             "" => "a program without a name".into(),
             name => printable(name, 100),
@@ -236,6 +249,7 @@ impl Server {
             incoming,
             program,
             tile,
+            shown,
             since: Instant::now(),
         });
     }
@@ -288,6 +302,17 @@ impl Server {
                 key: random_key(),
                 program: client.program,
                 tile: client.tile,
+                present: match client.shown {
+                    Some(_) => self.options.present.clone(),
+                    None => Vec::new(),
+                },
+                token: self
+                    .options
+                    .token
+                    .as_ref()
+                    .filter(|_| client.shown.is_some())
+                    .map(Token::to_hex),
+                shown: client.shown,
                 client: Vec::new(),
                 chain: self.options.chain.clone(),
                 memory_limit: self.options.memory_limit,

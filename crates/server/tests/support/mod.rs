@@ -44,6 +44,7 @@ pub fn be_server() {
         token: get("TEST_TOKEN").map(|t| t.parse().expect("a token")),
         chain: Chain::new(stages.collect()).expect("a chain"),
         max_sessions: number("TEST_SESSIONS", 64) as usize,
+        present: Vec::new(),
         memory_limit: number("TEST_MEMORY", 8 << 30),
         watchdog: Duration::from_secs(number("TEST_WATCHDOG", 30)),
         end_with_stdin: true,
@@ -153,6 +154,7 @@ impl Server {
                 program: "test\x1b[31m".into(),
                 pid: std::process::id(),
                 tile: None,
+                shown: None,
             }),
         )?;
         let welcome: Welcome = postcard::from_bytes(&welcome).expect("a welcome");

@@ -1,0 +1,115 @@
+//! A window of our own, for one tile of a wall.
+
+use std::sync::Arc;
+
+use mgn_wall::Place;
+use x11rb::connection::Connection as _;
+use x11rb::errors::ReplyError;
+use x11rb::protocol::xproto::{
+    AtomEnum, BackingStore, ConnectionExt as _, CreateWindowAux, PropMode, WindowClass,
+};
+use x11rb::wrapper::ConnectionExt as _;
+
+use crate::display::lost;
+use crate::error::HEAD_MAX;
+use crate::{Error, Picture, Target, Window, XDisplay};
+
+/// A window without a frame that no window manager moves, black where no picture was put. It goes away when this is dropped.
+#[derive(Debug)]
+pub struct Head {
+    display: Arc<XDisplay>,
+    id: u32,
+    window: Window,
+}
+
+impl Head {
+    /// Opens a window of `width` x `height` pixels, or one as large as the screen of the X server `display`.
+    ///
+    /// # Errors
+    /// [`Error::NoDisplay`], [`Error::TooLarge`], [`Error::NoWindow`], [`Error::DisplayLost`].
+    pub fn open(
+        display: &str,
+        place: Place,
+        (width, height): (u32, u32),
+        title: &str,
+    ) -> Result<Head, Error> {
+        let name = display;
+        let display = Arc::new(XDisplay::connect(Some(name))?);
+        let screen = display.root();
+        let (x, y, width, height) = match place {
+            Place::Fullscreen => (0, 0, screen.width_in_pixels, screen.height_in_pixels),
+            Place::At(x, y) => {
+                let limit = |n: u32| u16::try_from(n).ok().filter(|n| u32::from(*n) <= HEAD_MAX);
+                let (Some(wide), Some(high)) = (limit(width), limit(height)) else {
+                    return Err(Error::TooLarge { width, height });
+                };
+                let limit = |n: i32| n.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
+                (limit(x), limit(y), wide, high)
+            }
+        };
+        let no_window = |error| match error {
+            ReplyError::ConnectionError(error) => lost(error),
+            error => Error::NoWindow {
+                display: name.into(),
+                why: error.to_string(),
+            },
+        };
+        let x11 = &display.connection;
+        let id = x11
+            .generate_id()
+            .map_err(|error| Error::DisplayLost(error.to_string()))?;
+        let looks = CreateWindowAux::new()
+            .background_pixel(screen.black_pixel)
+            .backing_store(BackingStore::WHEN_MAPPED)
+            .override_redirect(1);
+        let made = x11.create_window(
+            screen.root_depth,
+            id,
+            screen.root,
+            x,
+            y,
+            width,
+            height,
+            0,
+            WindowClass::INPUT_OUTPUT,
+            screen.root_visual,
+            &looks,
+        );
+        made.map_err(lost)?.check().map_err(no_window)?;
+        let text = AtomEnum::STRING;
+        let named = x11.change_property8(
+            PropMode::REPLACE,
+            id,
+            AtomEnum::WM_NAME,
+            text,
+            title.as_bytes(),
+        );
+        named.map_err(lost)?.ignore_error();
+        let class = b"manganese\0Manganese\0";
+        let classed = x11.change_property8(PropMode::REPLACE, id, AtomEnum::WM_CLASS, text, class);
+        classed.map_err(lost)?.ignore_error();
+        let mapped = x11.map_window(id).map_err(lost)?;
+        mapped.check().map_err(no_window)?;
+        Ok(Head {
+            window: Window::new(&display, id),
+            display,
+            id,
+        })
+    }
+}
+
+impl Target for Head {
+    fn show(&mut self, picture: &Picture<'_>) -> Result<(), Error> {
+        self.window.show(picture)
+    }
+}
+
+impl Drop for Head {
+    fn drop(&mut self) {
+        // Without a connection it has gone already.
+        if let Ok(cookie) = self.display.connection.destroy_window(self.id) {
+            cookie.ignore_error();
+        }
+        let _ = self.display.sync();
+    }
+}

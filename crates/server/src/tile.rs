@@ -1,0 +1,444 @@
+//! What a tile of a wall shows where its server is: pictures are kept until the client says that all tiles have theirs, and then shown at once.
+
+use crate::answers::GONE;
+use crate::watchdog::Activity;
+use mgn_fabric::{Address, Error, Receiver, Token};
+use mgn_present::{scale, FileFormat, Head, Picture, Saver};
+use mgn_viewer::{Counters, Feed, FeedOptions};
+use mgn_wall::{Rect, Target, Wall};
+use mgn_wire::frames::{Header, Release};
+use mgn_wire::Fault;
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Pictures that wait to be shown. A client has no more frames under way at once; one that has waits.
+const KEPT_MAX: usize = 4;
+/// No tile that is shown larger or smaller has more pixels.
+const PIXELS_MAX: u64 = 1 << 28;
+/// How often a viewer is told what the session has done.
+const FIGURES_EVERY: Duration = Duration::from_secs(1);
+
+/// Who asks for something to be shown, and what they may ask for.
+pub(crate) struct Permission<'a> {
+    /// None for the server's own user on this host, who may all that the server may.
+    pub from: Option<IpAddr>,
+    /// What others may.
+    pub allowed: &'a [Target],
+}
+
+impl Permission<'_> {
+    /// Whether `target` may be shown at. A viewer may always be where the client is, which is sent pictures anyway.
+    fn covers(&self, target: &Target) -> bool {
+        let Some(from) = self.from else { return true };
+        let is_theirs = |address: &String| match address.parse() {
+            Ok(Address::Tcp { host, .. }) => host
+                .parse::<IpAddr>()
+                .is_ok_and(|ip| ip.to_canonical() == from.to_canonical()),
+            _ => false,
+        };
+        match target {
+            Target::Viewer(address) if is_theirs(address) => true,
+            target => self.allowed.iter().any(|allowed| allowed.is_at(target)),
+        }
+    }
+}
+
+/// Pictures on their way from the session's thread to the screens'.
+#[derive(Default)]
+pub(crate) struct Kept {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// In the order in which they were drawn.
+    parts: VecDeque<Part>,
+    /// Memory to use again.
+    spare: Vec<Vec<u8>>,
+    /// Nobody shows anything any more.
+    over: bool,
+}
+
+/// A picture of a part of a window.
+pub(crate) struct Part {
+    pub header: Header,
+    pub window: (u32, u32),
+    /// Rows without gaps.
+    pub pixels: Vec<u8>,
+}
+
+impl Kept {
+    /// Memory for a picture.
+    pub fn room(&self, bytes: usize) -> Vec<u8> {
+        let mut room = self.lock().spare.pop().unwrap_or_default();
+        room.resize(bytes, 0);
+        room
+    }
+
+    /// Keeps a picture until its frame is shown. Waits while so many are kept that the client must have some shown first.
+    pub fn keep(&self, part: Part) -> Result<(), Fault> {
+        let state = self.lock();
+        let full = |state: &mut State| state.parts.len() >= KEPT_MAX && !state.over;
+        let waited = self.changed.wait_while(state, full);
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner);
+        if state.over {
+            return Err(Fault::refused(GONE));
+        }
+        state.parts.push_back(part);
+        Ok(())
+    }
+
+    /// Takes the picture that is to be shown. Those before it come no more.
+    fn take(&self, release: Release) -> Option<Part> {
+        let is_it = |part: &Part| {
+            (part.header.surface, part.header.frame) == (release.surface, release.frame)
+        };
+        let mut state = self.lock();
+        let at = state.parts.iter().position(is_it)?;
+        let part = state.parts.drain(..=at).next_back();
+        self.changed.notify_all();
+        part
+    }
+
+    fn give_back(&self, memory: Vec<u8>) {
+        let mut state = self.lock();
+        if state.spare.len() < KEPT_MAX {
+            state.spare.push(memory);
+        }
+    }
+
+    fn end(&self) {
+        self.lock().over = true;
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What shows a tile.
+pub(crate) struct Screens {
+    /// With this tile alone.
+    wall: Wall,
+    /// Windows and files.
+    targets: Vec<Box<dyn mgn_present::Target>>,
+    feeds: Vec<Feed>,
+    /// What the tile shows now of the window, and which part of what that is.
+    canvas: Vec<u8>,
+    shown: Rect,
+    surface: u32,
+    /// The last frame, and what was counted on surfaces before this one: a viewer's frames are those of the session.
+    last: u64,
+    before: u64,
+    scaled: Vec<u8>,
+}
+
+impl Screens {
+    /// Opens what the only tile of `wall`, the `tile`-th of all, is to be shown on.
+    ///
+    /// # Errors
+    /// One sentence for the program's user, on what cannot be opened or is not allowed.
+    pub fn open(
+        wall: Wall,
+        tile: u32,
+        permission: &Permission<'_>,
+        token: Option<Token>,
+    ) -> Result<Screens, String> {
+        wall.check().map_err(|error| error.to_string())?;
+        let mut targets: Vec<Box<dyn mgn_present::Target>> = Vec::new();
+        let mut feeds = Vec::new();
+        let [own] = &wall.tiles[..] else {
+            return Err("a server shows one tile of a wall".into());
+        };
+        let name = &own.name;
+        let rect = own.rect;
+        if wall.scaled(own).is_some() && rect.area() > PIXELS_MAX {
+            return Err(format!("the tile {name} is too large to be shown"));
+        }
+        for target in &own.present {
+            if !permission.covers(target) {
+                return Err(format!("the tile {name} may not be shown at {target} by programs elsewhere; the server allows that with --present {target}"));
+            }
+            let failed = |error| format!("the tile {name} cannot be shown: {error}");
+            match target {
+                Target::Program => {}
+                Target::Window { display, place } => {
+                    let size = (rect.width, rect.height);
+                    let title = format!("{}: {name}", wall.name);
+                    let head = Head::open(display, *place, size, &title).map_err(failed)?;
+                    targets.push(Box::new(head));
+                }
+                Target::Files(folder) => {
+                    let is_plain = !name.contains(['/', '\0']) && !name.starts_with('.');
+                    if !is_plain || name.is_empty() || !folder.is_absolute() {
+                        return Err(format!("the tile {name} cannot be shown: {} with the tile's name is no place for files; give an absolute path, and a name without slashes", folder.display()));
+                    }
+                    let saver = Saver::new(&folder.join(name), FileFormat::Png, 1);
+                    targets.push(Box::new(saver.map_err(failed)?));
+                }
+                Target::Viewer(address) => feeds.push(Feed::start(FeedOptions {
+                    viewer: address.parse().map_err(|error: Error| error.to_string())?,
+                    token: token.clone(),
+                    tile: tile as u16,
+                    name: host_name(),
+                })),
+            }
+        }
+        Ok(Screens {
+            wall,
+            targets,
+            feeds,
+            canvas: Vec::new(),
+            shown: Rect::default(),
+            surface: 0,
+            last: 0,
+            before: 0,
+            scaled: Vec::new(),
+        })
+    }
+
+    /// Whether the program's own window shows the tile too.
+    pub fn are_beside_the_program(&self) -> bool {
+        self.wall.tiles[0].is_in_program()
+    }
+
+    /// Shows what is told to be shown, until the client goes or says nonsense.
+    pub fn run(mut self, kept: &Kept, mut releases: Receiver, activity: &Activity) {
+        loop {
+            let release = match releases.recv(Some(FIGURES_EVERY)) {
+                Ok(Some(message)) => match Release::decode(&message.to_vec()) {
+                    Some(release) => Some(release),
+                    None => {
+                        tracing::warn!("the client says nonsense on its frames connection");
+                        break;
+                    }
+                },
+                Ok(None) => None,
+                Err(_) => break,
+            };
+            if let Some(part) = release.and_then(|release| kept.take(release)) {
+                let memory = self.show(part);
+                kept.give_back(memory);
+            }
+            self.count(activity);
+        }
+        kept.end();
+    }
+
+    /// Returns the picture's memory, or other.
+    fn show(&mut self, part: Part) -> Vec<u8> {
+        let header = part.header;
+        let (surface, frame) = (header.surface, u64::from(header.frame));
+        let areas = self.wall.areas(part.window.0, part.window.1);
+        let shown = areas[0].shown;
+        let memory = self.draw(shown, part);
+        if surface != self.surface {
+            (self.surface, self.before) = (surface, self.last);
+        }
+        self.last = self.before + frame;
+        if shown.is_empty() {
+            return memory;
+        }
+        let picture = |at: (u32, u32), size: (u32, u32), pixels, frame| Picture {
+            x: at.0,
+            y: at.1,
+            width: size.0,
+            height: size.1,
+            stride: size.0 * 4,
+            pixels,
+            segment: None,
+            surface,
+            frame,
+        };
+        let size = (shown.width, shown.height);
+        let whole = picture((shown.x, shown.y), size, &self.canvas, self.last);
+        for feed in &mut self.feeds {
+            complain(feed.show_part(&whole, shown));
+        }
+        let there = self.wall.scaled(&self.wall.tiles[0]).unwrap_or(size);
+        let pixels = match there == size || self.targets.is_empty() {
+            true => &self.canvas,
+            false => {
+                scale(&self.canvas, size, there, &mut self.scaled);
+                &self.scaled
+            }
+        };
+        let whole = picture((0, 0), there, pixels, frame);
+        // One that fails is shown at no more.
+        self.targets
+            .retain_mut(|target| complain(target.show(&whole)));
+        memory
+    }
+
+    /// Brings what the tile shows up to date.
+    fn draw(&mut self, shown: Rect, mut part: Part) -> Vec<u8> {
+        let Header {
+            x,
+            y,
+            width,
+            height,
+            ..
+        } = part.header;
+        let from = Rect::new(x, y, width, height);
+        let bytes = shown.area() as usize * 4;
+        if from == shown && part.pixels.len() == bytes {
+            std::mem::swap(&mut self.canvas, &mut part.pixels);
+            self.shown = shown;
+            return part.pixels;
+        }
+        if self.shown != shown {
+            self.canvas.clear();
+            self.canvas.resize(bytes, 0);
+            self.shown = shown;
+        }
+        let common = from.and(&shown);
+        let at =
+            |rect: Rect, y: u32| (((y - rect.y) * rect.width + (common.x - rect.x)) as usize) * 4;
+        let length = common.width as usize * 4;
+        for y in common.y..common.bottom() {
+            let row = &part.pixels[at(from, y)..][..length];
+            self.canvas[at(shown, y)..][..length].copy_from_slice(row);
+        }
+        part.pixels
+    }
+
+    fn count(&self, activity: &Activity) {
+        let (frames, bytes) = activity.drawn();
+        let (rendering, waiting) = activity.spent();
+        for feed in &self.feeds {
+            feed.count(&Counters {
+                frames,
+                bytes,
+                rendering,
+                waiting,
+            });
+        }
+    }
+}
+
+/// Says in the log what failed, and whether nothing did.
+fn complain(shown: Result<(), mgn_present::Error>) -> bool {
+    if let Err(error) = &shown {
+        tracing::warn!("{error}");
+    }
+    shown.is_ok()
+}
+
+fn host_name() -> String {
+    let names = rustix::system::uname();
+    names.nodename().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mgn_wall::{Fit, Tile};
+    use mgn_wire::frames::{Encoding, Kind};
+
+    fn part(frame: u32, [x, y, width, height]: [u32; 4]) -> Part {
+        Part {
+            header: Header {
+                kind: Kind::Picture,
+                encoding: Encoding::Raw,
+                surface: 1,
+                frame,
+                x,
+                y,
+                width,
+                height,
+                stride: width * 4,
+                payload: width * height * 4,
+                context: 1,
+            },
+            window: (8, 4),
+            pixels: vec![frame as u8; (width * height * 4) as usize],
+        }
+    }
+
+    fn wall(present: Vec<Target>) -> Wall {
+        let tile = Tile {
+            present,
+            ..Tile::new("0,0", Rect::new(4, 0, 4, 4))
+        };
+        Wall {
+            name: "test".into(),
+            size: (8, 4),
+            fit: Fit::OneToOne,
+            tiles: vec![tile],
+        }
+    }
+
+    const ALL: Permission<'static> = Permission {
+        from: None,
+        allowed: &[],
+    };
+
+    #[test]
+    fn pictures_are_kept_until_their_frame_is_shown() {
+        let kept = Kept::default();
+        for frame in 1..=KEPT_MAX as u32 {
+            kept.keep(part(frame, [4, 0, 4, 4])).unwrap();
+        }
+        let release = |frame| Release { surface: 1, frame };
+        assert!(kept.take(release(9)).is_none());
+        assert_eq!(kept.take(release(2)).unwrap().header.frame, 2);
+        assert!(kept.take(release(1)).is_none());
+        // There is room again.
+        kept.keep(part(5, [4, 0, 4, 4])).unwrap();
+        kept.end();
+        assert_eq!(
+            kept.keep(part(6, [4, 0, 4, 4])).unwrap_err(),
+            Fault::refused(GONE)
+        );
+    }
+
+    #[test]
+    fn parts_of_a_tile_stay_where_they_are() {
+        let mut screens = Screens::open(wall(Vec::new()), 0, &ALL, None).unwrap();
+        screens.show(part(1, [4, 0, 4, 4]));
+        screens.show(part(2, [0, 1, 5, 2]));
+        let first = |n: usize| screens.canvas[n * 4];
+        let all: Vec<u8> = (0..16).map(first).collect();
+        let expected = [1, 1, 1, 1, 2, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1];
+        assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn who_comes_by_network_may_what_the_server_allows() {
+        let far = Some("192.0.2.7".parse().unwrap());
+        let folder = Target::Files("/tmp/pictures".into());
+        let allowed = [folder.clone()];
+        let permission = Permission {
+            from: far,
+            allowed: &allowed,
+        };
+        let viewer = |address: &str| Target::Viewer(address.into());
+        assert!(permission.covers(&folder));
+        assert!(permission.covers(&viewer("tls:192.0.2.7:80")));
+        for refused in [
+            Target::Files("/tmp".into()),
+            viewer("tls:192.0.2.8:80"),
+            viewer("unix:@viewer"),
+            viewer("nonsense"),
+            "window=:0".parse().unwrap(),
+        ] {
+            assert!(!permission.covers(&refused), "{refused}");
+            assert!(ALL.covers(&refused));
+            let opened = Screens::open(wall(vec![refused]), 0, &permission, None);
+            assert!(opened.err().unwrap().contains("--present"));
+        }
+    }
+
+    #[test]
+    fn files_stay_in_their_folder() {
+        for name in ["../x", ".", "..", "", "a/b"] {
+            let mut wall = wall(vec![Target::Files("/tmp/pictures".into())]);
+            wall.tiles[0].name = name.into();
+            assert!(Screens::open(wall, 0, &ALL, None).is_err(), "{name}");
+        }
+    }
+}

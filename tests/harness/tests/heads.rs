@@ -1,0 +1,417 @@
+//! Walls whose tiles are shown where their servers are.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mgn_tests::{camera, Outcome, Running, Stage};
+use mgn_verify::{Camera, Picture};
+use rustix::process::{kill_process, Pid, Signal};
+use tungstenite::client::IntoClientRequest;
+use tungstenite::Message;
+use x11rb::connection::Connection;
+use x11rb::protocol::xproto::{ConnectionExt as _, ImageFormat};
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// An X server for one tile, which everybody on this host may use.
+struct Head {
+    process: Child,
+    display: String,
+}
+
+impl Head {
+    fn start() -> Head {
+        let mut process = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-screen", "0", "400x400x24"])
+            .args(["-ac", "-noreset", "-nolisten", "tcp"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("Xvfb is installed");
+        let mut number = String::new();
+        let mut said = BufReader::new(process.stdout.take().unwrap());
+        said.read_line(&mut number).expect("a display number");
+        let display = format!(":{}", number.trim());
+        Head { process, display }
+    }
+
+    /// A rectangle of the screen.
+    fn see(&self, [x, y, width, height]: [u32; 4]) -> Picture {
+        let (connection, screen) = x11rb::connect(Some(&self.display)).expect("the X server");
+        let root = connection.setup().roots[screen].root;
+        let (at, size) = ((x as i16, y as i16), (width as u16, height as u16));
+        let image = connection
+            .get_image(ImageFormat::Z_PIXMAP, root, at.0, at.1, size.0, size.1, !0)
+            .expect("a connection")
+            .reply()
+            .expect("the screen can be read");
+        let rgb = |p: &[u8]| [p[2], p[1], p[0]];
+        Picture {
+            width: width as usize,
+            height: height as usize,
+            pixels: image.data.chunks_exact(4).flat_map(rgb).collect(),
+        }
+    }
+
+    fn windows(&self) -> usize {
+        let (connection, screen) = x11rb::connect(Some(&self.display)).expect("the X server");
+        let root = connection.setup().roots[screen].root;
+        let tree = connection.query_tree(root).expect("a connection").reply();
+        tree.expect("the root window").children.len()
+    }
+}
+
+impl Drop for Head {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A 2x2 wall over a window of glxgears, each of whose pixels is `scale` of the mural's each way, with what each tile is shown on, in JSON.
+fn wall(scale: u32, present: impl Fn(usize) -> String) -> String {
+    let side = 150 * scale;
+    let tile = |n: usize| {
+        let (x, y) = (n as u32 % 2, n as u32 / 2);
+        let rect = format!(
+            r#"{{"x": {}, "y": {}, "width": {side}, "height": {side}}}"#,
+            x * side,
+            y * side
+        );
+        let present = present(n);
+        format!(r#"{{"name": "{x},{y}", "rect": {rect}, "present": [{present}]}}"#)
+    };
+    let tiles: Vec<String> = (0..4).map(tile).collect();
+    let (size, tiles) = (2 * side, tiles.join(", "));
+    format!(r#"{{"name": "heads", "size": [{size}, {size}], "fit": "scale", "tiles": [{tiles}]}}"#)
+}
+
+/// What the `n`-th of four tiles shows of a picture, each pixel `scale` times each way.
+fn quarter(of: &Picture, n: usize, scale: usize) -> Picture {
+    let (width, height) = (of.width / 2, of.height / 2);
+    let (left, top) = (n % 2 * width, n / 2 * height);
+    let mut pixels = Vec::new();
+    for y in 0..height * scale {
+        for x in 0..width * scale {
+            let at = (top + y / scale) * of.width + left + x / scale;
+            pixels.extend_from_slice(&of.pixels[at * 3..][..3]);
+        }
+    }
+    Picture {
+        width: width * scale,
+        height: height * scale,
+        pixels,
+    }
+}
+
+/// Waits until something is so.
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < LIMIT, "it does not come: {what}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn each_head_shows_its_quarter() {
+    let stage = Stage::new();
+    let folder = stage.folder();
+    let still = Camera {
+        step: 0,
+        every: 5,
+        ..camera()
+    };
+    let five = Camera {
+        frames: Some(5),
+        ..still.clone()
+    };
+    let mut direct = stage.direct("glxgears");
+    direct.envs(five.environment(Some(&folder)));
+    let outcome = Outcome::of(&mut direct, LIMIT);
+    let want = Picture::read(&folder.join("frame-000005.ppm"))
+        .unwrap_or_else(|e| panic!("{e}: {}", outcome.describe()));
+    let heads: Vec<Head> = (0..4).map(|_| Head::start()).collect();
+    for scale in [1, 2] {
+        // One of them covers its screen, the others have their places.
+        let place = |n: usize| match n {
+            0 => ([0, 0], r#""fullscreen""#.to_owned()),
+            n => ([n as u32 * 10, 7], format!(r#"{{"at": [{}, 7]}}"#, n * 10)),
+        };
+        let wall = wall(scale, |n| {
+            let (display, place) = (&heads[n].display, place(n).1);
+            format!(r#"{{"window": {{"display": "{display}", "place": {place}}}}}"#)
+        });
+        let mut command = stage.mgn();
+        command.args(["run", "--wall", &wall, "--", "/usr/bin/env"]);
+        command.args(still.assignments(None));
+        let running = Running::start(command.arg("glxgears"));
+        for (n, head) in heads.iter().enumerate() {
+            let side = 150 * scale;
+            let ([x, y], _) = place(n);
+            let quarter = quarter(&want, n, scale as usize);
+            until(&format!("tile {n} at scale {scale}"), || {
+                head.see([x, y, side, side]) == quarter
+            });
+        }
+        running.signal(Signal::TERM);
+        running.finish(LIMIT);
+        until("the windows go", || heads.iter().all(|h| h.windows() == 0));
+    }
+}
+
+#[test]
+fn all_tiles_show_every_frame() {
+    let stage = Stage::new();
+    let (shown, saved) = (stage.folder(), stage.folder());
+    let wall = wall(1, |n| match n {
+        0 => format!(r#""program", {{"files": "{}"}}"#, shown.display()),
+        _ => format!(r#"{{"files": "{}"}}"#, shown.display()),
+    });
+    let mut command = stage.mgn();
+    command
+        .args(["run", "--wall", &wall, "--frames", "10", "--save"])
+        .arg(&saved)
+        .args(["--", "glxgears"]);
+    let outcome = Outcome::of(&mut command, LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    let names = |folder: &Path| {
+        let entries = fs::read_dir(folder).unwrap().flatten();
+        let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+        names.sort();
+        names
+    };
+    // The last may be under way when the program ends.
+    let all = names(&saved);
+    assert!(all.len() >= 7, "{all:?}");
+    for name in &all[..7] {
+        let whole = Picture::read(&saved.join(name)).unwrap();
+        for n in 0..4 {
+            let file = shown.join(format!("{},{}", n % 2, n / 2)).join(name);
+            let tile = Picture::read(&file).unwrap();
+            assert_eq!(quarter(&whole, n, 1).difference(&tile), None, "{file:?}");
+        }
+    }
+}
+
+/// Processes that show a tile.
+fn showing() -> Vec<u32> {
+    let pids = fs::read_dir("/proc").unwrap().flatten();
+    let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let shows = |pid: &u32| {
+        let threads = fs::read_dir(format!("/proc/{pid}/task"));
+        threads.into_iter().flatten().flatten().any(|thread| {
+            fs::read_to_string(thread.path().join("comm")).is_ok_and(|name| name.trim() == "tile")
+        })
+    };
+    pids.filter(shows).collect()
+}
+
+fn parent(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, after) = stat.rsplit_once(')')?;
+    after.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+#[test]
+fn a_server_that_stands_still_holds_all_tiles() {
+    let stage = Stage::new();
+    let shown = stage.folder();
+    let target = format!(r#"{{"files": "{}"}}"#, shown.display());
+    let wall = wall(1, |_| target.clone());
+    let mut command = stage.mgn();
+    command.args(["run", "--wall", &wall, "--", "glxgears"]);
+    let running = Running::start(&mut command);
+    // Counted by how many there are: nothing else is in a tile's folder.
+    let tile = |n: usize| -> PathBuf { shown.join(format!("{},{}", n % 2, n / 2)) };
+    let newest = |n: usize| fs::read_dir(tile(n)).map_or(0, Iterator::count);
+    until("all tiles are shown", || (0..4).all(|n| newest(n) > 5));
+    let server = showing().into_iter().find_map(|pid| {
+        let server = parent(pid)?;
+        (parent(server)? == running.pid()).then_some(server)
+    });
+    let server = server.expect("a server of this run");
+    let workers: Vec<u32> = showing()
+        .into_iter()
+        .filter(|pid| parent(*pid) == Some(server))
+        .collect();
+    assert_eq!(workers.len(), 4);
+    let worker = Pid::from_raw(workers[0] as i32).unwrap();
+    kill_process(worker, Signal::STOP).unwrap();
+    let all = || [0, 1, 2, 3].map(newest);
+    let settled = || {
+        let before = all();
+        (0..20).all(|_| {
+            thread::sleep(Duration::from_millis(50));
+            all() == before
+        })
+    };
+    until("the tiles stand still", settled);
+    let held = all();
+    let (least, most) = (held.iter().min().unwrap(), held.iter().max().unwrap());
+    // Three of them show the same frame; the one that stands still may not have come to it.
+    let ahead = held.iter().filter(|frame| *frame == most).count();
+    assert!(ahead >= 3 && most - least <= 4, "{held:?}");
+    kill_process(worker, Signal::CONT).unwrap();
+    let goes_on = || (0..4).all(|n| newest(n) > most + 5);
+    until("it goes on", goes_on);
+    running.signal(Signal::TERM);
+    running.finish(LIMIT);
+}
+
+#[test]
+fn what_cannot_be_shown_is_said_to_the_program() {
+    let stage = Stage::new();
+    let cases = [
+        (
+            r#"{"window": {"display": ":4123", "place": {"at": [0, 0]}}}"#,
+            "no connection to the X server :4123",
+        ),
+        (r#"{"files": "somewhere"}"#, "give an absolute path"),
+    ];
+    for (target, words) in cases {
+        let wall = wall(1, |_| target.into());
+        let mut command = stage.mgn();
+        command.args(["run", "--wall", &wall, "--frames", "3", "--", "glxgears"]);
+        let outcome = Outcome::of(&mut command, LIMIT);
+        assert!(
+            outcome.status != Some(0) && outcome.stderr.contains(words),
+            "{}",
+            outcome.describe()
+        );
+    }
+}
+
+/// By network a client gets what the server's owner allows.
+#[test]
+fn servers_show_programs_elsewhere_what_is_allowed() {
+    let stage = Stage::new();
+    let shown = stage.folder();
+    let token = stage.folder().join("token");
+    let made = Outcome::of(stage.mgn().args(["token", "new"]).arg(&token), LIMIT);
+    assert_eq!(made.status, Some(0), "{}", made.describe());
+    let target = format!(r#"{{"files": "{}"}}"#, shown.display());
+    let wall = wall(1, |_| target.clone());
+    for is_allowed in [false, true] {
+        let mut server = stage.mgn();
+        server.args(["server", "--listen", "tcp:127.0.0.1:0", "--token-file"]);
+        server.arg(&token);
+        if is_allowed {
+            server.arg(format!("--present=files={}", shown.display()));
+        }
+        let mut server = server
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut said = BufReader::new(server.stdout.take().unwrap()).lines();
+        let address = said.find_map(|line| Some(line.ok()?.strip_prefix("listening on ")?.into()));
+        let address: String = address.expect("an address");
+        let mut command = stage.mgn();
+        command.args(["run", "--wall", &wall, "--server", &address, "--token-file"]);
+        command
+            .arg(&token)
+            .args(["--frames", "5", "--", "glxgears"]);
+        let outcome = Outcome::of(&mut command, LIMIT);
+        kill_process(Pid::from_child(&server), Signal::TERM).unwrap();
+        server.wait().unwrap();
+        let refused = outcome.stderr.contains("may not be shown");
+        assert_eq!(refused, !is_allowed, "{}", outcome.describe());
+        assert_eq!(shown.join("1,1").exists(), is_allowed);
+    }
+}
+
+/// A run with a viewer, and the page's address.
+struct Live {
+    process: Child,
+    url: String,
+}
+
+impl Live {
+    fn start(mut command: Command) -> Live {
+        let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
+        let address = |line: String| Some(line.split_once("shown at ")?.1.to_owned());
+        let url = lines.find_map(|line| address(line.ok()?));
+        thread::spawn(move || lines.for_each(drop));
+        Live {
+            process,
+            url: url.expect("an address"),
+        }
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        let _ = kill_process(Pid::from_child(&self.process), Signal::TERM);
+        let _ = self.process.wait();
+    }
+}
+
+/// Tiles and frames of the pictures in a message.
+fn pictures(message: &[u8]) -> Vec<(u32, u64)> {
+    let u32_at = |at: usize| u32::from_le_bytes(message[at..at + 4].try_into().unwrap());
+    let u64_at = |at: usize| u64::from_le_bytes(message[at..at + 8].try_into().unwrap());
+    let mut at = 4;
+    let mut all = Vec::new();
+    for _ in 0..u32_at(0) {
+        all.push((u32_at(at), u64_at(at + 20)));
+        at += 32 + u32_at(at + 28) as usize;
+    }
+    all
+}
+
+#[test]
+fn a_run_is_shown_in_browsers() {
+    let stage = Stage::new();
+    let cases = [
+        (&["--wall", "2x2"][..], 4),
+        (&[], 1),
+        (&["--transport", "tcp"], 1),
+    ];
+    for (flags, tiles) in cases {
+        let mut command = stage.mgn();
+        command.args(["run", "--viewer"]).args(flags);
+        let live = Live::start({
+            command.args(["--", "glxgears"]);
+            command
+        });
+        let (place, token) = live.url.split_once("/#token=").unwrap();
+        let place = place.strip_prefix("http://").unwrap();
+        let mut request = format!("ws://{place}/watch").into_client_request().unwrap();
+        let headers = request.headers_mut();
+        headers.insert("origin", format!("http://{place}").parse().unwrap());
+        let protocols = format!("manganese-viewer, {token}");
+        headers.insert("sec-websocket-protocol", protocols.parse().unwrap());
+        let stream = TcpStream::connect(place).unwrap();
+        stream.set_read_timeout(Some(LIMIT)).unwrap();
+        let (mut socket, _) = tungstenite::client::client(request, stream).unwrap();
+        let widths = vec![150; tiles];
+        let view = format!("{{\"view\":{{\"widths\":{widths:?},\"quality\":80}}}}");
+        socket.send(Message::text(view)).unwrap();
+        let start = Instant::now();
+        loop {
+            assert!(
+                start.elapsed() < LIMIT,
+                "no picture of all tiles of one frame"
+            );
+            let Message::Binary(bytes) = socket.read().unwrap() else {
+                continue;
+            };
+            let shown = pictures(&bytes);
+            socket.send(Message::text("\"taken\"")).unwrap();
+            let frame = shown.first().map(|(_, frame)| *frame);
+            let is_whole = shown.iter().all(|(_, of)| Some(*of) == frame);
+            if shown.len() == tiles && is_whole {
+                break;
+            }
+        }
+    }
+}
