@@ -40,6 +40,7 @@ impl Permission<'_> {
         };
         match target {
             Target::Viewer(address) if is_theirs(address) => true,
+            Target::Program => true,
             target => self.allowed.iter().any(|allowed| allowed.is_at(target)),
         }
     }
