@@ -1,6 +1,6 @@
 //! What a tile of a wall shows where its server is: pictures are kept until the client says that all tiles have theirs, and then shown at once.
 
-use crate::answers::GONE;
+use crate::answers::gone;
 use crate::watchdog::Activity;
 use mgn_fabric::{Address, Error, Receiver, Token};
 use mgn_present::{scale, FileFormat, Head, Picture, Saver};
@@ -59,8 +59,8 @@ struct State {
     parts: VecDeque<Part>,
     /// Memory to use again.
     spare: Vec<Vec<u8>>,
-    /// Nobody shows anything any more.
-    over: bool,
+    /// Why nothing is shown any more.
+    over: Option<Fault>,
 }
 
 /// A picture of a part of a window.
@@ -82,11 +82,11 @@ impl Kept {
     /// Keeps a picture until its frame is shown. Waits while so many are kept that the client must have some shown first.
     pub fn keep(&self, part: Part) -> Result<(), Fault> {
         let state = self.lock();
-        let full = |state: &mut State| state.parts.len() >= KEPT_MAX && !state.over;
+        let full = |state: &mut State| state.parts.len() >= KEPT_MAX && state.over.is_none();
         let waited = self.changed.wait_while(state, full);
         let mut state = waited.unwrap_or_else(PoisonError::into_inner);
-        if state.over {
-            return Err(Fault::refused(GONE));
+        if let Some(why) = &state.over {
+            return Err(why.clone());
         }
         state.parts.push_back(part);
         Ok(())
@@ -111,8 +111,8 @@ impl Kept {
         }
     }
 
-    fn end(&self) {
-        self.lock().over = true;
+    fn end(&self, why: Fault) {
+        self.lock().over = Some(why);
         self.changed.notify_all();
     }
 
@@ -209,25 +209,22 @@ impl Screens {
 
     /// Shows what is told to be shown, until the client goes or says nonsense.
     pub fn run(mut self, kept: &Kept, mut releases: Receiver, activity: &Activity) {
-        loop {
+        let why = loop {
             let release = match releases.recv(Some(FIGURES_EVERY)) {
                 Ok(Some(message)) => match Release::decode(&message.to_vec()) {
                     Some(release) => Some(release),
-                    None => {
-                        tracing::warn!("the client says nonsense on its frames connection");
-                        break;
-                    }
+                    None => break Fault::refused("it says nonsense on its frames connection"),
                 },
                 Ok(None) => None,
-                Err(_) => break,
+                Err(error) => break gone(&error),
             };
             if let Some(part) = release.and_then(|release| kept.take(release)) {
                 let memory = self.show(part);
                 kept.give_back(memory);
             }
             self.count(activity);
-        }
-        kept.end();
+        };
+        kept.end(why);
     }
 
     /// Returns the picture's memory, or other.
@@ -337,6 +334,7 @@ fn host_name() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answers::GONE;
     use mgn_wall::{Fit, Tile};
     use mgn_wire::frames::{Encoding, Kind};
 
@@ -390,7 +388,7 @@ mod tests {
         assert!(kept.take(release(1)).is_none());
         // There is room again.
         kept.keep(part(5, [4, 0, 4, 4])).unwrap();
-        kept.end();
+        kept.end(Fault::refused(GONE));
         assert_eq!(
             kept.keep(part(6, [4, 0, 4, 4])).unwrap_err(),
             Fault::refused(GONE)

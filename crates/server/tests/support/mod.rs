@@ -5,6 +5,7 @@ use mgn_fabric::{
 };
 use mgn_server::{Options, WorkerCommand};
 use mgn_spu::Chain;
+use mgn_wall::Wall;
 use mgn_wire::draws::attr;
 use mgn_wire::encoder::Data;
 use mgn_wire::frames::{Header, Kind, HEADER};
@@ -72,7 +73,7 @@ pub struct Server {
     pub child: Child,
     pub address: Address,
     pub token: Option<Token>,
-    folder: PathBuf,
+    pub folder: PathBuf,
 }
 
 pub const TOKEN: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
@@ -148,13 +149,22 @@ impl Server {
     }
 
     pub fn try_client(&self, transport: Transport) -> Result<Client, Error> {
+        self.client_that_is_shown(transport, None)
+    }
+
+    /// A client whose pictures the server is to show as a tile of a wall.
+    pub fn client_that_is_shown(
+        &self,
+        transport: Transport,
+        shown: Option<Wall>,
+    ) -> Result<Client, Error> {
         let (commands, welcome) = self.connect(
             transport.clone(),
             &opening(Role::Session {
                 program: "test\x1b[31m".into(),
                 pid: std::process::id(),
                 tile: None,
-                shown: None,
+                shown,
             }),
         )?;
         let welcome: Welcome = postcard::from_bytes(&welcome).expect("a welcome");
@@ -171,7 +181,7 @@ impl Server {
             sender,
             answers,
             frames,
-            _frames_sender: frames_sender,
+            frames_sender,
             welcome,
         })
     }
@@ -232,7 +242,7 @@ pub struct Client {
     pub sender: Sender,
     pub answers: Receiver,
     pub frames: Receiver,
-    _frames_sender: Sender,
+    pub frames_sender: Sender,
     pub welcome: Welcome,
 }
 

@@ -1,0 +1,115 @@
+//! Tiles of a wall that the server shows itself.
+// The encoder copies what it is pointed at, and the tests point at their own values.
+#![allow(clippy::undocumented_unsafe_blocks)]
+
+#[allow(dead_code)]
+mod support;
+
+use mgn_fabric::{Error, Transport};
+use mgn_wall::{Target, Wall};
+use mgn_wire::frames::{want, Kind, Release};
+use std::fs;
+use std::path::Path;
+use support::{wait_until, Client, Server};
+
+#[test]
+#[ignore = "started by the server under test"]
+fn worker_process() {
+    support::be_worker();
+}
+
+#[test]
+#[ignore = "started by the tests"]
+fn server_process() {
+    support::be_server();
+}
+
+fn wall(target: Target) -> Wall {
+    let mut wall = Wall::grid(1, 1).unwrap();
+    wall.size = (64, 48);
+    wall.tiles[0].rect = mgn_wall::Rect::new(0, 0, 64, 48);
+    wall.tiles[0].present = vec![target];
+    wall
+}
+
+fn swap(client: &Client, frame: u32) {
+    client.encode(1, |e| unsafe {
+        e.mgn_swap_buffers(1, frame, want::WINDOW | want::WALL);
+    });
+}
+
+fn release(client: &Client, surface: u32, frame: u32) {
+    let release = Release { surface, frame };
+    client.frames_sender.send(&release.encode()).unwrap();
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().flatten();
+    let names = entries.map(|entry| entry.file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_tile_is_shown_when_the_client_says_so() {
+    let server = Server::start(false, &[]);
+    let folder = server.folder.join("pictures");
+    let wall = wall(Target::Files(folder.clone()));
+    let shown = server.client_that_is_shown(Transport::Shm, Some(wall));
+    let mut client = shown.unwrap();
+    client.set_up();
+    let folder = folder.join("0,0");
+    for frame in 1..=3 {
+        client.draw_triangle();
+        swap(&client, frame);
+        let (header, pixels) = client.frame();
+        assert_eq!((header.kind, header.frame), (Kind::Done, frame));
+        assert!(pixels.is_empty());
+    }
+    // What nobody has kept is not shown.
+    release(&client, 9, 1);
+    release(&client, 1, 9);
+    assert!(names(&folder).is_empty());
+    release(&client, 1, 2);
+    wait_until("the second frame", || !names(&folder).is_empty());
+    release(&client, 1, 1);
+    release(&client, 1, 3);
+    wait_until("the third frame", || names(&folder).len() == 2);
+    assert_eq!(names(&folder), ["frame-000002.png", "frame-000003.png"]);
+    // One that has nothing shown waits, and goes on when something is.
+    for frame in 4..=20 {
+        swap(&client, frame);
+    }
+    for frame in 4..=20 {
+        assert_eq!(client.frame().0.frame, frame);
+        release(&client, 1, frame);
+    }
+    wait_until("all frames", || names(&folder).len() == 19);
+    client.frames_sender.send(b"what").unwrap();
+    for frame in 21..=30 {
+        let _ = client.try_encode(1, |e| unsafe { e.mgn_swap_buffers(1, frame, want::WALL) });
+    }
+    let why = client.ending().unwrap();
+    assert!(why.contains("nonsense on its frames connection"), "{why}");
+}
+
+#[test]
+fn what_cannot_be_shown_is_refused() {
+    let server = Server::start(true, &[]);
+    let folder = server.folder.join("pictures");
+    let refused = |wall: Wall| match server.client_that_is_shown(Transport::Tcp, Some(wall)) {
+        Err(Error::Refused(why)) => why,
+        other => panic!("{:?}", other.map(|_| ())),
+    };
+    let why = refused(wall(Target::Files(folder.clone())));
+    assert!(why.contains("may not be shown"), "{why}");
+    assert!(!folder.exists());
+    let mut several = wall(Target::Program);
+    several.tiles.push(several.tiles[0].clone());
+    several.tiles[1].name = "another".into();
+    assert!(refused(several).contains("one tile"));
+    let mut nothing = wall(Target::Program);
+    nothing.tiles.clear();
+    assert!(refused(nothing).contains("no tiles"));
+}
