@@ -15,6 +15,8 @@ use std::time::Duration;
 
 /// Pictures that wait to be shown. A client has no more frames under way at once; one that has waits.
 const KEPT_MAX: usize = 4;
+/// No tile is shown in more places.
+const TARGETS_MAX: usize = 16;
 /// No tile that is shown larger or smaller has more pixels.
 const PIXELS_MAX: u64 = 1 << 28;
 /// How often a viewer is told what the session has done.
@@ -159,6 +161,11 @@ impl Screens {
         let rect = own.rect;
         if wall.scaled(own).is_some() && rect.area() > PIXELS_MAX {
             return Err(format!("the tile {name} is too large to be shown"));
+        }
+        if own.present.len() > TARGETS_MAX {
+            return Err(format!(
+                "the tile {name} has more than {TARGETS_MAX} places to be shown at"
+            ));
         }
         for target in &own.present {
             if !permission.covers(target) {

@@ -87,7 +87,11 @@ impl Report {
 }
 
 impl Board {
-    pub fn new(wall: Wall, patience: Duration) -> Board {
+    pub fn new(mut wall: Wall, patience: Duration) -> Board {
+        // Where else tiles are shown is nothing that pages need to know.
+        for tile in &mut wall.tiles {
+            tile.present.clear();
+        }
         let tiles = wall.tiles.len();
         Board {
             wall,
