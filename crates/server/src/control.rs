@@ -14,7 +14,7 @@ use std::time::Duration;
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ToWorker {
     /// The command connection of the session that the worker is to serve.
-    Session(Session),
+    Session(Box<Session>),
     /// Its frames connection.
     Frames { client: Vec<u8> },
 }

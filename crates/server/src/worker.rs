@@ -110,7 +110,7 @@ fn tell(control: &UnixStream, message: &FromWorker) {
 fn wait_for_session(
     control: &UnixStream,
     inbox: &mut Inbox,
-) -> Result<Option<(Session, OwnedFd)>, ServerError> {
+) -> Result<Option<(Box<Session>, OwnedFd)>, ServerError> {
     let broken = || ServerError::io("the server said something else");
     loop {
         match inbox.next().map_err(broken())? {

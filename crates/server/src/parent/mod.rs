@@ -297,7 +297,7 @@ impl Server {
                 break;
             };
             self.sessions += 1;
-            let session = Session {
+            let session = Box::new(Session {
                 id: self.sessions,
                 key: random_key(),
                 program: client.program,
@@ -318,7 +318,7 @@ impl Server {
                 memory_limit: self.options.memory_limit,
                 watchdog: self.options.watchdog,
                 is_followed: self.options.follower.is_some(),
-            };
+            });
             tracing::info!("session {} ({}) begins", session.id, session.program);
             self.processes[ready].begin(session, client.incoming);
         }

@@ -35,7 +35,7 @@ pub(super) enum Standing {
     Ready(String),
     /// There is no driver, and why.
     Failed(String),
-    Serving(Session),
+    Serving(Box<Session>),
 }
 
 impl Process {
@@ -98,7 +98,7 @@ impl Process {
     }
 
     /// Gives a client to the worker. If that fails, the worker is ending, which is then seen.
-    pub fn begin(&mut self, mut session: Session, incoming: Incoming) {
+    pub fn begin(&mut self, mut session: Box<Session>, incoming: Incoming) {
         let (socket, client) = incoming.into_handoff();
         session.client = client;
         if let Some(control) = &self.control {
