@@ -163,7 +163,7 @@ fn uniforms_answer_with_exactly_their_components() {
     });
     assert_eq!(s.answer_array::<f32>(), [1.0, 0.0, -2.0]);
     assert_eq!(s.answer_array::<f32>(), [1.0, 2.0, 3.0, 4.0]);
-    assert_eq!(s.answer_array::<f32>(), []);
+    assert_eq!(s.answer_array::<f32>(), [0f32; 0]);
     assert_eq!(s.answer_array::<u32>(), [GL_INVALID_OPERATION]);
 }
 

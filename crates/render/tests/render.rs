@@ -88,7 +88,7 @@ fn reading_pixels_answers_tightly() {
         e.mgn_get_error(1);
     });
     assert_eq!(s.answer_array::<u8>(), [0, 0, 255].repeat(6));
-    assert_eq!(s.answer_array::<u8>(), []);
+    assert_eq!(s.answer_array::<u8>(), [0u8; 0]);
     assert_eq!(s.answer_array::<u32>(), [GL_INVALID_ENUM]);
 }
 

@@ -118,6 +118,13 @@ impl FramesSlot {
             .spawn(move || screens.run(&kept, releases, &activity));
     }
 
+    /// The client has gone: what it had shown last is still to be shown.
+    pub fn settle(&self) {
+        if let Some(shown) = self.shown.get() {
+            shown.kept.settle();
+        }
+    }
+
     /// Tells the client why its session ends.
     pub fn farewell(&self, why: &str) {
         let mut state = self.lock();

@@ -113,6 +113,16 @@ impl Kept {
         }
     }
 
+    /// Waits until all that the client had shown before it went is shown, but not for long.
+    pub fn settle(&self) {
+        const MOMENT: Duration = Duration::from_secs(1);
+        let goes_on = |state: &mut State| state.over.is_none();
+        let waited = self
+            .changed
+            .wait_timeout_while(self.lock(), MOMENT, goes_on);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+
     fn end(&self, why: Fault) {
         self.lock().over = Some(why);
         self.changed.notify_all();

@@ -163,7 +163,7 @@ fn serve_session(
     chain.end();
     // While the command connection is still open, or the client would find it closed before it knows why.
     match fault.as_str() {
-        GONE => {}
+        GONE => slot.settle(),
         OVER => farewell(OVER),
         fault => farewell(&format!("the client misbehaved: {fault}")),
     }
