@@ -42,14 +42,23 @@ pub fn of_run(
         .iter()
         .map(|server| server.parse())
         .collect::<Result<_, _>>()?;
-    let feeds = match (servers.first(), server, settings.transport.as_deref()) {
-        (Some(Address::Tcp { host, port, tls }), ..) => Address::Tcp {
+    // One address for all, which those on other hosts reach as well.
+    let far = servers.iter().find(|s| matches!(s, Address::Tcp { .. }));
+    let transport = settings.transports.first().map(String::as_str);
+    let feeds = match (far, server, transport) {
+        (
+            Some(Address::Tcp {
+                host, port, tls, ..
+            }),
+            ..,
+        ) => Address::Tcp {
             host: own_address(host, *port)?.to_string(),
             port: 0,
             tls: *tls,
+            server: None,
         },
         (None, Server::Embedded { .. }, Some("tcp")) => "tcp:127.0.0.1:0".parse()?,
-        (None, Server::Elsewhere, _) => {
+        (None, Server::Elsewhere, _) if servers.is_empty() => {
             anyhow::bail!("--viewer needs renderers; leave out --transport or name another")
         }
         _ => Address::Unix(run.join("viewer")),
