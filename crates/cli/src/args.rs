@@ -329,6 +329,28 @@ pub struct Replay {
     /// Format of saved frames
     #[arg(long, value_enum, default_value_t = ImageFormat::Png, requires = "save")]
     pub image_format: ImageFormat,
+
+    /// Before which message a snapshot is taken
+    #[arg(
+        long,
+        value_name = "N",
+        hide = true,
+        requires = "middle",
+        conflicts_with = "spu"
+    )]
+    pub from: Option<u64>,
+
+    /// What becomes of the session there
+    #[arg(long, value_enum, hide = true, requires = "from")]
+    pub middle: Option<Middle>,
+}
+
+/// See `mgn_server::Middle`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Middle {
+    Skip,
+    Take,
+    Succeed,
 }
 
 /// Show what this machine can do, and why not where it cannot.

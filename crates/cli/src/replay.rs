@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use mgn_present::{FileFormat, Picture, Saver, Target};
-use mgn_server::Viewer;
+use mgn_server::{Middle, Viewer};
 use mgn_spu::Chain;
 use mgn_wire::frames::Header;
 
-use crate::args::{ImageFormat, Replay};
+use crate::args::{self, ImageFormat, Replay};
 
 pub fn replay(args: Replay) -> anyhow::Result<()> {
     let format = match args.image_format {
@@ -19,6 +19,24 @@ pub fn replay(args: Replay) -> anyhow::Result<()> {
         .map(|dir| Saver::new(&dir, format, args.every))
         .transpose()?;
     let chain = Chain::new(args.spu)?;
+    if let (Some(from), Some(middle)) = (args.from, args.middle) {
+        let middle = match middle {
+            args::Middle::Skip => Middle::Skip,
+            args::Middle::Take => Middle::Take,
+            args::Middle::Succeed => Middle::Succeed,
+        };
+        let viewer = Box::new(Files(saver));
+        let crossed = mgn_server::play_across(&args.file, from, middle, viewer)?;
+        return crate::say(&format!(
+            "{}\n",
+            serde_json::json!({
+                "messages": crossed.played.messages,
+                "at": crossed.at,
+                "why": crossed.why,
+                "answers": crossed.answers,
+            })
+        ));
+    }
     let start = Instant::now();
     let played = mgn_server::play(&args.file, &chain, Box::new(Files(saver)))?;
     let seconds = start.elapsed().as_secs_f64();

@@ -7,6 +7,7 @@ use crate::hand::pixel_store::PixelStore;
 use crate::hand::render_modes::Words;
 use crate::hand::split_lists::Compiling;
 use crate::hand::vertex_arrays::VertexArrays;
+use crate::info::Request;
 use crate::names::{Own, Shared};
 use crate::surface::SharedSurface;
 use crate::tile::Kept;
@@ -33,6 +34,15 @@ impl Api {
         })
     }
 
+    pub fn to_wire(self) -> u32 {
+        match self {
+            Api::Compat => api::COMPAT,
+            Api::Core => api::CORE,
+            Api::Es1 => api::ES1,
+            Api::Es => api::ES,
+        }
+    }
+
     pub fn is_desktop(self) -> bool {
         matches!(self, Api::Compat | Api::Core)
     }
@@ -47,6 +57,9 @@ pub(crate) struct Context {
     pub id: u32,
     pub egl: egl::Context,
     pub api: Api,
+    /// What it was asked to be, and of which configuration.
+    pub request: Request,
+    pub config: u32,
     /// The share group, named after its first context.
     pub group: u32,
     /// The context's own names while it is not the current one.
@@ -106,11 +119,13 @@ impl Context {
         self.draw.as_ref().is_some_and(|s| !s.borrow().single)
     }
 
-    pub fn new(id: u32, egl: egl::Context, api: Api, group: u32) -> Context {
+    pub fn new(id: u32, egl: egl::Context, request: Request, config: u32, group: u32) -> Context {
         Context {
             id,
             egl,
-            api,
+            api: request.api,
+            request,
+            config,
             group,
             own: Box::default(),
             draw: None,

@@ -11,7 +11,7 @@ use mgn_wire::hello::{self, ContextInfo, ServerInfo};
 use mgn_wire::sizes::fresh;
 
 /// What a context is to be: as `mgnCreateContext` says it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Request {
     pub api: Api,
     pub major: u32,

@@ -22,6 +22,7 @@ mod names;
 mod present;
 mod renderer;
 mod session;
+mod snapshot;
 mod srgb;
 mod storage;
 mod surface;

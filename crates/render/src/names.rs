@@ -4,6 +4,7 @@
 //! it no longer is, so a look-up is an index into a vector.
 
 use crate::hand::split_lists::SplitLists;
+use crate::snapshot::lists::Lists;
 use std::collections::HashMap;
 use std::ffi::c_void;
 
@@ -89,6 +90,19 @@ impl Table {
         Some(driver)
     }
 
+    /// All names with the driver's, in order.
+    pub fn all(&self) -> Vec<(u32, u32)> {
+        let dense = self
+            .dense
+            .iter()
+            .zip(0..)
+            .filter(|(&driver, _)| driver != 0);
+        let mut all: Vec<(u32, u32)> = dense.map(|(&driver, name)| (name, driver)).collect();
+        all.extend(self.sparse.iter().map(|(&name, &driver)| (name, driver)));
+        all.sort_unstable();
+        all
+    }
+
     /// The client's name of a driver's object. Walks the table: only for queries that the client could not answer.
     pub fn client(&self, driver: u32) -> Option<u32> {
         let dense = self
@@ -114,6 +128,10 @@ pub struct Shared {
     /// Whether one was compiled that may set scissor boxes.
     pub lists_scissor: bool,
     pub split_lists: SplitLists,
+    /// What display lists are made of, on a wall.
+    pub lists: Lists,
+    /// Textures that are views, with the driver's names of the textures that they were made of.
+    pub views: HashMap<u32, u32>,
     /// Fences by the client's name of them.
     pub syncs: HashMap<u32, Sync>,
 }

@@ -13,7 +13,7 @@ use mgn_fabric::Message;
 use mgn_wire::hello::ServerInfo;
 use mgn_wire::{Commands, Decoder, Fault, Plain, Reply, Slice};
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ffi::{c_void, CString};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -53,6 +53,8 @@ pub struct Renderer {
     /// Whether it answers what all renderers of a wall know alike.
     pub(crate) speaks: Rc<Cell<bool>>,
     pub(crate) storage: Storage,
+    /// Parts of a snapshot that the client has not asked for yet.
+    pub(crate) taken: VecDeque<Vec<u8>>,
     /// Counts commands, so that somebody else can see whether there is progress.
     pulse: Arc<AtomicU64>,
     /// What is current in EGL: context, draw and read surface.
@@ -101,6 +103,7 @@ impl Renderer {
             tile: None,
             speaks: Rc::new(Cell::new(true)),
             storage: Storage::default(),
+            taken: VecDeque::new(),
             pulse: Arc::default(),
             bound: (egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE),
             egl,

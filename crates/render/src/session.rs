@@ -82,7 +82,7 @@ impl Renderer {
             Ok(context) => context,
             Err(error) => return failed(error.to_string()),
         };
-        let mut cx = Context::new(id, context, request.api, group);
+        let mut cx = Context::new(id, context, request, config, group);
         cx.is_single = (config != 0).then_some(config & Config::SINGLE != 0);
         let none = self.keeper.stand_in;
         if let Err(error) = self.make_current(context, none, none) {

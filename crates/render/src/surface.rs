@@ -36,6 +36,8 @@ pub(crate) struct Surface {
     pub accumulation: Option<Accumulation>,
     /// The part that is drawn here, where several renderers draw one picture.
     pub tile: Option<Rect>,
+    /// What each of them draws.
+    pub tiles: Vec<i32>,
     /// Whether all of it is drawn all the same.
     pub is_whole: bool,
 }
@@ -113,6 +115,7 @@ impl Renderer {
             resolved: None,
             accumulation: None,
             tile: None,
+            tiles: Vec::new(),
             is_whole: false,
         })
     }

@@ -68,7 +68,9 @@ impl Renderer {
         let tile = tiles.chunks_exact(4).nth(mine);
         let tile = tile.ok_or_else(|| Fault::refused("a wall has fewer tiles than renderers"))?;
         let surface = self.known_surface(surface)?;
-        surface.borrow_mut().tile = tile.try_into().ok();
+        let mut surface = surface.borrow_mut();
+        surface.tile = tile.try_into().ok();
+        surface.tiles = tiles;
         Ok(())
     }
 

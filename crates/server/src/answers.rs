@@ -79,6 +79,11 @@ impl Answers {
         for (to, word) in header.chunks_exact_mut(4).zip(words) {
             to.copy_from_slice(&u32::to_le_bytes(word));
         }
+        if mgn_wire::asked_alone(op) {
+            // The others do not know of this message, so it is not counted.
+            self.message.set(self.message.get().wrapping_sub(1));
+            return self.send_parts(&header, bytes);
+        }
         if self.speaks.get() || mgn_wire::everyone_answers(op) {
             return self.send_parts(&header, bytes);
         }

@@ -21,5 +21,5 @@ pub use error::ServerError;
 pub use options::{Follower, Options, SessionReport, WorkerCommand};
 pub use parent::run;
 pub use probe::{probe, probe_environment, Abilities};
-pub use recording::{play, Played, Viewer};
+pub use recording::{play, play_across, Crossed, Middle, Played, Viewer};
 pub use worker::worker;

@@ -7,6 +7,7 @@ use mgn_wire::frames::Header;
 use mgn_wire::hello::{Hello, VERSION};
 use mgn_wire::{ops, Commands, Decoder, Fault, Reply};
 use std::cell::RefCell;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -77,6 +78,150 @@ pub fn play(file: &Path, chain: &Chain, viewer: Box<dyn Viewer>) -> Result<Playe
     chain.end();
     let frames = view.borrow().frames;
     Ok(Played { frames, messages })
+}
+
+/// What becomes of a session in the middle of a recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Middle {
+    /// Nothing.
+    Skip,
+    /// A snapshot is taken, and it goes on.
+    Take,
+    /// A snapshot is taken, and another renderer goes on from there.
+    Succeed,
+}
+
+/// What came of that.
+#[derive(Debug, Clone)]
+pub struct Crossed {
+    pub played: Played,
+    /// The message before which the snapshot was taken; none if it was not.
+    pub at: Option<u64>,
+    /// Why it was not, or what the last attempt before that came to.
+    pub why: Option<String>,
+    /// The commands that were answered from message `from` on, with checksums of their answers.
+    pub answers: Vec<(&'static str, u64)>,
+}
+
+/// Plays a recording through a snapshot, which is taken before message `from`, or as soon as can be after that.
+///
+/// # Errors
+/// As `play`.
+pub fn play_across(
+    file: &Path,
+    from: u64,
+    middle: Middle,
+    viewer: Box<dyn Viewer>,
+) -> Result<Crossed, ServerError> {
+    let refused = |why: String| ServerError::Recording {
+        file: file.to_owned(),
+        why,
+    };
+    let mut player = Player::open(file)?;
+    let view = Rc::new(RefCell::new(View {
+        viewer,
+        frames: 0,
+        failed: None,
+    }));
+    let mut relay = Relay {
+        renderer: Some(a_tile(&view)?),
+        view: Rc::clone(&view),
+        from,
+        middle,
+        messages: 0,
+        at: None,
+        why: None,
+    };
+    let mut answers = Vec::new();
+    let mut messages = 0;
+    {
+        let mut watcher = Watcher {
+            next: &mut relay,
+            view: Rc::clone(&view),
+        };
+        let mut chain = Locations::new(&mut watcher);
+        let (mut decoder, mut reply) = (Decoder::default(), Reply::default());
+        while let Some(message) = player.next_message()? {
+            messages += 1;
+            let hear = |_: &mut _, context: u32, op: u16, reply: &Reply| {
+                if messages > from {
+                    let mut hasher = DefaultHasher::new();
+                    (context, reply.bytes()).hash(&mut hasher);
+                    answers.push((mgn_wire::name(op), hasher.finish()));
+                }
+                Ok(())
+            };
+            perform(&mut decoder, &message, &mut chain, &mut reply, hear)
+                .map_err(|fault| refused(format!("holds a command that is refused: {fault}")))?;
+        }
+    }
+    let frames = view.borrow().frames;
+    Ok(Crossed {
+        played: Played { frames, messages },
+        at: relay.at,
+        why: relay.why,
+        answers,
+    })
+}
+
+/// One that keeps what a tile's renderer keeps.
+fn a_tile(view: &Rc<RefCell<View>>) -> Result<Renderer, ServerError> {
+    let mut renderer = Renderer::new(Box::new(Frames(Rc::clone(view))))?;
+    renderer.be_tile(0);
+    Ok(renderer)
+}
+
+/// A renderer, and then maybe another.
+struct Relay {
+    renderer: Option<Renderer>,
+    view: Rc<RefCell<View>>,
+    from: u64,
+    middle: Middle,
+    messages: u64,
+    at: Option<u64>,
+    why: Option<String>,
+}
+
+impl Relay {
+    fn cross(&mut self) -> Result<(), Fault> {
+        let mut messages = Vec::new();
+        let taken = self.renderer.as_mut().map(|renderer| {
+            renderer.snapshot(&mut |message| {
+                messages.push(message.to_vec());
+                Ok(())
+            })
+        });
+        if let Some(Err(fault)) = taken {
+            self.why = Some(fault.to_string());
+            return Ok(());
+        }
+        self.at = Some(self.messages);
+        if self.middle == Middle::Succeed {
+            // EGL's display is one a process, and ends with its renderer.
+            self.renderer = None;
+            let mut next = a_tile(&self.view).map_err(|e| Fault::refused(e.to_string()))?;
+            next.restore(&messages)?;
+            self.renderer = Some(next);
+        }
+        Ok(())
+    }
+}
+
+impl Commands for Relay {
+    fn next(&mut self) -> &mut dyn Commands {
+        match &mut self.renderer {
+            Some(renderer) => renderer,
+            None => unreachable!("there is one but while it is replaced"),
+        }
+    }
+
+    fn message(&mut self, context: u32) -> Result<(), Fault> {
+        self.messages += 1;
+        if self.middle != Middle::Skip && self.at.is_none() && self.messages > self.from {
+            self.cross()?;
+        }
+        self.next().message(context)
+    }
 }
 
 struct View {

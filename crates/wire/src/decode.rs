@@ -2,7 +2,7 @@
 
 use crate::encoder::{NULL, OFFSET};
 use crate::generated::decode::record;
-use crate::{stream, Commands, Data, Plain, Reply, Slice, LONG_MAX, MESSAGE_HEADER};
+use crate::{ops, stream, Commands, Data, Plain, Reply, Slice, LONG_MAX, MESSAGE_HEADER};
 use std::collections::HashMap;
 use std::marker::PhantomData;
 
@@ -46,6 +46,8 @@ struct Long {
 #[derive(Default)]
 pub struct Decoder {
     long: HashMap<u32, Long>,
+    /// Contexts that have begun display lists, if their renderer let them.
+    in_lists: Vec<u32>,
 }
 
 impl Decoder {
@@ -84,11 +86,13 @@ impl Decoder {
                     Some(long) => {
                         // SAFETY: the vector holds the body, which nobody else can change.
                         let mut whole = unsafe { Body::new(long.bytes.as_ptr(), long.bytes.len()) };
+                        self.announce(context, long.op, &whole, to);
                         record(long.op, &mut whole, to, reply)?;
                         long.op
                     }
                 },
                 op => {
+                    self.announce(context, op, &one, to);
                     record(op, &mut one, to, reply)?;
                     op
                 }
@@ -98,6 +102,26 @@ impl Decoder {
             }
         }
         Ok(())
+    }
+
+    /// Shows `to` the records of display lists.
+    #[inline]
+    fn announce<C: Commands + ?Sized>(
+        &mut self,
+        context: u32,
+        op: u16,
+        body: &Body<'_>,
+        to: &mut C,
+    ) {
+        if op == ops::GL_NEW_LIST && !self.in_lists.contains(&context) {
+            self.in_lists.push(context);
+        } else if !self.in_lists.is_empty() && self.in_lists.contains(&context) {
+            // SAFETY: the body lies there while the record is executed.
+            to.compiled(op, unsafe { Slice::new(body.at, body.left) });
+            if op == ops::GL_END_LIST {
+                self.in_lists.retain(|other| *other != context);
+            }
+        }
     }
 
     fn begin_long(&mut self, context: u32, body: &mut Body<'_>) -> Result<(), Fault> {

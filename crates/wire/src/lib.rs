@@ -37,6 +37,9 @@ pub const RECORD_MAX: usize = MESSAGE_MAX - MESSAGE_HEADER;
 /// The longest command, sent as `LONG` records.
 pub const LONG_MAX: usize = 1 << 30;
 
+/// The most bytes of messages, with the lengths before them, in one answer to `mgnSnapshot`.
+pub const SNAPSHOT_PART: usize = 1 << 24;
+
 /// Opcodes of the stream itself.
 pub mod stream {
     /// `op:u32 bytes:u64`: the body of command `op` follows in `LONG_DATA` records.
@@ -45,12 +48,17 @@ pub mod stream {
     pub const LONG_DATA: u16 = 2;
 }
 
-/// Whether each of the renderers of a wall has an answer of its own to command `op`. What the others ask all know alike, and one answers.
+/// Whether each of the renderers of a wall has an answer of its own to command `op`. What other commands ask all know alike, and one answers.
 pub fn everyone_answers(op: u16) -> bool {
     matches!(
         op,
         ops::MGN_CREATE_CONTEXT | ops::MGN_FINISH | ops::MGN_READ_TILES | ops::MGN_TAKE_TILES
     )
+}
+
+/// Whether command `op` is asked of one renderer of a wall, whichever the client chooses, and answered by that one.
+pub fn asked_alone(op: u16) -> bool {
+    op == ops::MGN_SNAPSHOT
 }
 
 /// A command's name by opcode.

@@ -11,6 +11,8 @@ pub fn emit(model: &Model) -> String {
          /// The stage that gets what this one does not keep.\nfn next(&mut self) -> &mut dyn Commands;\n\n\
          /// A message of this context begins; 0 is none.\n\
          fn message(&mut self, context: u32) -> Result<(), Fault> {{ self.next().message(context) }}\n\n\
+         /// The record that is executed next, while a display list may be open: its opcode and its body.\n\
+         fn compiled(&mut self, op: u16, body: Slice<'_, u8>) {{ self.next().compiled(op, body) }}\n\n\
          /// Nothing more comes: the session is over.\n\
          fn end(&mut self) {{ self.next().end() }}\n\n"
     );

@@ -9,6 +9,7 @@ pub fn emit(model: &Model) -> String {
          #[allow(clippy::too_many_arguments, unused_variables)]\nimpl Commands for Nop {{\n\
          fn next(&mut self) -> &mut dyn Commands {{ self }}\n\n\
          fn message(&mut self, context: u32) -> Result<(), Fault> {{ self.messages += 1; Ok(()) }}\n\n\
+         fn compiled(&mut self, op: u16, body: Slice<'_, u8>) {{}}\n\n\
          fn end(&mut self) {{}}\n\n"
     );
     for c in travelling(model) {

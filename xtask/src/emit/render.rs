@@ -41,6 +41,7 @@ pub fn execute(model: &Model) -> String {
          use crate::names::Class;\nuse crate::renderer::Renderer;\nuse mgn_wire::{{lens, Commands, Data, Fault, Reply, Slice}};\n\n\
          impl Commands for Renderer {{\nfn next(&mut self) -> &mut dyn Commands {{ unreachable!(\"the renderer is the last stage\") }}\n\n\
          fn message(&mut self, context: u32) -> Result<(), Fault> {{ self.enter(context) }}\n\n\
+         fn compiled(&mut self, op: u16, body: Slice<'_, u8>) {{ self.note(op, body) }}\n\n\
          fn end(&mut self) {{}}\n\n"
     );
     for c in travelling(model) {

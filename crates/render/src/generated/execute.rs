@@ -16,6 +16,10 @@ impl Commands for Renderer {
         self.enter(context)
     }
 
+    fn compiled(&mut self, op: u16, body: Slice<'_, u8>) {
+        self.note(op, body)
+    }
+
     fn end(&mut self) {}
 
     fn mgn_buffer_read(&mut self, buffer: u32, offset: i64, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -174,6 +178,9 @@ impl Commands for Renderer {
     }
     fn mgn_set_error(&mut self, code: u32) -> Result<(), Fault> {
         self.hand_mgn_set_error(code)
+    }
+    fn mgn_snapshot(&mut self, part: u32, why_count: u32, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.hand_mgn_snapshot(part, why_count, messages_count, reply)
     }
     fn mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
         self.hand_mgn_speaker(tile)
@@ -11121,11 +11128,7 @@ impl Commands for Renderer {
         minlayer: u32,
         numlayers: u32,
     ) -> Result<(), Fault> {
-        self.needs_context()?;
-        let texture = self.object(Class::Texture, texture);
-        let origtexture = self.object(Class::Texture, origtexture);
-        unsafe { (self.gl.glTextureView)(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers) };
-        Ok(())
+        self.hand_gl_texture_view(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers)
     }
     fn gl_transform_feedback_buffer_base(&mut self, xfb: u32, index: u32, buffer: u32) -> Result<(), Fault> {
         self.needs_context()?;

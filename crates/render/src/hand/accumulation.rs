@@ -45,6 +45,11 @@ impl Area {
 }
 
 impl Accumulation {
+    /// Whether all of it is zero.
+    pub fn is_clear(&self) -> bool {
+        self.0.iter().all(|pixel| *pixel == [0; 4])
+    }
+
     /// The rows of an area.
     fn rows(&mut self, area: Area, surface_pixels: usize) -> impl Iterator<Item = &mut [[i16; 4]]> {
         if self.0.is_empty() {

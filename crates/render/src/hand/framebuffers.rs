@@ -351,7 +351,7 @@ impl Renderer {
     }
 
     /// Runs a command of the driver's; says whether it raised no error. The error, if any, is kept.
-    fn without_error(&mut self, command: impl FnOnce(&Renderer)) -> bool {
+    pub(super) fn without_error(&mut self, command: impl FnOnce(&Renderer)) -> bool {
         self.error();
         command(self);
         // SAFETY: no arguments.

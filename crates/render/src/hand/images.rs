@@ -48,6 +48,32 @@ macro_rules! copy_images {
 }
 
 impl Renderer {
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn hand_gl_texture_view(
+        &mut self,
+        texture: u32,
+        target: u32,
+        origin: u32,
+        format: u32,
+        level: u32,
+        levels: u32,
+        layer: u32,
+        layers: u32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let driver = self.name(Class::Texture, texture);
+        let of = self.name(Class::Texture, origin);
+        // SAFETY: the context is current.
+        let done = self.without_error(|r| unsafe {
+            (r.gl.glTextureView)(driver, target, of, format, level, levels, layer, layers)
+        });
+        if done {
+            // No driver tells it.
+            self.names.shared.views.insert(texture, of);
+        }
+        Ok(())
+    }
+
     copy_images! {
         hand_gl_copy_image_sub_data = glCopyImageSubData;
         hand_gl_copy_image_sub_data_nv = glCopyImageSubDataNV;

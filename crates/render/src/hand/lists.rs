@@ -27,7 +27,9 @@ impl Renderer {
         // SAFETY: the context is current.
         unsafe { (self.gl.glDeleteLists)(first, left) };
         if range > 0 {
-            self.forget_parts(|name| name.wrapping_sub(list) < range as u32);
+            let deleted = |name: u32| name.wrapping_sub(list) < range as u32;
+            self.forget_parts(deleted);
+            self.names.shared.lists.retain(|name, _| !deleted(*name));
         }
         Ok(())
     }

@@ -116,6 +116,11 @@ impl Renderer {
             Class::Buffer => self.buffers_deleted(&drivers),
             Class::VertexArray => self.vertex_arrays_deleted(&names),
             Class::Framebuffer => self.framebuffers_deleted(&names),
+            Class::Texture => self
+                .names
+                .shared
+                .views
+                .retain(|view, _| !names.contains(view)),
             _ => {}
         }
         Ok(())

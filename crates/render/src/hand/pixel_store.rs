@@ -98,6 +98,18 @@ impl PixelStore {
         unpack.or_else(|| self.pack.position(pname).map(|i| self.pack.program[i]))
     }
 
+    /// What the program has set to other values than at first.
+    pub fn changed(&self) -> Vec<(u32, i32)> {
+        fn of<const N: usize>(side: &Side<N>) -> impl Iterator<Item = (u32, i32)> + '_ {
+            let first = Side::new(side.table);
+            let values = side.table.iter().zip(side.program).zip(first.program);
+            values
+                .filter(|((_, now), first)| now != first)
+                .map(|((&(pname, _), now), _)| (pname, now))
+        }
+        of(&self.unpack).chain(of(&self.pack)).collect()
+    }
+
     fn note(&mut self, pname: u32, value: i32) {
         if let Some(i) = self.unpack.position(pname) {
             (self.unpack.program[i], self.unpack.driver[i]) = (value, value);

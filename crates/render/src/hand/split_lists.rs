@@ -4,6 +4,7 @@
 //! The first part has the list's own name; the names of the others are high ones, which programs do not use.
 
 use crate::renderer::Renderer;
+use crate::snapshot::lists::Kept;
 use mgn_wire::sizes::image::list_offsets;
 use mgn_wire::{gl::*, Fault};
 use std::collections::HashMap;
@@ -45,6 +46,8 @@ pub(crate) struct Compiling {
     /// The part under compilation.
     part: u32,
     steps: Vec<Step>,
+    /// What it is made of, on a wall.
+    pub kept: Kept,
 }
 
 impl Compiling {
@@ -54,7 +57,12 @@ impl Compiling {
             mode,
             part: list,
             steps: Vec::new(),
+            kept: Kept::default(),
         }
+    }
+
+    pub fn name(&self) -> u32 {
+        self.list
     }
 }
 
@@ -91,6 +99,7 @@ impl Renderer {
     /// The list that was being compiled is complete.
     pub(crate) fn list_ended(&mut self, mut compiling: Compiling) {
         self.forget_parts(|list| list == compiling.list);
+        self.keep_list(&mut compiling);
         if !compiling.steps.is_empty() {
             compiling.steps.push(Step::Part(compiling.part));
             let lists = &mut self.names.shared.split_lists.lists;

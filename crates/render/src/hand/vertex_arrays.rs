@@ -116,6 +116,13 @@ impl VertexArrays {
         self.current.element_buffer
     }
 
+    /// Whether a draw would read buffers.
+    pub fn reads_buffers(&self) -> bool {
+        let current = &*self.current;
+        let buffer = |a: u8| current.buffer[usize::from(current.binding[usize::from(a)])];
+        current.element_buffer != 0 || bits(current.enabled).any(|a| buffer(a) != 0)
+    }
+
     pub fn enabled(&self) -> u32 {
         self.current.enabled
     }

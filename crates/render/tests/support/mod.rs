@@ -72,17 +72,7 @@ pub fn offered(apis: &[u32]) -> Vec<u32> {
 impl Session {
     /// A session with context 1 of an API, current with surface 1: a window of 64 x 48, single-buffered if `kind` is 2.
     pub fn new(api: u32, kind: u32) -> Session {
-        let one = ONE.lock().unwrap_or_else(|e| e.into_inner());
-        let pictures = Kept::default();
-        let renderer = Renderer::new(Box::new(pictures.clone())).expect("a driver");
-        let mut session = Session {
-            renderer,
-            context: 1,
-            decoder: Decoder::default(),
-            pictures,
-            answers: VecDeque::new(),
-            _one: one,
-        };
+        let mut session = Session::empty();
         session.encode(|e| unsafe {
             e.mgn_create_context(
                 1,
@@ -101,6 +91,21 @@ impl Session {
         assert!(matches!(created, Created::Context(_)), "{created:?}");
         session.encode(|e| unsafe { e.mgn_make_current(1, 1) });
         session
+    }
+
+    /// A session in which nothing has been done.
+    pub fn empty() -> Session {
+        let one = ONE.lock().unwrap_or_else(|e| e.into_inner());
+        let pictures = Kept::default();
+        let renderer = Renderer::new(Box::new(pictures.clone())).expect("a driver");
+        Session {
+            renderer,
+            context: 1,
+            decoder: Decoder::default(),
+            pictures,
+            answers: VecDeque::new(),
+            _one: one,
+        }
     }
 
     pub fn encode(&mut self, commands: impl FnOnce(&mut Encoder)) {

@@ -14,6 +14,8 @@ impl Commands for Nop {
         Ok(())
     }
 
+    fn compiled(&mut self, op: u16, body: Slice<'_, u8>) {}
+
     fn end(&mut self) {}
 
     fn mgn_buffer_read(&mut self, buffer: u32, offset: i64, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
@@ -208,6 +210,11 @@ impl Commands for Nop {
     }
     fn mgn_set_error(&mut self, code: u32) -> Result<(), Fault> {
         self.commands += 1;
+        Ok(())
+    }
+    fn mgn_snapshot(&mut self, part: u32, why_count: u32, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
         Ok(())
     }
     fn mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {

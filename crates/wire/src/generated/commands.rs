@@ -14,6 +14,11 @@ pub trait Commands {
         self.next().message(context)
     }
 
+    /// The record that is executed next, while a display list may be open: its opcode and its body.
+    fn compiled(&mut self, op: u16, body: Slice<'_, u8>) {
+        self.next().compiled(op, body)
+    }
+
     /// Nothing more comes: the session is over.
     fn end(&mut self) {
         self.next().end()
@@ -203,6 +208,10 @@ pub trait Commands {
     /// An error that the client found, in its place.
     fn mgn_set_error(&mut self, code: u32) -> Result<(), Fault> {
         self.next().mgn_set_error(code)
+    }
+    /// Part 0 takes a snapshot of the session; each part is answered with messages, a length before each, that bring a new renderer to where this one stands, and one behind the last with none. `why` says in place of them why there is no snapshot now, or never will be. Only the renderer that is asked answers.
+    fn mgn_snapshot(&mut self, part: u32, why_count: u32, messages_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().mgn_snapshot(part, why_count, messages_count, reply)
     }
     /// The renderer that answers what all of a wall know alike; at first that of tile 0.
     fn mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {

@@ -247,6 +247,13 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.mgn_set_error(p0)
         }
+        ops::MGN_SNAPSHOT => {
+            let p0 = body.u32()?;
+            let p1 = body.count()?;
+            let p2 = body.count()?;
+            body.end()?;
+            to.mgn_snapshot(p0, p1, p2, reply)
+        }
         ops::MGN_SPEAKER => {
             let p0 = body.u32()?;
             body.end()?;

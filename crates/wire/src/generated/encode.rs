@@ -393,6 +393,16 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn mgn_snapshot(&mut self, part: u32, why: u32, messages: u32) {
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::MGN_SNAPSHOT) | 4 << 16);
+            put(p, 4, part);
+            put(p, 8, why);
+            put(p, 12, messages);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn mgn_speaker(&mut self, tile: u32) {
         unsafe {
             let p = self.room(8);

@@ -1,0 +1,95 @@
+//! Asking the driver. What it refuses to tell, the context does not have.
+
+use crate::generated::driver::Gl;
+use mgn_wire::{gl::*, Plain};
+
+/// The most values that a parameter has, and room to spare.
+pub(super) const VALUES: usize = 64;
+
+/// A driver whose current context has no error that anybody waits for.
+pub(super) struct Driver<'a> {
+    pub gl: &'a Gl,
+}
+
+impl Driver<'_> {
+    /// What `ask` writes, unless that is an error.
+    pub fn answer<T: Plain>(&self, ask: impl FnOnce(*mut T)) -> Option<[T; VALUES]> {
+        let mut values = [T::default(); VALUES];
+        let to = values.as_mut_ptr();
+        self.accepts(|| ask(to)).then_some(values)
+    }
+
+    /// Whether `work` is done without an error.
+    pub fn accepts(&self, work: impl FnOnce()) -> bool {
+        self.forget_errors();
+        work();
+        // SAFETY: a context is current.
+        unsafe { (self.gl.glGetError)() == GL_NO_ERROR }
+    }
+
+    /// A lost context has one for ever, so the number is bounded.
+    pub fn forget_errors(&self) {
+        // SAFETY: a context is current.
+        let error = || unsafe { (self.gl.glGetError)() };
+        (0..8).any(|_| error() == GL_NO_ERROR);
+    }
+
+    pub fn integers(&self, pname: u32) -> Option<[i32; VALUES]> {
+        ask!(self, glGetIntegerv(pname))
+    }
+
+    pub fn floats(&self, pname: u32) -> Option<[f32; VALUES]> {
+        ask!(self, glGetFloatv(pname))
+    }
+
+    /// An integer; 0 if there is none such.
+    pub fn integer(&self, pname: u32) -> i32 {
+        self.integers(pname).map_or(0, |values| values[0])
+    }
+
+    pub fn number(&self, pname: u32) -> u32 {
+        self.integer(pname) as u32
+    }
+
+    /// Whether a capability is on; none if there is none such.
+    pub fn is_on(&self, cap: u32) -> Option<bool> {
+        let mut on = false;
+        // SAFETY: a context is current.
+        self.accepts(|| on = unsafe { (self.gl.glIsEnabled)(cap) } != 0)
+            .then_some(on)
+    }
+
+    pub fn is_on_at(&self, cap: u32, index: u32) -> Option<bool> {
+        let mut on = false;
+        // SAFETY: a context is current.
+        self.accepts(|| on = unsafe { (self.gl.glIsEnabledi)(cap, index) } != 0)
+            .then_some(on)
+    }
+
+    pub fn integers_at(&self, pname: u32, index: u32) -> Option<[i32; VALUES]> {
+        ask!(self, glGetIntegeri_v(pname, index))
+    }
+
+    pub fn number_at(&self, pname: u32, index: u32) -> u32 {
+        self.integers_at(pname, index)
+            .map_or(0, |values| values[0] as u32)
+    }
+}
+
+/// Has the driver execute a command that reads at most what it is lent.
+macro_rules! tell {
+    ($driver:expr, $command:ident($($argument:expr),* $(,)?)) => {{
+        // SAFETY: a context is current, and pointers among the arguments lead to as much as the command reads or writes.
+        unsafe { ($driver.gl.$command)($($argument),*) }
+    }};
+}
+pub(super) use tell;
+
+/// Asks for the values of a parameter; none if the driver refuses.
+macro_rules! ask {
+    ($driver:expr, $command:ident($($argument:expr),* $(,)?)) => {
+        // SAFETY: a context is current, and no parameter that is asked for has more values than there is room for.
+        $driver.answer(|to| unsafe { ($driver.gl.$command)($($argument,)* to) })
+    };
+}
+pub(super) use ask;

@@ -1,0 +1,516 @@
+//! Snapshots: all that a renderer holds, as a stream that brings a new renderer to where it stands.
+//!
+//! Objects that contexts share are read through a context of the snapshot's own, which shares them, so that no program's state is touched for that. What
+//! is a context's own is asked of it parameter by parameter; what it refuses to tell, it does not have. Names in the stream are the client's.
+//!
+//! Three things go a way of their own: display lists, which no driver gives back (`lists`); programs, which travel as the driver's binaries (`programs`);
+//! and default framebuffers, whose planes are taken and filled as those of tiles are.
+
+mod buffers;
+mod driver;
+mod fixed;
+mod formats;
+mod framebuffers;
+pub(crate) mod lists;
+mod others;
+mod programs;
+mod script;
+mod state;
+mod textures;
+mod vertex_arrays;
+
+use crate::context::{Api, Context};
+use crate::egl;
+use crate::info::Request;
+use crate::names::{Names, Shared};
+use crate::renderer::Renderer;
+use crate::surface::{fault, SharedSurface};
+use driver::{tell, Driver};
+use mgn_wire::hello::{plane, surface, Config};
+use mgn_wire::{gl::*, Decoder, Fault, Reply, Slice, SNAPSHOT_PART};
+use script::{list, say, Script};
+use std::collections::{BTreeMap, HashMap};
+
+/// Names that clients do not reach by counting: of a context and a surface that live while a snapshot is executed.
+const OWN_CONTEXT: u32 = 0xffff_fff1;
+const OWN_SURFACE: u32 = 0xffff_fff2;
+
+/// Objects that the contexts of a group have in common.
+struct Objects<'a> {
+    shared: &'a Shared,
+    /// The API of the context that they are made in.
+    api: Api,
+    /// Targets of textures, by the driver's names.
+    targets: HashMap<u32, u32>,
+}
+
+/// The current context.
+struct Own<'a> {
+    cx: &'a Context,
+    names: &'a Names,
+}
+
+/// Something is under way that a stream cannot begin in the middle of.
+fn why_not_now(what: &str) -> Fault {
+    Fault::refused(format!("not now: {what}"))
+}
+
+/// Something cannot be read back from the driver.
+fn refusal(what: &str) -> Fault {
+    Fault::refused(format!("never: {what}"))
+}
+
+impl Renderer {
+    /// Sends messages that bring a new renderer to where this one stands. Between two messages of the client's only. Nothing that a program could see is
+    /// different afterwards.
+    ///
+    /// # Errors
+    /// What `send` fails with; or why there is no snapshot, in words that begin with `not now: ` if there may be one after other commands, and with
+    /// `never: ` if something is there that cannot be read back. What was sent until then is of no use.
+    pub fn snapshot(
+        &mut self,
+        send: &mut dyn FnMut(&[u8]) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let current = self.cx.as_ref().map_or(0, |cx| cx.id);
+        self.leave();
+        let mut script = Script::new(send);
+        let done = self.write_all(&mut script);
+        let back = self.leave_for(current);
+        done?;
+        back
+    }
+
+    /// Executes the messages of a snapshot, where nothing has been executed yet.
+    ///
+    /// # Errors
+    /// What is wrong with them. No command of a snapshot fails.
+    pub fn restore(&mut self, messages: &[Vec<u8>]) -> Result<(), Fault> {
+        let (mut decoder, mut reply) = (Decoder::default(), Reply::default());
+        let mut failed = None;
+        for message in messages {
+            let mut aligned = vec![0u64; message.len().div_ceil(8)];
+            // SAFETY: the words have room for the message, and hold it while it is decoded.
+            unsafe {
+                let at = aligned.as_mut_ptr().cast::<u8>();
+                at.copy_from_nonoverlapping(message.as_ptr(), message.len());
+                decoder.message(at, message.len(), self, &mut reply, |_, _, _, _| Ok(()))?;
+            }
+            if self.failed() {
+                failed.get_or_insert((self.cx.as_ref().map_or(0, |cx| cx.id), self.error()));
+            }
+        }
+        match failed {
+            None => Ok(()),
+            Some((context, error)) => Err(Fault::refused(format!(
+                "a command of a snapshot has raised error {error:#x} in context {context}"
+            ))),
+        }
+    }
+
+    fn leave_for(&mut self, context: u32) -> Result<(), Fault> {
+        self.leave();
+        self.enter(context)?;
+        self.bind()
+    }
+
+    fn write_all(&mut self, script: &mut Script<'_>) -> Result<(), Fault> {
+        if !self.images.is_empty() {
+            return Err(refusal("there are EGL images"));
+        }
+        let mut ids: Vec<u32> = self.contexts.keys().copied().collect();
+        ids.sort_unstable();
+        let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for id in ids {
+            groups.entry(self.contexts[&id].group).or_default().push(id);
+        }
+        for members in groups.values() {
+            for id in members {
+                self.in_context(*id, |r| state::settled(&Driver { gl: &r.gl }))?;
+            }
+        }
+        self.surfaces_made(script)?;
+        for members in groups.values() {
+            self.contexts_made(members, script);
+            let targets = self.shared_objects(members, script)?;
+            for id in members {
+                script.context(*id);
+                self.in_context(*id, |r| r.own_state(&targets, script))?;
+            }
+            self.compile_lists(members, script)?;
+            script.finish()?;
+        }
+        self.surfaces_filled(script)?;
+        for members in groups.values() {
+            for id in members {
+                self.last_words(*id, script);
+            }
+            let Some(first) = members.first() else {
+                continue;
+            };
+            script.context(*first);
+            self.in_context(*first, |r| {
+                let driver = Driver { gl: &r.gl };
+                programs::delete_deleted(&driver, &r.names.shared, script);
+                Ok(())
+            })?;
+        }
+        script.finish()
+    }
+
+    /// Does something in a context without leaving a trace in it.
+    fn in_context<R>(
+        &mut self,
+        id: u32,
+        work: impl FnOnce(&mut Renderer) -> Result<R, Fault>,
+    ) -> Result<R, Fault> {
+        self.leave();
+        self.enter(id)?;
+        self.leave_tile();
+        // An error of the program's own stays with us, those of our questions do not.
+        self.error();
+        let done = self.unheard(|r| {
+            let done = work(r);
+            Driver { gl: &r.gl }.forget_errors();
+            done
+        });
+        self.leave();
+        done
+    }
+
+    fn surfaces_made(&mut self, script: &mut Script<'_>) -> Result<(), Fault> {
+        script.context(0);
+        let mut ids: Vec<u32> = self.surfaces.keys().copied().collect();
+        ids.sort_unstable();
+        for id in ids {
+            let s = self.surfaces[&id].borrow();
+            let single = if s.single {
+                surface::SINGLE_BUFFERED
+            } else {
+                0
+            };
+            let accumulates = s.accumulation.as_ref();
+            if accumulates.is_some_and(|accumulated| !accumulated.is_clear()) {
+                return Err(refusal("an accumulation buffer is in use"));
+            }
+            let kind = single | accumulates.map_or(0, |_| surface::ACCUMULATES);
+            let srgb = if s.choice.srgb { Config::SRGB } else { 0 };
+            let config = s.choice.described.id | srgb;
+            say!(
+                script,
+                mgn_create_surface(id, kind, config, s.width, s.height)
+            );
+            if !s.tiles.is_empty() {
+                say!(script, mgn_tiles(id, list(&s.tiles)));
+            }
+            if s.is_whole {
+                say!(script, mgn_whole(id, 1));
+            }
+        }
+        let known = |s: &SharedSurface| self.surfaces.contains_key(&s.borrow().id);
+        let all = self.contexts.values().flat_map(|cx| [&cx.draw, &cx.read]);
+        match all.flatten().all(known) {
+            true => Ok(()),
+            false => Err(why_not_now(
+                "a context is current with a window that has gone",
+            )),
+        }
+    }
+
+    fn contexts_made(&mut self, members: &[u32], script: &mut Script<'_>) {
+        let first = members[0];
+        for &id in members {
+            let cx = &self.contexts[&id];
+            let Request {
+                api,
+                major,
+                minor,
+                flags,
+            } = cx.request;
+            let share = if id == first { 0 } else { first };
+            script.context(0);
+            say!(
+                script,
+                mgn_create_context(
+                    id,
+                    api.to_wire(),
+                    major,
+                    minor,
+                    flags,
+                    cx.config,
+                    share,
+                    1 << 20
+                )
+            );
+            let of = |s: &Option<SharedSurface>| s.as_ref().map_or(0, |s| s.borrow().id);
+            let (draw, read) = (of(&cx.draw), of(&cx.read));
+            if cx.was_current && draw == 0 {
+                // Its state is no longer that of a context that gets its first framebuffer.
+                let config = self.configs[0].described.id;
+                say!(script, mgn_create_surface(OWN_SURFACE, 1, config, 1, 1));
+                script.context(id);
+                say!(script, mgn_make_current(OWN_SURFACE, OWN_SURFACE));
+                say!(script, mgn_make_current(draw, read));
+                script.context(0);
+                say!(script, mgn_destroy_surface(OWN_SURFACE));
+            } else if draw != 0 || read != 0 {
+                script.context(id);
+                say!(script, mgn_make_current(draw, read));
+            }
+        }
+    }
+
+    /// Objects of a share group, read through a context of our own and made in the one that can do most.
+    /// Gives the targets of textures by the driver's names.
+    fn shared_objects(
+        &mut self,
+        members: &[u32],
+        script: &mut Script<'_>,
+    ) -> Result<HashMap<u32, u32>, Fault> {
+        for id in members {
+            // What one context has done is there for others when it is finished.
+            self.in_context(*id, |r| {
+                // SAFETY: the context is current.
+                unsafe { (r.gl.glFinish)() };
+                Ok(())
+            })?;
+        }
+        let most = |id: &&u32| match self.contexts[id].api {
+            Api::Compat => 3,
+            Api::Core => 2,
+            Api::Es => 1,
+            Api::Es1 => 0,
+        };
+        let Some(&maker) = members.iter().max_by_key(most) else {
+            return Ok(HashMap::new());
+        };
+        let cx = &self.contexts[&maker];
+        let (api, share, group) = (cx.api, cx.egl, cx.group);
+        let reader = Request {
+            api: Api::Compat,
+            major: 0,
+            minor: 0,
+            flags: 0,
+        };
+        let config = crate::configs::usual(&self.configs).egl;
+        let context = self.open_context(reader, config, share);
+        let context =
+            context.map_err(|_| refusal("this driver's contexts do not share with ours"))?;
+        let none = self.keeper.stand_in;
+        self.make_current(context, none, none).map_err(fault)?;
+        let Some(group) = self.groups.get(&group) else {
+            return Ok(HashMap::new());
+        };
+        let driver = Driver { gl: &self.gl };
+        let mut objects = Objects {
+            shared: &group.shared,
+            api,
+            targets: HashMap::new(),
+        };
+        script.context(maker);
+        let done = write_objects(&driver, &mut objects, script);
+        let targets = objects.targets;
+        let _ = self.make_current(egl::NO_CONTEXT, egl::NO_SURFACE, egl::NO_SURFACE);
+        self.egl.destroy_context(context);
+        done.map(|()| targets)
+    }
+
+    /// The current context's own objects and state.
+    fn own_state(
+        &mut self,
+        targets: &HashMap<u32, u32>,
+        script: &mut Script<'_>,
+    ) -> Result<(), Fault> {
+        self.pack(true);
+        let Some(cx) = self.cx.as_deref() else {
+            return Ok(());
+        };
+        let driver = Driver { gl: &self.gl };
+        let own = Own {
+            cx,
+            names: &self.names,
+        };
+        let objects = Objects {
+            shared: &self.names.shared,
+            api: cx.api,
+            targets: targets.clone(),
+        };
+        write_own(&driver, &objects, &own, script)
+    }
+
+    /// Lists are compiled where nothing of what is done meanwhile matters.
+    fn compile_lists(&mut self, members: &[u32], script: &mut Script<'_>) -> Result<(), Fault> {
+        let compat = |id: &&u32| self.contexts[id].api == Api::Compat;
+        let Some(&like) = members.iter().find(compat) else {
+            return Ok(());
+        };
+        let cx = &self.contexts[&like];
+        let (request, group) = (cx.request, cx.group);
+        let Some(group) = self.groups.get(&group) else {
+            return Ok(());
+        };
+        if group.shared.lists.is_empty() {
+            return Ok(());
+        }
+        let objects = Objects {
+            shared: &group.shared,
+            api: request.api,
+            targets: HashMap::new(),
+        };
+        let (api, flags) = (request.api.to_wire(), request.flags);
+        script.context(0);
+        say!(
+            script,
+            mgn_create_context(
+                OWN_CONTEXT,
+                api,
+                request.major,
+                request.minor,
+                flags,
+                0,
+                like,
+                1 << 20
+            )
+        );
+        script.context(OWN_CONTEXT);
+        lists::write(&objects, script)?;
+        script.context(0);
+        say!(script, mgn_destroy_context(OWN_CONTEXT));
+        Ok(())
+    }
+
+    /// What is in the default framebuffers.
+    fn surfaces_filled(&mut self, script: &mut Script<'_>) -> Result<(), Fault> {
+        let mut ids: Vec<u32> = self.contexts.keys().copied().collect();
+        ids.sort_unstable();
+        let mut surfaces: Vec<u32> = self.surfaces.keys().copied().collect();
+        surfaces.sort_unstable();
+        for id in surfaces {
+            let draws = |cx: &u32| {
+                let draw = self.contexts[cx].draw.as_ref();
+                draw.is_some_and(|s| s.borrow().id == id)
+            };
+            let Some(&context) = ids.iter().find(|cx| draws(cx)).or(ids.first()) else {
+                return Ok(());
+            };
+            script.context(context);
+            let (width, height, sampled) = {
+                let s = self.surfaces[&id].borrow();
+                let sampled = s.choice.described.samples > 0;
+                (s.width as i32, s.height as i32, sampled)
+            };
+            // The samples of a pixel are not to be had one by one.
+            for plane in plane::ALL.into_iter().filter(|_| !sampled) {
+                let mut reply = Reply::default();
+                let part = [self.tile_number(), 0, 0, width, height];
+                self.in_context(context, |r| {
+                    r.hand_mgn_take_tiles(id, plane, Slice::from(&part[..]), 0, &mut reply)
+                })?;
+                let pixels = reply.bytes().get(4..).unwrap_or(&[]);
+                if !pixels.is_empty() {
+                    say!(
+                        script,
+                        mgn_fill(id, plane, list(&part[1..]), script::bytes(pixels))
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Errors that wait.
+    fn last_words(&mut self, id: u32, script: &mut Script<'_>) {
+        let error = self.contexts.get(&id).map_or(GL_NO_ERROR, |cx| cx.error);
+        if error != GL_NO_ERROR {
+            script.context(id);
+            say!(script, mgn_set_error(error));
+        }
+    }
+
+    pub(crate) fn hand_mgn_snapshot(
+        &mut self,
+        part: u32,
+        why_count: u32,
+        messages_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.beat();
+        let mut why = String::new();
+        if part == 0 {
+            let mut parts: Vec<Vec<u8>> = Vec::new();
+            let taken = self.snapshot(&mut |message| {
+                let length = (message.len() as u32).to_le_bytes();
+                let full = |part: &Vec<u8>| part.len() + 4 + message.len() > SNAPSHOT_PART;
+                if parts.last().is_none_or(full) {
+                    parts.push(Vec::new());
+                }
+                if let Some(part) = parts.last_mut() {
+                    part.extend(length);
+                    part.extend(message);
+                }
+                Ok(())
+            });
+            match taken {
+                Ok(()) => self.taken = parts.into(),
+                Err(fault) => why = fault.to_string(),
+            }
+        }
+        let part = self.taken.pop_front().filter(|_| why.is_empty());
+        reply.array(why.as_bytes(), why_count);
+        reply.array(&part.unwrap_or_default(), messages_count);
+        Ok(())
+    }
+}
+
+fn write_objects(
+    driver: &Driver<'_>,
+    objects: &mut Objects<'_>,
+    script: &mut Script<'_>,
+) -> Result<(), Fault> {
+    state::can_be_told(objects)?;
+    buffers::write(driver, objects, script)?;
+    script.finish()?;
+    textures::write(driver, objects, script)?;
+    script.finish()?;
+    textures::samplers(driver, objects, script);
+    framebuffers::renderbuffers(driver, objects, script)?;
+    programs::write(driver, objects, script)?;
+    programs::assembly(driver, objects, script);
+    fences(objects, script);
+    script.finish()
+}
+
+/// What they wait for has happened when a snapshot is taken.
+fn fences(objects: &Objects<'_>, script: &mut Script<'_>) {
+    let mut names: Vec<u32> = objects.shared.syncs.keys().copied().collect();
+    names.sort_unstable();
+    for name in names {
+        say!(
+            script,
+            gl_fence_sync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0, name)
+        );
+    }
+}
+
+fn write_own(
+    driver: &Driver<'_>,
+    objects: &Objects<'_>,
+    own: &Own<'_>,
+    script: &mut Script<'_>,
+) -> Result<(), Fault> {
+    let pack = driver.number(GL_PIXEL_PACK_BUFFER_BINDING);
+    if pack != 0 {
+        tell!(driver, glBindBuffer(GL_PIXEL_PACK_BUFFER, 0));
+    }
+    state::patterns(driver, own, script);
+    if pack != 0 {
+        tell!(driver, glBindBuffer(GL_PIXEL_PACK_BUFFER, pack));
+    }
+    vertex_arrays::write(driver, own, script)?;
+    framebuffers::write(driver, objects, own, script)?;
+    others::write(driver, own, script)?;
+    fixed::write(driver, own, script);
+    state::write(driver, own, script);
+    state::bindings(driver, own, script)?;
+    state::pixel_store(own, script);
+    Ok(())
+}

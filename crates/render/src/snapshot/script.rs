@@ -1,0 +1,109 @@
+//! Writing commands into messages that are sent as they fill.
+
+use mgn_wire::encoder::Data;
+use mgn_wire::{Encoder, Fault, MESSAGE_HEADER, MESSAGE_MAX};
+
+/// A stream in the making: messages of one context after the other.
+#[repr(C)]
+pub(super) struct Script<'a> {
+    encoder: Encoder,
+    context: u32,
+    /// The open message, whose length is that of a full one.
+    message: Vec<u8>,
+    send: &'a mut dyn FnMut(&[u8]) -> Result<(), Fault>,
+    failed: Option<Fault>,
+}
+
+impl<'a> Script<'a> {
+    pub fn new(send: &'a mut dyn FnMut(&[u8]) -> Result<(), Fault>) -> Box<Script<'a>> {
+        let mut script = Box::new(Script {
+            encoder: Encoder::new(next_message),
+            context: 0,
+            message: vec![0; MESSAGE_MAX],
+            send,
+            failed: None,
+        });
+        script.begin();
+        script
+    }
+
+    /// What follows is of this context; 0 is none.
+    pub fn context(&mut self, id: u32) {
+        if self.context != id {
+            self.end();
+            self.context = id;
+            self.begin();
+        }
+    }
+
+    pub fn encoder(&mut self) -> &mut Encoder {
+        &mut self.encoder
+    }
+
+    /// Sends what has not gone yet.
+    ///
+    /// # Errors
+    /// The first that sending a message has had.
+    pub fn finish(&mut self) -> Result<(), Fault> {
+        self.end();
+        self.begin();
+        self.failed.take().map_or(Ok(()), Err)
+    }
+
+    /// A record that was in a stream before: its opcode and its body.
+    pub fn again(&mut self, op: u16, body: &[u8]) {
+        // SAFETY: as for `say`; the record is started with room for the body.
+        unsafe {
+            let mut record = self.encoder.record(op, 4 + body.len());
+            for word in body.chunks_exact(4) {
+                record.put([word[0], word[1], word[2], word[3]]);
+            }
+            record.finish(&mut self.encoder);
+        }
+    }
+
+    fn begin(&mut self) {
+        self.message[..MESSAGE_HEADER].copy_from_slice(&u64::from(self.context).to_le_bytes());
+        let range = self.message.as_mut_ptr_range();
+        self.encoder.cur = range.start.wrapping_add(MESSAGE_HEADER);
+        self.encoder.end = range.end;
+    }
+
+    fn end(&mut self) {
+        let used = self.encoder.cur as usize - self.message.as_ptr() as usize;
+        if used > MESSAGE_HEADER && self.failed.is_none() {
+            self.failed = (self.send)(&self.message[..used]).err();
+        }
+    }
+}
+
+/// # Safety
+/// The encoder is that of a script.
+unsafe fn next_message(encoder: *mut Encoder, n: usize) -> *mut u8 {
+    // SAFETY: only scripts have this hook, and they begin with their encoder.
+    let script = unsafe { &mut *encoder.cast::<Script<'_>>() };
+    script.end();
+    script.begin();
+    let at = script.encoder.cur;
+    script.encoder.cur = at.wrapping_add(n);
+    at
+}
+
+/// An array for a command.
+pub(super) fn list<T>(elements: &[T]) -> (*const T, usize) {
+    (elements.as_ptr(), elements.len())
+}
+
+/// The same where any bytes can be.
+pub(super) fn bytes(data: &[u8]) -> Data {
+    Data::Bytes(data.as_ptr(), data.len())
+}
+
+/// Writes a command.
+macro_rules! say {
+    ($script:expr, $command:ident($($argument:expr),* $(,)?)) => {{
+        // SAFETY: the encoder's room is the open message, and arguments live until the command is written.
+        unsafe { $script.encoder().$command($($argument),*) }
+    }};
+}
+pub(super) use say;

@@ -1,0 +1,180 @@
+//! A session goes on from a snapshot as it would have gone on without: the conformance programs are recorded, and replayed across snapshots.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::Duration;
+
+use mgn_tests::{in_parallel, programs, Outcome, Stage};
+use serde_json::Value;
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Longer recordings are left out: they ask for every parameter there is.
+const MOST_MESSAGES: u64 = 3000;
+
+/// Snapshots are taken after so many hundredths of a recording.
+const PLACES: [u64; 4] = [20, 37, 55, 80];
+
+/// Programs that differ after a snapshot, and why. One that does not any more is a mistake here.
+const DIFFERENT: &[(&str, &str)] = &[
+    ("conditional_rendering", QUERIES),
+    ("copy_and_bitmap", "not all of a raster position can be set"),
+    ("core_textures", SAMPLES),
+    ("es1_fixed", ZEROS),
+    (
+        "fragment_tests",
+        "some depths of a window are read otherwise afterwards; why is not known",
+    ),
+    ("multisample", SAMPLES),
+    ("texture_environment", ZEROS),
+];
+
+const QUERIES: &str = "no command gives a query the result that it had";
+const SAMPLES: &str = "samples of a multisampled image are not to be had one by one";
+const ZEROS: &str = "a negative zero in a plane of eye coordinates is a positive one afterwards";
+
+/// Programs whose recordings cannot be replayed: nobody answers while one is made.
+const NOT_REPLAYED: &[(&str, &str)] = &[
+    (
+        "elements",
+        "reads indices from a buffer whose contents it asked for",
+    ),
+    ("queries_and_sync", "waits for a result that nobody tells"),
+    ("fork_exec", "several processes write to the recording"),
+];
+
+/// What a replay came to.
+#[derive(PartialEq)]
+struct Replayed {
+    frames: Vec<Vec<u8>>,
+    answers: Value,
+}
+
+#[test]
+fn recordings_go_on_from_snapshots() {
+    let stage = Stage::new();
+    let folder = programs("tests/conformance");
+    let is_program = |entry: &fs::DirEntry| {
+        let meta = entry.metadata();
+        meta.is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+    };
+    let files = fs::read_dir(&folder)
+        .expect("the programs' folder")
+        .flatten();
+    let mut names: Vec<String> = files
+        .filter(is_program)
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    let differences = in_parallel(&names, |name| across(&stage, &folder, name));
+    let mut wrong = String::new();
+    let mut taken = 0;
+    for (name, (snapshots, difference)) in names.iter().zip(differences) {
+        taken += snapshots;
+        let expected = DIFFERENT.iter().find(|(known, _)| known == name);
+        match (expected, difference) {
+            (None, Some(what)) => wrong += &format!("{name}: {what}\n"),
+            (Some(_), None) => wrong += &format!("{name}: differs no longer\n"),
+            _ => {}
+        }
+    }
+    assert!(wrong.is_empty(), "after {taken} snapshots:\n{wrong}");
+    assert!(taken > names.len(), "{taken} snapshots were taken");
+}
+
+/// How many snapshots of a program were taken, and what went wrong first.
+fn across(stage: &Stage, folder: &Path, name: &str) -> (usize, Option<String>) {
+    let known = NOT_REPLAYED.iter().any(|(known, _)| *known == name);
+    let out = stage.folder();
+    let recording = out.join("recording");
+    let mut command = stage.mgn();
+    command
+        .args(["run", "--transport"])
+        .arg(format!("file:{}", recording.display()))
+        .arg("--")
+        .arg(folder.join(name))
+        .arg("--out")
+        .arg(&out);
+    Outcome::of(&mut command, LIMIT);
+    let whole = match replay(stage, &recording, 0, "skip") {
+        Err(_) if known => return (0, None),
+        Ok(_) if known => return (0, Some("can be replayed".into())),
+        Err(why) => return (0, Some(why)),
+        Ok((_, played)) => played["messages"].as_u64().unwrap_or(0),
+    };
+    if whole > MOST_MESSAGES {
+        return (0, None);
+    }
+    let mut snapshots = 0;
+    for place in PLACES {
+        let from = whole * place / 100;
+        let mut against = None;
+        for middle in ["skip", "take", "succeed"] {
+            let (replayed, played) = match replay(stage, &recording, from, middle) {
+                Ok(replayed) => replayed,
+                Err(why) => return (snapshots, Some(format!("{middle} at {from}: {why}"))),
+            };
+            snapshots += usize::from(!played["at"].is_null());
+            match &against {
+                None => against = Some(replayed),
+                Some(first) if *first != replayed => {
+                    let what = difference(first, &replayed);
+                    return (snapshots, Some(format!("{middle} at {from}: {what}")));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    let _ = fs::remove_dir_all(&out);
+    (snapshots, None)
+}
+
+fn difference(one: &Replayed, other: &Replayed) -> String {
+    let frames = one.frames.iter().zip(&other.frames);
+    let frame = frames.enumerate().find(|(_, (a, b))| a != b);
+    let none = Vec::new();
+    let list = |replayed: &Replayed| replayed.answers.as_array().unwrap_or(&none).clone();
+    let (a, b) = (list(one), list(other));
+    let answer = a.iter().zip(&b).enumerate().find(|(_, (a, b))| a != b);
+    let answer = answer.map(|(at, (answer, _))| format!("{at}, {}", answer[0]));
+    format!("frame {:?}, answer {answer:?}", frame.map(|(at, _)| at))
+}
+
+fn replay(
+    stage: &Stage,
+    recording: &Path,
+    from: u64,
+    middle: &str,
+) -> Result<(Replayed, Value), String> {
+    let folder = stage.folder();
+    let mut command = stage.mgn();
+    command
+        .arg("replay")
+        .arg(recording)
+        .args(["--from", &from.to_string(), "--middle", middle])
+        .arg("--save")
+        .arg(&folder);
+    let outcome = Outcome::of(&mut command, LIMIT);
+    if outcome.status != Some(0) {
+        return Err(outcome.describe());
+    }
+    let played: Value = serde_json::from_str(&outcome.stdout).map_err(|e| e.to_string())?;
+    let mut files: Vec<_> = fs::read_dir(&folder)
+        .map_err(|e| e.to_string())?
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
+    files.sort();
+    let frames = files
+        .iter()
+        .filter_map(|file| fs::read(file).ok())
+        .collect();
+    let _ = fs::remove_dir_all(&folder);
+    let mut answers = played["answers"].clone();
+    if let Some(answers) = answers.as_array_mut() {
+        // How far a fence is depends on the time.
+        answers.retain(|answer| answer[0] != "glClientWaitSync");
+    }
+    Ok((Replayed { frames, answers }, played))
+}
