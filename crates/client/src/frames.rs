@@ -53,6 +53,13 @@ impl Frames {
         self.finished.notify_all();
     }
 
+    /// The last frame of each surface that was handed over.
+    pub fn handed_over(&self) -> HashMap<u32, u32> {
+        let live: Vec<_> = self.surfaces().values().filter_map(Weak::upgrade).collect();
+        let last = |s: &Arc<Surface>| (s.id, s.handed_over.load(Ordering::Acquire));
+        live.iter().map(last).collect()
+    }
+
     /// Waits until no more than `allowed` frames of `surface` are under way.
     pub fn wait(&self, surface: &Surface, allowed: u32) {
         if self.under_way(surface) <= allowed {

@@ -15,6 +15,7 @@ use mgn_wall::Rect;
 use mgn_wire::frames::{Encoding, Header, Kind as FrameKind, Release, HEADER};
 use std::collections::{BTreeMap, HashMap};
 use std::str::FromStr;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Starts the threads. All signals are blocked in them, so that the program's handlers run on its own threads.
@@ -32,7 +33,10 @@ pub fn start(session: &'static Session, frames: Vec<(Sender, Receiver)>) -> Resu
     };
     let presenter = Arc::new(Mutex::new(Presenter {
         session,
-        seated: vec![true; receivers.len()],
+        seats: receivers
+            .iter()
+            .map(|_| Seat::There(HashMap::new()))
+            .collect(),
         senders,
         saver,
         displays: HashMap::new(),
@@ -46,9 +50,17 @@ pub fn start(session: &'static Session, frames: Vec<(Sender, Receiver)>) -> Resu
         std::thread::Builder::new()
             .name("mgn-presenter".into())
             .spawn(move || {
-                let why = run(tile, receiver, &presenter);
-                session.lose_renderer(tile, why);
-                lock(&presenter).leave(tile);
+                let mut receiver = receiver;
+                loop {
+                    let why = run(tile, receiver, &presenter);
+                    session.lose_renderer(tile, why);
+                    lock(&presenter).leave(tile);
+                    let Some((sender, frames)) = session.succeed(tile) else {
+                        return;
+                    };
+                    lock(&presenter).join(tile, sender);
+                    receiver = frames;
+                }
             })
             .map_err(|e| format!("cannot start the thread that shows pictures: {e}"))?;
     }
@@ -92,10 +104,34 @@ struct Part {
     message: Message,
 }
 
+/// What is known of a tile's renderer.
+enum Seat {
+    Lost,
+    /// Frames come from it, but for the first of some surfaces up to the one that is named, which it may not have been told of.
+    There(HashMap<u32, u32>),
+}
+
+impl Seat {
+    /// Whether a part of a frame has to come.
+    fn gives(&self, surface: u32, frame: u32) -> bool {
+        match self {
+            Seat::Lost => false,
+            Seat::There(before) => before
+                .get(&surface)
+                .is_none_or(|last| is_later(frame, *last)),
+        }
+    }
+}
+
+/// Whether a frame comes after another. Numbers go round.
+fn is_later(frame: u32, other: u32) -> bool {
+    frame.wrapping_sub(other) as i32 > 0
+}
+
 struct Presenter {
     session: &'static Session,
-    /// Whether the renderer of a tile is there, by tile.
-    seated: Vec<bool>,
+    /// By tile.
+    seats: Vec<Seat>,
     /// To the renderers, by tile. Closing one would end its frames connection.
     senders: Vec<Sender>,
     saver: Option<Saver>,
@@ -112,7 +148,13 @@ impl Presenter {
     /// Files what the renderer of `tile` has sent of a frame, and shows the frame when it is complete.
     fn take(&mut self, tile: usize, part: Part) {
         let key = (part.header.surface, part.header.frame);
-        let tiles = self.seated.len();
+        let surface = self.session.frames.surface(key.0);
+        let finished = surface.map(|surface| surface.finished.load(Ordering::Acquire));
+        if finished.is_some_and(|finished| !is_later(key.1, finished)) {
+            // Nobody has waited for it.
+            return;
+        }
+        let tiles = self.seats.len();
         let parts = self.parts.entry(key);
         let parts = parts.or_insert_with(|| (0..tiles).map(|_| None).collect());
         parts[tile] = Some(part);
@@ -121,11 +163,17 @@ impl Presenter {
 
     /// The renderer of `tile` is lost: nobody waits for its parts any more.
     fn leave(&mut self, tile: usize) {
-        self.seated[tile] = false;
+        self.seats[tile] = Seat::Lost;
         let begun: Vec<_> = self.parts.keys().copied().collect();
         for frame in begun {
             self.complete(frame);
         }
+    }
+
+    /// The tile has a renderer again.
+    fn join(&mut self, tile: usize, sender: Sender) {
+        self.senders[tile] = sender;
+        self.seats[tile] = Seat::There(self.session.frames.handed_over());
     }
 
     /// Shows a frame if nothing is missing.
@@ -133,33 +181,36 @@ impl Presenter {
         let Some(parts) = self.parts.get(&(surface, frame)) else {
             return;
         };
-        let is_missing = |(part, seated): (&Option<Part>, &bool)| *seated && part.is_none();
-        if parts.iter().zip(&self.seated).any(is_missing) {
+        let is_missing =
+            |(part, seat): (&Option<Part>, &Seat)| part.is_none() && seat.gives(surface, frame);
+        if parts.iter().zip(&self.seats).any(is_missing) {
             return;
         }
-        let parts = self.parts.remove(&(surface, frame)).unwrap_or_default();
-        let mut parts: Vec<_> = parts.into_iter().flatten().collect();
-        self.release(Release { surface, frame });
-        parts.retain(|part| part.header.kind == FrameKind::Picture);
-        if !parts.is_empty() {
-            self.show(parts);
+        let mut parts = self.parts.remove(&(surface, frame)).unwrap_or_default();
+        self.release(&parts, Release { surface, frame });
+        let holes = parts.iter().map(Option::is_none).collect();
+        let is_picture = |part: &Part| part.header.kind == FrameKind::Picture;
+        parts.retain(|part| part.as_ref().is_some_and(is_picture));
+        let pictures: Vec<_> = parts.into_iter().flatten().collect();
+        if !pictures.is_empty() {
+            self.show(pictures, holes);
         }
         self.session.frames.finish(surface, frame);
     }
 
     /// Has the servers that show their tiles show a frame.
-    fn release(&self, release: Release) {
+    fn release(&self, parts: &[Option<Part>], release: Release) {
         let options = &self.session.options;
         let tiles = options.wall.iter().flat_map(|wall| &wall.tiles);
-        for ((tile, sender), seated) in tiles.zip(&self.senders).zip(&self.seated) {
-            if *seated && tile.is_shown_there() {
+        for ((tile, sender), part) in tiles.zip(&self.senders).zip(parts) {
+            if part.is_some() && tile.is_shown_there() {
                 // One that is lost is found to be so by its thread.
                 let _ = sender.send(&release.encode());
             }
         }
     }
 
-    fn show(&mut self, parts: Vec<Part>) {
+    fn show(&mut self, parts: Vec<Part>, missing: Vec<bool>) {
         let Header {
             surface: id, frame, ..
         } = parts[0].header;
@@ -167,7 +218,7 @@ impl Presenter {
             self.targets.remove(&id);
             return;
         };
-        let holes = self.holes(&surface, &parts);
+        let holes = holes(&surface, &parts, &missing);
         let (header, pixels) = match self.whole(parts, &holes) {
             Ok(whole) => whole,
             Err(error) => return line(error),
@@ -180,7 +231,7 @@ impl Presenter {
             stride: header.stride,
             pixels: &pixels,
             // Their numbers are those of one connection.
-            segment: pixels.segment().filter(|_| self.seated.len() == 1),
+            segment: pixels.segment().filter(|_| self.seats.len() == 1),
             surface: header.surface,
             frame: header.frame.into(),
         };
@@ -205,24 +256,6 @@ impl Presenter {
         if let Pixels::Private(pixels) = pixels {
             self.spare.push(pixels);
         }
-    }
-
-    /// What nobody has drawn of a surface. Of less than all of it nobody knows.
-    fn holes(&self, surface: &Surface, parts: &[Part]) -> Vec<Rect> {
-        if self.seated.iter().all(|seated| *seated) {
-            return Vec::new();
-        }
-        let areas = surface.areas();
-        let areas = areas.iter().flat_map(|areas| areas.iter());
-        let lost = areas.zip(&self.seated).filter(|(_, seated)| !**seated);
-        let mut holes: Vec<_> = lost.map(|(area, _)| area.drawn).collect();
-        let (width, height) = surface.size();
-        let drawn = parts.iter().map(|part| rect(&part.header));
-        let known: u64 = drawn.chain(holes.iter().copied()).map(|r| r.area()).sum();
-        if known < u64::from(width) * u64::from(height) {
-            holes.clear();
-        }
-        holes
     }
 
     /// A frame in one piece.
@@ -313,6 +346,24 @@ impl Presenter {
             }
         }
     }
+}
+
+/// What nobody has drawn of a surface, whose parts of some tiles are missing. Of less than all of it nobody knows.
+fn holes(surface: &Surface, parts: &[Part], missing: &[bool]) -> Vec<Rect> {
+    if !missing.contains(&true) {
+        return Vec::new();
+    }
+    let areas = surface.areas();
+    let areas = areas.iter().flat_map(|areas| areas.iter());
+    let lost = areas.zip(missing).filter(|(_, missing)| **missing);
+    let mut holes: Vec<_> = lost.map(|(area, _)| area.drawn).collect();
+    let (width, height) = surface.size();
+    let drawn = parts.iter().map(|part| rect(&part.header));
+    let known: u64 = drawn.chain(holes.iter().copied()).map(|r| r.area()).sum();
+    if known < u64::from(width) * u64::from(height) {
+        holes.clear();
+    }
+    holes
 }
 
 /// Where in the window a picture goes.

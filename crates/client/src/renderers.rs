@@ -7,8 +7,9 @@ use crate::replies::{Answered, NoAnswer, Replies};
 use crate::signals::Signals;
 use mgn_fabric::{Address, Connection, Error, Receiver, Reservation, Sender, Token, Transport};
 use mgn_wall::Wall;
-use mgn_wire::hello::{self, Hello, Role, Welcome};
+use mgn_wire::hello::{self, Hello, Role, ServerInfo, Welcome};
 use mgn_wire::{Encoder, MESSAGE_HEADER, MESSAGE_MAX};
+pub use several::NoSuccessor;
 use several::Several;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -25,6 +26,8 @@ pub struct Renderer {
     sender: Sender,
     /// None where nobody answers: commands that are thrown away or recorded.
     replies: Option<Replies>,
+    /// How much higher it numbers messages than is said of them here, modulo 2^32: one that came later was told others before.
+    ahead: u32,
     /// Nobody waits for it any more.
     is_lost: AtomicBool,
 }
@@ -142,11 +145,42 @@ impl Renderers {
     }
 }
 
+impl Renderers {
+    /// Opens another session at the server of `tile`, whose renderer is lost, and fills it from one that is left. `info` is what all of them can do.
+    /// The connection for frames.
+    pub fn succeed(
+        &self,
+        options: &Options,
+        info: &ServerInfo,
+        tile: usize,
+        given_up: &dyn Fn() -> bool,
+    ) -> Result<(Sender, Receiver), NoSuccessor> {
+        let Renderers::Several(several) = self else {
+            return Err(NoSuccessor::Never("there is no other renderer".into()));
+        };
+        let places = places(&options.servers, options.wall.as_ref()).map_err(NoSuccessor::Never)?;
+        let (server, number) = places[tile];
+        let token = token(options).map_err(NoSuccessor::NotNow)?;
+        let (welcome, commands, frames) =
+            open_place(options, token.as_ref(), server, number).map_err(NoSuccessor::NotNow)?;
+        if !is_same_driver(info, &welcome.info) {
+            let other = &welcome.info.renderer;
+            let why = format!("the server at {server} has another driver now, {other}");
+            return Err(NoSuccessor::Never(why));
+        }
+        let (sender, receiver) = commands.split();
+        let renderer = Renderer::new(sender, Some(Replies::new(receiver)));
+        several.fill(tile, renderer, given_up)?;
+        Ok(frames)
+    }
+}
+
 impl Renderer {
     fn new(sender: Sender, replies: Option<Replies>) -> Renderer {
         Renderer {
             sender,
             replies,
+            ahead: 0,
             is_lost: AtomicBool::new(false),
         }
     }
@@ -160,6 +194,7 @@ impl Renderer {
         let Some(replies) = &self.replies else {
             return Err(NoAnswer::GivenUp);
         };
+        let number = number.map(|number| number.wrapping_add(self.ahead));
         replies.wait(context, number, || {
             self.is_lost.load(Ordering::Acquire) || given_up()
         })
@@ -238,20 +273,9 @@ fn unanswered(nobody: &Server) -> Result<Reached, String> {
 }
 
 fn answered(options: &Options) -> Result<Reached, String> {
-    let token = options
-        .token_file
-        .as_deref()
-        .map(Token::read)
-        .transpose()
-        .map_err(|e| e.to_string())?;
+    let token = token(options)?;
     let places = places(&options.servers, options.wall.as_ref())?;
-    let open = |(server, tile): (&Server, Option<u32>)| {
-        let number = tile.unwrap_or(0) as usize;
-        let wall = options.wall.as_ref();
-        let shown = wall.filter(|wall| wall.tiles[number].is_shown_there());
-        let role = session_role(tile, shown.map(|wall| wall.alone(number)));
-        open(server, token.as_ref(), role)
-    };
+    let open = |(server, tile)| open_place(options, token.as_ref(), server, tile);
     let opened: Vec<_> = match &places[..] {
         [place] => vec![open(*place)?],
         // At once, because each server starts a process.
@@ -314,12 +338,30 @@ fn places<'a>(
     Ok((0..tiles).map(place).collect())
 }
 
-/// Opens both connections of a session.
-fn open(
-    server: &Server,
+fn token(options: &Options) -> Result<Option<Token>, String> {
+    let file = options.token_file.as_deref();
+    file.map(Token::read).transpose().map_err(|e| e.to_string())
+}
+
+/// What a session is opened with: the server's welcome, the connection for commands, and that for frames.
+type Opened = (Welcome, Connection, (Sender, Receiver));
+
+/// Opens a session for a tile, or for a picture that is not divided.
+fn open_place(
+    options: &Options,
     token: Option<&Token>,
-    role: Role,
-) -> Result<(Welcome, Connection, (Sender, Receiver)), String> {
+    server: &Server,
+    tile: Option<u32>,
+) -> Result<Opened, String> {
+    let number = tile.unwrap_or(0) as usize;
+    let wall = options.wall.as_ref();
+    let shown = wall.filter(|wall| wall.tiles[number].is_shown_there());
+    let role = session_role(tile, shown.map(|wall| wall.alone(number)));
+    open(server, token, role)
+}
+
+/// Opens both connections of a session.
+fn open(server: &Server, token: Option<&Token>, role: Role) -> Result<Opened, String> {
     let open = |role: Role| {
         let opening = opening(role)?;
         let Server { address, transport } = server;
@@ -345,6 +387,11 @@ fn open(
     Ok((welcome, commands, frames.split()))
 }
 
+fn is_same_driver(one: &ServerInfo, other: &ServerInfo) -> bool {
+    let known = |of: &ServerInfo| (of.renderer.clone(), of.release, of.compat, of.core, of.es);
+    known(one) == known(other) && one.configs == other.configs
+}
+
 /// Tiles fit together to the bit only if the same driver draws them.
 fn one_picture(welcomes: &[Welcome], servers: &[Server]) -> Result<(), String> {
     let Some(first) = welcomes.first() else {
@@ -353,9 +400,7 @@ fn one_picture(welcomes: &[Welcome], servers: &[Server]) -> Result<(), String> {
     let place = |n: usize| servers.get(n).or(servers.first());
     for (n, other) in welcomes.iter().enumerate() {
         let (ours, theirs) = (&first.info, &other.info);
-        let same =
-            |of: &hello::ServerInfo| (of.renderer.clone(), of.release, of.compat, of.core, of.es);
-        if same(ours) != same(theirs) || ours.configs != theirs.configs {
+        if !is_same_driver(ours, theirs) {
             let name =
                 |n| place(n).map_or_else(String::new, |server| format!(" at {}", server.address));
             return Err(format!(

@@ -4,7 +4,6 @@
 //! threads.
 
 use mgn_fabric::{Error, Receiver};
-use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -23,14 +22,15 @@ pub struct Replies {
 struct State {
     /// Taken out by the thread that reads.
     receiver: Option<Receiver>,
-    /// Whole and partial answers, the last of each context.
-    answers: HashMap<u32, Partial>,
+    /// Whole and partial answers.
+    answers: Vec<Partial>,
     /// Threads that wait for the one that reads. Waking nobody is a system call, too.
     waiting: usize,
 }
 
 #[derive(Default)]
 struct Partial {
+    context: u32,
     message: u32,
     total: usize,
     error: u32,
@@ -62,7 +62,7 @@ impl Replies {
         Replies {
             state: Mutex::new(State {
                 receiver: Some(receiver),
-                answers: HashMap::new(),
+                answers: Vec::new(),
                 waiting: 0,
             }),
             changed: Condvar::new(),
@@ -79,9 +79,11 @@ impl Replies {
         let is_asked = |message: u32| number.is_none_or(|number| number == message);
         let mut state = self.state();
         loop {
-            let is_mine = |answer: &Partial| answer.is_whole() && is_asked(answer.message);
-            if state.answers.get(&context).is_some_and(is_mine) {
-                let answer = state.answers.remove(&context).unwrap_or_default();
+            let is_mine = |answer: &Partial| {
+                answer.context == context && answer.is_whole() && is_asked(answer.message)
+            };
+            if let Some(at) = state.answers.iter().position(is_mine) {
+                let answer = state.answers.swap_remove(at);
                 return Ok(Answered {
                     bytes: answer.bytes,
                     error: answer.error,
@@ -193,16 +195,19 @@ impl State {
         if total > ANSWER_MAX {
             return Err(NoAnswer::Nonsense("an answer longer than any can be"));
         }
-        let begun = || Partial {
-            message: head.message,
-            total,
-            ..Partial::default()
-        };
-        let answer = self.answers.entry(head.context).or_insert_with(begun);
-        if answer.message != head.message {
-            // That one was to a question which another renderer has answered.
-            *answer = begun();
-        }
+        let is_same =
+            |answer: &Partial| (answer.context, answer.message) == (head.context, head.message);
+        let at = self.answers.iter().position(is_same);
+        let at = at.unwrap_or_else(|| {
+            self.answers.push(Partial {
+                context: head.context,
+                message: head.message,
+                total,
+                ..Partial::default()
+            });
+            self.answers.len() - 1
+        });
+        let answer = &mut self.answers[at];
         if answer.total != total || part.len() > total - answer.bytes.len() {
             return Err(NoAnswer::Nonsense(
                 "parts of an answer that do not fit together",
@@ -222,9 +227,14 @@ mod tests {
     fn state() -> State {
         State {
             receiver: None,
-            answers: HashMap::new(),
+            answers: Vec::new(),
             waiting: 0,
         }
+    }
+
+    fn of(state: &State, context: u32) -> &Partial {
+        let mut all = state.answers.iter();
+        all.find(|answer| answer.context == context).unwrap()
     }
 
     fn message(context: u32, total: u32, error: u32, part: &[u8]) -> Vec<u8> {
@@ -241,27 +251,31 @@ mod tests {
         let mut state = state();
         state.take(&message(1, 6, 0, b"abc")).unwrap();
         state.take(&message(2, 2, 5, b"xy")).unwrap();
-        assert!(!state.answers[&1].is_whole());
-        assert!(state.answers[&2].is_whole());
+        assert!(!of(&state, 1).is_whole());
+        assert!(of(&state, 2).is_whole());
         state.take(&message(1, 6, 7, b"def")).unwrap();
-        assert!(state.answers[&1].is_whole());
+        assert!(of(&state, 1).is_whole());
         assert_eq!(
-            (&state.answers[&1].bytes[..], state.answers[&1].error),
+            (&of(&state, 1).bytes[..], of(&state, 1).error),
             (&b"abcdef"[..], 7)
         );
         state.take(&message(3, 0, 0, b"")).unwrap();
-        assert!(state.answers[&3].is_whole());
+        assert!(of(&state, 3).is_whole());
     }
 
     #[test]
-    fn an_answer_takes_the_place_of_a_former_one() {
+    fn answers_to_several_questions_are_told_apart() {
         let mut state = state();
         state.take(&message(1, 6, 0, b"abc")).unwrap();
         let mut later = message(1, 2, 0, b"xy");
         later[16] = 9;
         state.take(&later).unwrap();
-        assert!(state.answers[&1].is_whole());
-        assert_eq!(state.answers[&1].message, 9);
+        state.take(&message(1, 6, 0, b"def")).unwrap();
+        let whole = state
+            .answers
+            .iter()
+            .map(|answer| (answer.message, &answer.bytes[..]));
+        assert_eq!(whole.collect::<Vec<_>>(), [(0, &b"abcdef"[..]), (9, b"xy")]);
     }
 
     #[test]

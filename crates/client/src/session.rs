@@ -5,12 +5,12 @@ use crate::frames::Frames;
 use crate::log::line;
 use crate::options::Options;
 use crate::process::process;
-use crate::renderers::{self, Reached, Renderers};
+use crate::renderers::{self, NoSuccessor, Reached, Renderers};
 use crate::replies::{Answered, NoAnswer};
 use crate::stats::{Stats, Word};
 use crate::tiles::Needs;
 use crate::{ending, presenter};
-use mgn_fabric::Reservation;
+use mgn_fabric::{Receiver, Reservation, Sender};
 use mgn_wire::hello::{self, ServerInfo};
 use mgn_wire::{Encoder, MESSAGE_HEADER};
 use std::fmt::Display;
@@ -251,12 +251,47 @@ impl Session {
         if self.renderers.leave(tile) == 0 {
             return self.lose(why);
         }
-        let wall = self.options.wall.as_ref();
-        let name = wall.and_then(|wall| wall.tiles.get(tile));
-        let name = name.map_or("?", |tile| &tile.name);
+        let name = self.tile_name(tile);
         line(format_args!(
             "the render server of tile {name} is lost: {why}; the others go on"
         ));
+    }
+
+    /// Waits until the server of `tile`, whose renderer is lost, is there again, and has it take the tile over. The connection for its frames; none if that can
+    /// never be.
+    pub fn succeed(&self, tile: usize) -> Option<(Sender, Receiver)> {
+        const PAUSE: Duration = Duration::from_millis(500);
+        let mut said = String::new();
+        while !self.is_lost() {
+            std::thread::sleep(PAUSE);
+            let given_up = || self.is_lost();
+            let found = self
+                .renderers
+                .succeed(&self.options, &self.info, tile, &given_up);
+            let name = self.tile_name(tile);
+            match found {
+                Ok(frames) => {
+                    line(format_args!("tile {name} has a render server again"));
+                    return Some(frames);
+                }
+                Err(NoSuccessor::NotNow(why)) if why == said => {}
+                Err(NoSuccessor::NotNow(why)) => {
+                    tracing::info!(tile = name, why, "no successor yet");
+                    said = why;
+                }
+                Err(NoSuccessor::Never(why)) => {
+                    line(format_args!("nobody takes over tile {name}: {why}"));
+                    return None;
+                }
+            }
+        }
+        None
+    }
+
+    fn tile_name(&self, tile: usize) -> &str {
+        let wall = self.options.wall.as_ref();
+        let tile = wall.and_then(|wall| wall.tiles.get(tile));
+        tile.map_or("?", |tile| &tile.name)
     }
 
     /// The command connection failed. The server's reason comes by the other one and may still be under way, so it gets a moment before the session ends

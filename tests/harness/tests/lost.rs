@@ -38,6 +38,13 @@ impl Four {
         Four { servers, arguments }
     }
 
+    /// Starts the server of a tile again, at the same address.
+    fn restart(&mut self, stage: &Stage, tile: usize) {
+        let address = &self.arguments[2 * tile + 3];
+        let server = Running::start(stage.mgn().args(["server", "--listen", address]));
+        self.servers[tile] = Some(server);
+    }
+
     fn kill(&mut self, tile: usize) {
         let server = self.servers[tile].take().unwrap();
         server.signal(Signal::KILL);
@@ -175,4 +182,60 @@ fn a_lost_tile_is_a_hole_in_the_picture() {
             assert_eq!(found, wanted, "at {x}, {y}");
         }
     }
+}
+
+/// A server that comes again is filled from one that is left, and everything is as if nothing had been.
+#[test]
+fn a_server_that_comes_again_takes_its_tile_over() {
+    const FRAMES: u32 = 300;
+    let stage = Stage::new();
+    camera();
+    let demo = programs("demos").join("iso_demo");
+    let mut four = Four::start(&stage, "again");
+    let (undisturbed, disturbed) = (stage.folder(), stage.folder());
+    let arguments = four.arguments.clone();
+    let run = |folder: &Path, frames: u32| {
+        let mut command = stage.mgn();
+        command
+            .args(["run", "--headless", "--save"])
+            .arg(folder)
+            .args(&arguments)
+            .arg("--")
+            .arg(&demo)
+            .args(["--size", "200x100", "--triangles", "2000"])
+            .args(["--mode", "vbo", "--frames", &frames.to_string()]);
+        Running::start(&mut command)
+    };
+    let picture = |folder: &Path, frame: u64| {
+        let file = folder.join(format!("frame-{frame:06}.png"));
+        Picture::read(&file).unwrap()
+    };
+    let frames = || fs::read_dir(&disturbed).unwrap().count() as u64;
+    // Until it has been killed, restarted and filled, which takes as long as it takes.
+    let running = run(&disturbed, 1_000_000);
+    progress(0, frames);
+    for tile in [1, 0] {
+        four.kill(tile);
+        let mut seen = frames();
+        four.restart(&stage, tile);
+        let is_whole = |frame: u64| {
+            let picture = picture(&disturbed, frame);
+            !picture.pixels.chunks_exact(3).any(|rgb| rgb == [0x60; 3])
+        };
+        seen = progress(seen + 2, frames);
+        while !is_whole(seen - 1) {
+            seen = progress(seen, frames);
+        }
+    }
+    let last = u64::from(FRAMES).max(progress(frames() + 5, frames)) - 2;
+    progress(last + 1, frames);
+    running.signal(Signal::TERM);
+    let outcome = running.finish(LIMIT);
+    for tile in ["0,0", "1,0"] {
+        let wanted = format!("tile {tile} has a render server again");
+        assert!(outcome.stderr.contains(&wanted), "{}", outcome.describe());
+    }
+    let outcome = run(&undisturbed, last as u32).finish(LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
 }

@@ -6,7 +6,7 @@
 use super::{message, Renderer, Sent};
 use crate::replies::{Answered, NoAnswer};
 use mgn_fabric::{Error, Reservation, Sender};
-use mgn_wire::sift;
+use mgn_wire::{sift, Answer, Encoder, MESSAGE_HEADER, SNAPSHOT_PART};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,8 +14,10 @@ use std::time::{Duration, Instant};
 /// How long somebody who waits for the speaker gives others to find out that it is lost.
 const MOMENT: Duration = Duration::from_secs(1);
 const STEP: Duration = Duration::from_millis(2);
-/// Room for the command that names another speaker.
-const SPEAKER_BYTES: usize = 64;
+/// Room for commands of our own.
+const COMMAND_BYTES: usize = 64;
+/// The longest reason why there is no snapshot.
+const WHY_BYTES: u32 = 4096;
 
 pub struct Several {
     /// Memory of our own, where messages are written.
@@ -32,6 +34,13 @@ struct Seats {
     speaker: usize,
     /// Nanoseconds that were spent waiting to send to those that are lost.
     waited: u64,
+}
+
+/// Why a renderer that is lost has no successor.
+pub enum NoSuccessor {
+    /// But maybe later.
+    NotNow(String),
+    Never(String),
 }
 
 impl Several {
@@ -101,9 +110,9 @@ impl Several {
     fn keep_a_speaker(&self, order: &mut u32) -> Result<(), Error> {
         let speaker = self.seats().next_speaker();
         let Some(tile) = speaker else { return Ok(()) };
-        let mut draft = self.draft.reserve(SPEAKER_BYTES)?;
+        let mut draft = self.draft.reserve(COMMAND_BYTES)?;
         // SAFETY: written to the message's own encoder.
-        let used = message(&mut draft, 0, SPEAKER_BYTES, |e| unsafe {
+        let used = message(&mut draft, 0, COMMAND_BYTES, |e| unsafe {
             e.mgn_speaker(tile as u32);
         });
         // SAFETY: as for `commit`.
@@ -173,6 +182,66 @@ impl Several {
         }
     }
 
+    /// Has `new`, a renderer that has been told nothing yet, take the place of the one of `tile` that is lost: one that is left gives a snapshot of all that
+    /// it has, which the new one executes. Everybody else who has something to send waits meanwhile.
+    pub fn fill(
+        &self,
+        tile: usize,
+        mut new: Renderer,
+        given_up: &dyn Fn() -> bool,
+    ) -> Result<(), NoSuccessor> {
+        let broken = |error: Error| NoSuccessor::NotNow(error.to_string());
+        let order = self.order();
+        let (speaker, left) = {
+            let seats = self.seats();
+            (seats.speaker, seats.all[seats.speaker].clone())
+        };
+        let left = left.ok_or_else(|| NoSuccessor::NotNow("nobody is left".into()))?;
+        let mut told = 0u32;
+        for part in 0.. {
+            // Its message is not counted.
+            let asked = left.tell(|e| {
+                // SAFETY: written to the message's own encoder.
+                unsafe { e.mgn_snapshot(part, WHY_BYTES, SNAPSHOT_PART as u32) };
+            });
+            asked.map_err(broken)?;
+            let answered = left.answer(0, Some(order.wrapping_add(1)), given_up);
+            // What has ended one renderer is not tried on the next.
+            let ended =
+                |_| NoSuccessor::Never("the one that was to tell what it has is lost".into());
+            let answered = answered.map_err(ended)?;
+            let mut answer = Answer::new(answered.bytes);
+            let why = String::from_utf8_lossy(answer.next_array(1)).into_owned();
+            if let Some(why) = why.strip_prefix("not now: ") {
+                return Err(NoSuccessor::NotNow(why.into()));
+            }
+            if !why.is_empty() {
+                let why = why.strip_prefix("never: ").unwrap_or(&why);
+                return Err(NoSuccessor::Never(why.into()));
+            }
+            let mut messages = answer.next_array(1);
+            if messages.is_empty() {
+                break;
+            }
+            while let Some((length, rest)) = messages.split_first_chunk() {
+                let length = u32::from_le_bytes(*length) as usize;
+                let (message, rest) = rest
+                    .split_at_checked(length)
+                    .ok_or_else(|| NoSuccessor::Never("a snapshot makes no sense".into()))?;
+                new.copy(message, false, tile as u32).map_err(broken)?;
+                told = told.wrapping_add(1);
+                messages = rest;
+            }
+        }
+        // SAFETY: written to the message's own encoder.
+        let named = new.tell(|e| unsafe { e.mgn_speaker(speaker as u32) });
+        named.map_err(broken)?;
+        told = told.wrapping_add(1);
+        new.ahead = told.wrapping_sub(*order);
+        self.seats().all[tile] = Some(Arc::new(new));
+        Ok(())
+    }
+
     pub fn send_wait(&self) -> u64 {
         let seats = self.seats();
         let now: u64 = seats
@@ -225,6 +294,13 @@ impl Seats {
 }
 
 impl Renderer {
+    /// Sends a command to this renderer only.
+    fn tell(&self, write: impl FnOnce(&mut Encoder)) -> Result<(), Error> {
+        let mut room = self.sender.reserve(MESSAGE_HEADER + COMMAND_BYTES)?;
+        let used = message(&mut room, 0, COMMAND_BYTES, write);
+        self.sender.commit(&mut room, used)
+    }
+
     /// Sends a copy of what the renderer of `tile` needs of a message, and says how long that is.
     fn copy(&self, message: &[u8], is_sorted: bool, tile: u32) -> Result<usize, Error> {
         let mut copy = self.sender.reserve(message.len())?;
