@@ -317,6 +317,199 @@ fn materials(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
 
 fn matrices(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
     let mode = driver.number(GL_MATRIX_MODE);
+    for names in [
+        [GL_MODELVIEW, GL_MODELVIEW_STACK_DEPTH, GL_MODELVIEW_MATRIX],
+        [
+            GL_PROJECTION,
+            GL_PROJECTION_STACK_DEPTH,
+            GL_PROJECTION_MATRIX,
+        ],
+    ] {
+        stack(driver, script, compat, names);
+    }
+    let active = driver.number(GL_ACTIVE_TEXTURE).max(GL_TEXTURE0);
+    for unit in GL_TEXTURE0..GL_TEXTURE0 + driver.integer(GL_MAX_TEXTURE_UNITS).clamp(0, 8) as u32 {
+        tell!(driver, glActiveTexture(unit));
+        say!(script, gl_active_texture(unit));
+        let environment = GL_TEXTURE_ENV;
+        for pname in ENVIRONMENT {
+            let value: Option<[f32; 64]> = ask!(driver, glGetTexEnvfv(environment, pname));
+            if let Some(value) = value {
+                say!(script, gl_tex_envf(environment, pname, value[0]));
+            }
+        }
+        let color: Option<[f32; 64]> =
+            ask!(driver, glGetTexEnvfv(environment, GL_TEXTURE_ENV_COLOR));
+        if let Some(color) = color {
+            let pname = GL_TEXTURE_ENV_COLOR;
+            say!(script, gl_tex_envfv(environment, pname, list(&color[..4])));
+        }
+        for (target, pname) in [
+            (GL_TEXTURE_FILTER_CONTROL, GL_TEXTURE_LOD_BIAS),
+            (GL_POINT_SPRITE, GL_COORD_REPLACE),
+        ] {
+            let value: Option<[f32; 64]> = ask!(driver, glGetTexEnvfv(target, pname));
+            if let Some(value) = value {
+                say!(script, gl_tex_envf(target, pname, value[0]));
+            }
+        }
+        for coordinate in (GL_S..=GL_Q).filter(|_| compat) {
+            let mode: Option<[i32; 64]> =
+                ask!(driver, glGetTexGeniv(coordinate, GL_TEXTURE_GEN_MODE));
+            if let Some(mode) = mode {
+                say!(
+                    script,
+                    gl_tex_geni(coordinate, GL_TEXTURE_GEN_MODE, mode[0])
+                );
+            }
+            for plane in [GL_OBJECT_PLANE, GL_EYE_PLANE] {
+                let value: Option<[f32; 64]> = ask!(driver, glGetTexGenfv(coordinate, plane));
+                if let Some(value) = value {
+                    say!(script, gl_tex_genfv(coordinate, plane, list(&value[..4])));
+                }
+            }
+        }
+        for cap in UNIT_CAPS {
+            match driver.is_on(cap) {
+                Some(true) => say!(script, gl_enable(cap)),
+                Some(false) => say!(script, gl_disable(cap)),
+                None => {}
+            }
+        }
+    }
+    tell!(driver, glActiveTexture(active));
+    say!(script, gl_active_texture(GL_TEXTURE0));
+}
+
+fn evaluators(driver: &Driver<'_>, script: &mut Script<'_>) {
+    for (target, components) in MAPS {
+        let map = |target| {
+            let order: [i32; 64] = ask!(driver, glGetMapiv(target, GL_ORDER))?;
+            let domain: [f32; 64] = ask!(driver, glGetMapfv(target, GL_DOMAIN))?;
+            // Of orders up to 64 in both dimensions, and of 4 components.
+            let mut points = vec![0f32; 64 * 64 * 4];
+            tell!(driver, glGetMapfv(target, GL_COEFF, points.as_mut_ptr()));
+            Some((order, domain, points))
+        };
+        let width = components as i32;
+        if let Some((order, domain, points)) = map(target) {
+            let n = order[0].clamp(1, 64);
+            let points = list(&points[..n as usize * components]);
+            let (u1, u2) = (domain[0], domain[1]);
+            say!(script, gl_map1f(target, u1, u2, width, n, points));
+        }
+        let target = target + TWO_DIMENSIONS;
+        if let Some((order, domain, points)) = map(target) {
+            let (n, m) = (order[0].clamp(1, 64), order[1].clamp(1, 64));
+            let points = list(&points[..(n * m) as usize * components]);
+            let [u1, u2, v1, v2] = [domain[0], domain[1], domain[2], domain[3]];
+            let row = width * m;
+            say!(
+                script,
+                gl_map2f(target, u1, u2, row, n, v1, v2, width, m, points)
+            );
+        }
+    }
+    if let Some(domain) = driver.floats(GL_MAP1_GRID_DOMAIN) {
+        let n = driver.integer(GL_MAP1_GRID_SEGMENTS);
+        say!(script, gl_map_grid1f(n, domain[0], domain[1]));
+    }
+    let segments = driver.integers(GL_MAP2_GRID_SEGMENTS);
+    if let (Some(n), Some(d)) = (segments, driver.floats(GL_MAP2_GRID_DOMAIN)) {
+        say!(script, gl_map_grid2f(n[0], d[0], d[1], n[1], d[2], d[3]));
+    }
+}
+
+/// The raster position, set in window coordinates with the attributes that it took when it was set.
+fn raster(driver: &Driver<'_>, script: &mut Script<'_>) {
+    let of = |pname| driver.floats(pname).unwrap_or([0.0; 64]);
+    let color = of(GL_CURRENT_RASTER_COLOR);
+    let second = of(GL_CURRENT_RASTER_SECONDARY_COLOR);
+    let coordinates = of(GL_CURRENT_RASTER_TEXTURE_COORDS);
+    say!(script, gl_color4f(color[0], color[1], color[2], color[3]));
+    say!(
+        script,
+        gl_secondary_color3f(second[0], second[1], second[2])
+    );
+    say!(script, gl_tex_coord4fv(list(&coordinates[..4])));
+    // Only so is the distance taken from there; what it is really taken from is told with the rest of the state.
+    say!(script, gl_fogf(GL_FOG_COORD_SRC, GL_FOG_COORD as f32));
+    say!(script, gl_fog_coordf(of(GL_CURRENT_RASTER_DISTANCE)[0]));
+    let [x, y, z, ..] = of(GL_CURRENT_RASTER_POSITION);
+    let range = driver.floats(GL_DEPTH_RANGE).unwrap_or([0.0; 64]);
+    let (near, far) = (range[0], range[1]);
+    let z = if far == near {
+        0.0
+    } else {
+        (z - near) / (far - near)
+    };
+    say!(script, gl_window_pos3f(x, y, z));
+    if of(GL_CURRENT_RASTER_POSITION_VALID)[0] == 0.0 {
+        // Beyond the clip volume, which leaves the rest as it is.
+        say!(script, gl_raster_pos4f(2.0, 2.0, 2.0, 1.0));
+    }
+}
+
+/// From `first` on: where there is a fixed function, the first is its position. A value keeps its bits, of whatever type it was.
+fn generic_attributes(driver: &Driver<'_>, script: &mut Script<'_>, first: u32) {
+    for index in first..driver.integer(GL_MAX_VERTEX_ATTRIBS).clamp(0, 32) as u32 {
+        let value: Option<[f32; 64]> =
+            ask!(driver, glGetVertexAttribfv(index, GL_CURRENT_VERTEX_ATTRIB));
+        if let Some([x, y, z, w, ..]) = value.filter(|v| v[..4] != [0.0, 0.0, 0.0, 1.0]) {
+            say!(script, gl_vertex_attrib4f(index, x, y, z, w));
+        }
+    }
+}
+
+fn current(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
+    let of = |pname| driver.floats(pname).unwrap_or([0.0; 64]);
+    let [r, g, b, a, ..] = of(GL_CURRENT_COLOR);
+    say!(script, gl_color4f(r, g, b, a));
+    let [x, y, z, ..] = of(GL_CURRENT_NORMAL);
+    say!(script, gl_normal3f(x, y, z));
+    let active = driver.number(GL_ACTIVE_TEXTURE).max(GL_TEXTURE0);
+    for unit in GL_TEXTURE0..GL_TEXTURE0 + driver.integer(GL_MAX_TEXTURE_UNITS).clamp(0, 8) as u32 {
+        tell!(driver, glActiveTexture(unit));
+        let [s, t, r, q, ..] = of(GL_CURRENT_TEXTURE_COORDS);
+        say!(script, gl_multi_tex_coord4f(unit, s, t, r, q));
+    }
+    tell!(driver, glActiveTexture(active));
+    if compat {
+        let [r, g, b, ..] = of(GL_CURRENT_SECONDARY_COLOR);
+        say!(script, gl_secondary_color3f(r, g, b));
+        say!(script, gl_fog_coordf(of(GL_CURRENT_FOG_COORD)[0]));
+        say!(script, gl_indexf(of(GL_CURRENT_INDEX)[0]));
+        say!(script, gl_edge_flag(driver.integer(GL_EDGE_FLAG) as u8));
+    }
+}
+
+fn materials(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
+    let faces: &[u32] = if compat {
+        &[GL_FRONT, GL_BACK]
+    } else {
+        &[GL_FRONT]
+    };
+    for &face in faces {
+        for (pname, n) in MATERIAL {
+            let values: Option<[f32; 64]> = ask!(driver, glGetMaterialfv(face, pname));
+            if let Some(values) = values {
+                let set = if compat { face } else { GL_FRONT_AND_BACK };
+                say!(script, gl_materialfv(set, pname, list(&values[..n])));
+            }
+        }
+    }
+    if compat {
+        let face = driver.number(GL_COLOR_MATERIAL_FACE);
+        let which = driver.number(GL_COLOR_MATERIAL_PARAMETER);
+        say!(script, gl_color_material(face, which));
+    }
+    if driver.is_on(GL_COLOR_MATERIAL) == Some(true) {
+        say!(script, gl_enable(GL_COLOR_MATERIAL));
+    }
+}
+
+fn matrices(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
+    let mode = driver.number(GL_MATRIX_MODE);
     let mut stack = |names| stack(driver, script, compat, names);
     stack([GL_MODELVIEW, GL_MODELVIEW_STACK_DEPTH, GL_MODELVIEW_MATRIX]);
     stack([
@@ -329,7 +522,7 @@ fn matrices(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
         tell!(driver, glActiveTexture(unit));
         say!(script, gl_active_texture(unit));
         let names = [GL_TEXTURE, GL_TEXTURE_STACK_DEPTH, GL_TEXTURE_MATRIX];
-        self::stack(driver, script, compat, names);
+        stack(driver, script, compat, names);
     }
     tell!(driver, glActiveTexture(active));
     say!(script, gl_active_texture(GL_TEXTURE0));
@@ -337,7 +530,7 @@ fn matrices(driver: &Driver<'_>, script: &mut Script<'_>, compat: bool) {
         let count = driver.integer(GL_MAX_PROGRAM_MATRICES_ARB).clamp(0, 32) as u32;
         for matrix in GL_MATRIX0_ARB..GL_MATRIX0_ARB + count {
             let (depth, top) = (GL_CURRENT_MATRIX_STACK_DEPTH_ARB, GL_CURRENT_MATRIX_ARB);
-            self::stack(driver, script, compat, [matrix, depth, top]);
+            stack(driver, script, compat, [matrix, depth, top]);
         }
     }
     tell!(driver, glMatrixMode(mode));
