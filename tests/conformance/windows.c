@@ -1,5 +1,6 @@
 /* Several windows, windows that change their size, and the front buffer. */
 #include "conform.h"
+#include <X11/Xutil.h>
 #include <time.h>
 
 #include <unistd.h>
@@ -34,13 +35,26 @@ static void flower(int petals, int shift)
     }
 }
 
+/* Others may choose one by its name. */
+static void name_window(const struct window *window, const char *title, char *class)
+{
+    XClassHint hint = {.res_name = "conform", .res_class = class};
+    XStoreName(display, window->id, title);
+    XSetClassHint(display, window->id, &hint);
+    XSync(display, False);
+}
+
 static void three_windows(void)
 {
     struct window windows[3];
     static const int sizes[3][2] = {{256, 256}, {100, 200}, {280, 150}};
+    static const char *const titles[3] = {"first of three", "second of three", "third of three"};
+    static char classes[3][8] = {"Large", "Narrow", "Large"};
     start();
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         windows[i] = open_window(default_config(), i, sizes[i][0], sizes[i][1]);
+        name_window(&windows[i], titles[i], classes[i]);
+    }
     for (int frame = 0; frame < 3; frame++) {
         for (int i = 0; i < 3; i++) {
             glXMakeCurrent(display, windows[i].id, context);

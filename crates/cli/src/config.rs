@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use mgn_mothership::config::ConfigError;
+use mgn_mothership::config::{ConfigError, Stage, StageFault, Units};
+use mgn_spu::SpuError;
 
 use crate::args::Config;
 
@@ -31,7 +32,23 @@ pub fn config(command: Config) -> ExitCode {
 }
 
 pub fn read(file: &Path) -> anyhow::Result<mgn_mothership::Config> {
-    Ok(mgn_mothership::Config::read(file, mgn_spu::NAMES)?)
+    let units = Units {
+        names: mgn_spu::NAMES,
+        is_path: mgn_spu::is_path,
+        check,
+    };
+    Ok(mgn_mothership::Config::read(file, units)?)
+}
+
+fn check(stage: &Stage) -> Result<(), StageFault> {
+    let check = || match stage.to_string().parse::<mgn_spu::Stage>()? {
+        stage if stage.answers() => Ok(()),
+        _ => Err(SpuError::NothingAnswers),
+    };
+    check().map_err(|error: SpuError| StageFault {
+        parameter: error.parameter().map(str::to_owned),
+        what: error.to_string(),
+    })
 }
 
 /// Mistakes have places and lines of their own.

@@ -44,9 +44,7 @@ pub fn find(
     };
     let token = through.token_file.as_deref();
     let tell = |why: &str| eprintln!("mgn: waiting: {why}");
-    let found = ask(&address, token, request, PATIENCE, tell)?;
-    say_what_is_not_done(&found);
-    Ok(Some(found))
+    Ok(Some(ask(&address, token, request, PATIENCE, tell)?))
 }
 
 fn wanted(wall: Option<&WallName>) -> anyhow::Result<Wanted> {
@@ -61,19 +59,4 @@ fn wanted(wall: Option<&WallName>) -> anyhow::Result<Wanted> {
             Wanted::Grid(columns, rows)
         }
     })
-}
-
-/// All windows are divided, and what goes to the wall is told by nothing but their order.
-fn say_what_is_not_done(found: &Match) {
-    let mut ignored = Vec::new();
-    if found.windows != Default::default() {
-        ignored.push("windows");
-    }
-    if !found.chain.is_empty() {
-        ignored.push("chain");
-    }
-    if !ignored.is_empty() {
-        let (name, keys) = (&found.wall.name, ignored.join(", "));
-        eprintln!("mgn: the wall {name} says more than a program is told yet: {keys}; all of its windows are divided, and the first is shown on it");
-    }
 }

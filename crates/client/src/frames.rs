@@ -1,6 +1,8 @@
 //! Frames under way: bounded when they are handed over, waited for at the end.
 
-use crate::surface::Surface;
+use crate::surface::{Kind, Surface};
+use crate::x11::watch::{Followed, Watch};
+use mgn_wall::{Fit, Wall, Windows};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
@@ -15,7 +17,14 @@ pub struct Frames {
     surfaces: Mutex<HashMap<u32, Weak<Surface>>>,
     finished: Condvar,
     open: AtomicBool,
-    on_wall: Mutex<Weak<Surface>>,
+    on_wall: Mutex<OnWall>,
+}
+
+#[derive(Default)]
+struct OnWall {
+    shown: Weak<Surface>,
+    /// Windows that the wall's choice has held for.
+    fitting: u32,
 }
 
 impl Frames {
@@ -29,16 +38,24 @@ impl Frames {
         self.surfaces().get(&id)?.upgrade()
     }
 
-    /// Whether it is the window that servers show: the first one that has a frame, for as long as it is there.
-    pub fn is_on_wall(&self, surface: &Arc<Surface>) -> bool {
-        if !surface.is_window() || !surface.is_visible() {
+    /// Whether it is the window that the wall shows: the first one with a frame that the wall takes, for as long as it is there. With the fit
+    /// [`Fit::Window`] it is made as large as the mural when it becomes that.
+    pub fn is_on_wall(&self, surface: &Arc<Surface>, wall: &Wall) -> bool {
+        let Kind::Window { watch, window } = &surface.kind else {
+            return false;
+        };
+        if window.is_gone() {
             return false;
         }
         let mut on_wall = self.on_wall.lock().unwrap_or_else(|e| e.into_inner());
-        if on_wall.upgrade().is_none_or(|shown| !shown.is_visible()) {
-            *on_wall = Arc::downgrade(surface);
+        let is_free = |shown: &Weak<Surface>| shown.upgrade().is_none_or(|s| !s.is_visible());
+        if is_free(&on_wall.shown) && on_wall.takes(&wall.windows, watch, window) {
+            on_wall.shown = Arc::downgrade(surface);
+            if wall.fit == Fit::Window && window.size() != wall.size {
+                watch.resize(window.xid, wall.size);
+            }
         }
-        on_wall.as_ptr() == Arc::as_ptr(surface)
+        on_wall.shown.as_ptr() == Arc::as_ptr(surface)
     }
 
     /// `frame` of `surface` is finished, and with it all before.
@@ -108,6 +125,19 @@ impl Frames {
 
     fn surfaces(&self) -> MutexGuard<'_, HashMap<u32, Weak<Surface>>> {
         self.surfaces.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+impl OnWall {
+    /// Counts a window as soon as it fits, and says whether it is one to be shown. Until it fits, the X server is asked what it is called.
+    fn takes(&mut self, windows: &Windows, watch: &Watch, window: &Followed) -> bool {
+        let mut nth = window.fitting.load(Ordering::Relaxed);
+        if nth == 0 && windows.fits(window.size(), || watch.names(window.xid)) {
+            self.fitting += 1;
+            nth = self.fitting;
+            window.fitting.store(nth, Ordering::Relaxed);
+        }
+        nth != 0 && windows.takes(nth)
     }
 }
 

@@ -24,11 +24,12 @@ pub fn hand_over(session: &Session, surface: &Arc<Surface>) -> (u32, u32) {
         .save
         .as_ref()
         .is_some_and(|save| u64::from(frame) % save.every == 0);
-    let on_wall = session.options.shows_wall() && session.frames.is_on_wall(surface);
+    let wall = session.options.wall.as_ref();
+    let on_wall = wall.is_some_and(|wall| session.frames.is_on_wall(surface, wall));
     let wants = [
         (shown, want::WINDOW),
         (saved, want::FILES),
-        (on_wall, want::WALL),
+        (on_wall && session.options.shows_wall(), want::WALL),
     ];
     let wants = wants.iter().filter(|(is_wanted, _)| *is_wanted);
     (frame, wants.map(|(_, want)| want).sum())

@@ -9,11 +9,10 @@ use std::time::{Duration, Instant};
 use mgn_fabric::{Address, Token, Transport};
 use mgn_wall::Wall;
 
-use crate::config::{Stage, Windows};
 use crate::core::{BEAT, SILENCE};
 use crate::link::{Link, ANSWER_TIME};
 use crate::protocol::{
-    Drawn, FromMothership, Matched, Needs, Request, ToMothership, Wanted, Way, Whereabouts,
+    Drawn, FromMothership, Needs, Request, ToMothership, Wanted, Way, Whereabouts,
 };
 use crate::Error;
 
@@ -26,10 +25,6 @@ pub struct Match {
     pub wall: Wall,
     /// One for each of the wall's tiles.
     pub tiles: Vec<TileServer>,
-    /// Which windows go to the wall.
-    pub windows: Windows,
-    /// What commands pass through before they leave the program's process.
-    pub chain: Vec<Stage>,
     shared: Arc<Shared>,
 }
 
@@ -118,12 +113,7 @@ pub fn ask(
         })
     });
     let tiles: Vec<TileServer> = tiles.collect::<Result<_, Error>>()?;
-    let Matched {
-        wall,
-        windows,
-        chain,
-        ..
-    } = (*matched).clone();
+    let wall = matched.wall.clone();
     wall.check()
         .map_err(|error| Error::Refused(error.to_string()))?;
     let shared = Arc::new(Shared::default());
@@ -141,8 +131,6 @@ pub fn ask(
     Ok(Match {
         wall,
         tiles,
-        windows,
-        chain,
         shared,
     })
 }

@@ -45,8 +45,6 @@ fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let matched = Matched {
         ends: vec![end.clone(), end],
         wall,
-        windows: Default::default(),
-        chain: Vec::new(),
         renderer: "pipe".into(),
         version: "4.5".into(),
     };

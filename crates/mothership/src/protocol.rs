@@ -6,11 +6,10 @@ use mgn_wall::Wall;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Stage, Windows};
 use crate::report::Status;
 
 /// Changes whenever these types do.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// No message is longer.
 pub const MESSAGE_MAX: usize = 1 << 20;
 
@@ -187,8 +186,6 @@ pub struct Matched {
     pub wall: Wall,
     /// One for each of the wall's tiles.
     pub ends: Vec<End>,
-    pub windows: Windows,
-    pub chain: Vec<Stage>,
     /// What all of them render with.
     pub renderer: String,
     pub version: String,

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use mgn_mothership::config::{Config, Start, WallPlan};
+use mgn_mothership::config::{Config, Start, Units, WallPlan};
 
 fn example(name: &str) -> Config {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples");
-    let config = Config::read(&folder.join(name), &[]);
+    let config = Config::read(&folder.join(name), Units::default());
     config.unwrap_or_else(|error| panic!("{error}"))
 }
 

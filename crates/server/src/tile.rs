@@ -384,6 +384,7 @@ mod tests {
             name: "test".into(),
             size: (8, 4),
             fit: Fit::OneToOne,
+            windows: Default::default(),
             tiles: vec![tile],
         }
     }

@@ -30,6 +30,13 @@ pub const NAMES: &[&str] = &{
     names
 };
 
+/// Whether that parameter of an SPU is a file or a folder.
+pub fn is_path(spu: &str, parameter: &str) -> bool {
+    let spu = SPUS.iter().find(|known| known.name == spu);
+    let mut parameters = spu.iter().flat_map(|spu| spu.parameters);
+    parameters.any(|p| p.name == parameter && matches!(p.kind, Kind::File | Kind::Folder))
+}
+
 /// What a chain needs to know of an SPU.
 pub struct Spu {
     pub name: &'static str,
@@ -120,6 +127,17 @@ pub enum SpuError {
     NothingAnswers,
 }
 
+impl SpuError {
+    /// The parameter that is given and is to blame, if it is one.
+    pub fn parameter(&self) -> Option<&str> {
+        match self {
+            SpuError::NoSuchParameter { name, .. } | SpuError::Repeated { name, .. } => Some(name),
+            SpuError::BadValue { name, .. } => Some(name),
+            _ => None,
+        }
+    }
+}
+
 fn list(names: impl Iterator<Item = &'static str>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
@@ -162,6 +180,11 @@ impl fmt::Display for Stage {
 }
 
 impl Stage {
+    /// Whether a program that asks is answered, which it is not behind `nop`.
+    pub fn answers(&self) -> bool {
+        self.name != crate::nop::SPU.name
+    }
+
     /// What it was given, checked.
     fn given(&self) -> Result<Given<'_>, SpuError> {
         let spu = SPUS.iter().find(|spu| spu.name == self.name);
@@ -323,7 +346,7 @@ impl Chain {
     /// If something follows `nop`, or a file cannot be written: all files are made here, so that it is found out now rather than after an hour.
     pub fn new(stages: Vec<Stage>) -> Result<Chain, SpuError> {
         for pair in stages.windows(2) {
-            if pair[0].name == crate::nop::SPU.name {
+            if !pair[0].answers() {
                 return Err(SpuError::NotTheEnd(pair[1].name.clone()));
             }
         }
@@ -351,9 +374,7 @@ impl Chain {
 
     /// Whether it ends in `nop`, and needs no renderer.
     pub fn is_cut(&self) -> bool {
-        self.0
-            .last()
-            .is_some_and(|s| s.name == crate::nop::SPU.name)
+        self.0.last().is_some_and(|last| !last.answers())
     }
 
     /// The chain's first stage, with all others and then `last` behind it.

@@ -18,7 +18,7 @@ mod print;
 mod save;
 mod wireframe;
 
-pub use chain::{Chain, Place, SpuError, Stage, NAMES};
+pub use chain::{is_path, Chain, Place, SpuError, Stage, NAMES};
 pub use discard::Discard;
 pub use histogram::Histogram;
 pub use locations::Locations;

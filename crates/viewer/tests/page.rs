@@ -20,6 +20,7 @@ fn wall() -> Wall {
         name: "Lab wall".into(),
         size: (1300, 740),
         fit: Fit::Scale,
+        windows: Default::default(),
         tiles: (0..4).map(tile).collect(),
     }
 }
@@ -291,6 +292,7 @@ fn a_window_is_shown_pixel_on_pixel_where_the_wall_wants_it_so() {
             name: "pixels".into(),
             size: (420, 100),
             fit: Fit::OneToOne,
+            windows: Default::default(),
             tiles: rects.into_iter().enumerate().map(tile_at).collect(),
         },
         "pixels",

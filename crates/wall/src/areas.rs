@@ -110,6 +110,7 @@ mod tests {
             name: "test".into(),
             size,
             fit,
+            windows: Default::default(),
             tiles: rects.iter().enumerate().map(tile).collect(),
         }
     }

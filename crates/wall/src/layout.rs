@@ -1,6 +1,6 @@
 //! A wall as it is arranged.
 
-use crate::{Rect, Target};
+use crate::{Rect, Target, Windows};
 use serde::{Deserialize, Serialize};
 
 /// As many renderers as there are bits to name them by.
@@ -15,6 +15,9 @@ pub struct Wall {
     /// Width and height of the mural.
     pub size: (u32, u32),
     pub fit: Fit,
+    /// Which of a program's windows go to it: all, where nothing is said.
+    #[serde(default)]
+    pub windows: Windows,
     pub tiles: Vec<Tile>,
 }
 
@@ -110,6 +113,7 @@ impl Wall {
             name: format!("{columns}x{rows}"),
             size: (columns, rows),
             fit: Fit::Scale,
+            windows: Windows::default(),
             tiles: (0..columns * rows).map(tile).collect(),
         })
     }
@@ -149,6 +153,7 @@ impl Wall {
         Wall {
             tiles: vec![self.tiles[tile].clone()],
             name: self.name.clone(),
+            windows: self.windows.clone(),
             ..*self
         }
     }

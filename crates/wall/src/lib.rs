@@ -9,9 +9,11 @@ mod layout;
 mod rect;
 mod sorter;
 mod target;
+mod windows;
 
 pub use areas::Area;
 pub use layout::{Fit, Tile, Wall, WallError, TILES_MAX};
 pub use rect::Rect;
 pub use sorter::{Bounds, Sorter};
 pub use target::{Place, Target, VIEWER};
+pub use windows::{Names, Windows};

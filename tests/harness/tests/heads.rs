@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_tests::{camera, Outcome, Running, Stage};
+use mgn_tests::{camera, programs, Outcome, Running, Stage};
 use mgn_verify::{Camera, Picture};
 use rustix::process::{kill_process, Pid, Signal};
 use tungstenite::client::IntoClientRequest;
@@ -198,6 +198,78 @@ fn all_tiles_show_every_frame() {
             assert_eq!(quarter(&whole, n, 1).difference(&tile), None, "{file:?}");
         }
     }
+}
+
+/// The first of a program's windows that is as the wall wants it goes there, and no other.
+#[test]
+fn a_wall_takes_the_window_that_it_wants() {
+    let stage = Stage::new();
+    let program = programs("tests/conformance").join("windows");
+    let cases = [
+        ("{}", 0),
+        (r#"{"title": "second *"}"#, 1),
+        (r#"{"class": "Large", "nth": 2}"#, 2),
+        (r#"{"min_size": [257, 1]}"#, 2),
+        (r#"{"title": "*of three", "class": "conform", "nth": 2}"#, 1),
+    ];
+    for (windows, nth) in cases {
+        let (shown, drawn) = (stage.folder(), stage.folder());
+        let tile = format!(
+            r#"{{"name": "all", "rect": {{"x": 0, "y": 0, "width": 300, "height": 300}}, "present": [{{"files": "{}"}}]}}"#,
+            shown.display()
+        );
+        let wall = format!(
+            r#"{{"name": "one", "size": [300, 300], "fit": "1:1", "windows": {windows}, "tiles": [{tile}]}}"#
+        );
+        let mut command = stage.mgn();
+        command.args(["run", "--wall", &wall, "--"]).arg(&program);
+        command.args(["--scene", "three_windows", "--out"]);
+        let outcome = Outcome::of(command.arg(&drawn), LIMIT);
+        assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+        for frame in 0..2 {
+            let name = format!("windows.three_windows.{frame}.{nth}.ppm");
+            let want = Picture::read(&drawn.join(name)).unwrap();
+            let file = shown.join(format!("all/frame-{:06}.png", frame + 1));
+            let tile = Picture::read(&file).unwrap();
+            assert!(tile == want, "{windows}: frame {frame} is another");
+        }
+    }
+}
+
+#[test]
+fn a_window_is_made_as_large_as_the_mural() {
+    let stage = Stage::new();
+    let (folder, shown) = (stage.folder(), stage.folder());
+    let still = Camera {
+        step: 0,
+        every: 5,
+        ..camera()
+    };
+    let five = Camera {
+        frames: Some(5),
+        ..still.clone()
+    };
+    let mut direct = stage.direct("glxgears");
+    direct.args(["-geometry", "600x600"]);
+    direct.envs(five.environment(Some(&folder)));
+    let outcome = Outcome::of(&mut direct, LIMIT);
+    let want = Picture::read(&folder.join("frame-000005.ppm"))
+        .unwrap_or_else(|e| panic!("{e}: {}", outcome.describe()));
+    let want = quarter(&want, 3, 1);
+    let wall = wall(2, |_| format!(r#"{{"files": "{}"}}"#, shown.display()));
+    let wall = wall.replace(r#""fit": "scale""#, r#""fit": "window""#);
+    let mut command = stage.mgn();
+    command.args(["run", "--wall", &wall, "--", "/usr/bin/env"]);
+    command.args(still.assignments(None));
+    let running = Running::start(command.arg("glxgears"));
+    until("the window is as large", || {
+        let files = fs::read_dir(shown.join("1,1"));
+        let last = files.into_iter().flatten().flatten().map(|f| f.path());
+        let last = last.max().map(|path| Picture::read(&path));
+        last.is_some_and(|picture| picture.is_ok_and(|picture| picture == want))
+    });
+    running.signal(Signal::TERM);
+    running.finish(LIMIT);
 }
 
 /// Processes that show a tile.

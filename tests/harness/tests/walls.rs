@@ -110,6 +110,43 @@ fn the_mothership_finds_who_draws_a_wall() {
     }
 }
 
+/// A server that the mothership starts has the chain that its configuration names. Its files are relative to that.
+#[test]
+fn started_servers_run_their_chains() {
+    let stage = Stage::new();
+    let folder = stage.folder();
+    let file = folder.join("chain.toml");
+    let tag = std::process::id();
+    let config = format!(
+        "[[server]]\nname = \"chained\"\nlisten = \"unix:@mgn-{tag}-chained\"\n\
+         chain = [\"wireframe\", {{ spu = \"histogram\", file = \"calls\" }}]\n"
+    );
+    fs::write(&file, config).unwrap();
+    let home = format!("unix:@mgn-{tag}-chains");
+    let mgn = |arguments: &[&str]| {
+        let mut command = stage.mgn();
+        command
+            .args(arguments)
+            .env("MGN_MOTHERSHIP", &home)
+            .env("XDG_STATE_HOME", &folder);
+        command
+    };
+    let file = file.to_str().unwrap();
+    let mothership = Running::start(&mut mgn(&["mothership", file, "--listen", &home]));
+    while Outcome::of(&mut mgn(&["status"]), LIMIT).status != Some(0) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let run = ["run", "--mothership", &home, "--frames", "3", "--"];
+    let outcome = Outcome::of(&mut mgn(&[&run[..], &["glxgears"]].concat()), LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    let stopped = Outcome::of(&mut mgn(&["stop"]), LIMIT);
+    assert_eq!(stopped.status, Some(0), "{}", stopped.describe());
+    let outcome = mothership.finish(LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    let calls = fs::read_to_string(folder.join("calls")).unwrap();
+    assert!(calls.contains("glCallList"), "{calls}");
+}
+
 /// Renderers are sent what touches their tiles, and not everything.
 #[test]
 fn geometry_is_sorted_by_tiles() {

@@ -6,13 +6,16 @@
 use crate::config::glx::attrib::*;
 use crate::config::glx::Properties;
 use crate::config::VisualOf;
+use mgn_wall::Names;
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd, RawFd};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use x11rb::connection::Connection;
 use x11rb::protocol::glx::ConnectionExt as _;
-use x11rb::protocol::xproto::{ChangeWindowAttributesAux, ConnectionExt, EventMask, VisualClass};
+use x11rb::protocol::xproto::{
+    AtomEnum, ChangeWindowAttributesAux, ConfigureWindowAux, ConnectionExt, EventMask, VisualClass,
+};
 use x11rb::protocol::Event;
 use x11rb::rust_connection::RustConnection;
 
@@ -29,6 +32,8 @@ pub struct Followed {
     pub xid: u32,
     size: AtomicU64,
     gone: AtomicBool,
+    /// Which it is of the windows that a wall's choice holds for, from 1; 0 until it does.
+    pub fitting: AtomicU32,
 }
 
 impl Followed {
@@ -203,10 +208,74 @@ impl Watch {
             xid: window,
             size: AtomicU64::new(0),
             gone: AtomicBool::new(false),
+            fitting: AtomicU32::new(0),
         });
         followed.resize(geometry.width, geometry.height);
         windows.insert(window, followed.clone());
         Some(followed)
+    }
+
+    /// What a window is called, or else the nearest of those that it is in. Some round trips for each.
+    pub fn names(&self, window: u32) -> Names {
+        let mut names = Names::default();
+        let utf8 = self.atom("_NET_WM_NAME");
+        let mut next = Some(window);
+        while let Some(window) = next {
+            let property = |atom: u32| self.property(window, atom).filter(|v| !v.is_empty());
+            if names.title.is_empty() {
+                // WM_NAME is Latin-1, whose letters have Unicode's numbers.
+                let latin = |title: Vec<u8>| title.into_iter().map(char::from).collect();
+                let title = match utf8.and_then(property) {
+                    Some(title) => Some(String::from_utf8_lossy(&title).into_owned()),
+                    None => property(AtomEnum::WM_NAME.into()).map(latin),
+                };
+                names.title = title.unwrap_or_default();
+            }
+            if names.class.is_empty() {
+                let class = property(AtomEnum::WM_CLASS.into()).unwrap_or_default();
+                let words = class
+                    .split(|byte| *byte == 0)
+                    .filter(|word| !word.is_empty());
+                let word = |word: &[u8]| String::from_utf8_lossy(word).into_owned();
+                names.class = words.map(word).collect();
+            }
+            let is_known = !names.title.is_empty() && !names.class.is_empty();
+            let asked = self
+                .connection
+                .query_tree(window)
+                .ok()
+                .filter(|_| !is_known);
+            let tree = asked.and_then(|asked| asked.reply().ok());
+            next = tree.map(|tree| tree.parent).filter(|parent| *parent != 0);
+        }
+        names
+    }
+
+    fn atom(&self, name: &str) -> Option<u32> {
+        let asked = self.connection.intern_atom(true, name.as_bytes()).ok()?;
+        asked.reply().ok().map(|r| r.atom).filter(|atom| *atom != 0)
+    }
+
+    /// The first bytes of a window's property, which may be of any type.
+    fn property(&self, window: u32, atom: u32) -> Option<Vec<u8>> {
+        const WORDS: u32 = 1024;
+        let any = AtomEnum::ANY;
+        let asked = self
+            .connection
+            .get_property(false, window, atom, any, 0, WORDS)
+            .ok()?;
+        Some(asked.reply().ok()?.value)
+    }
+
+    /// Asks for a window to have another size, as far as X knows it. It has it when the X server says so.
+    pub fn resize(&self, window: u32, (width, height): (u32, u32)) {
+        const MOST: u32 = i16::MAX as u32;
+        let size = ConfigureWindowAux::new()
+            .width(width.min(MOST))
+            .height(height.min(MOST));
+        // A window that is gone needs none, and a connection that is lost is found to be so elsewhere.
+        let _ = self.connection.configure_window(window, &size);
+        let _ = self.connection.flush();
     }
 
     /// Waits until the X server has told all that has happened so far, and takes it in.

@@ -72,9 +72,6 @@ impl WallPlan {
             mgn_wall::Fit::Window => "windows are made as large",
         };
         let mut text = format!("wall {}: {width} x {height} pixels, {fit}", wall.name);
-        if !self.chain.is_empty() {
-            text += &format!(", through {}", chain(&self.chain));
-        }
         text.push('\n');
         text += &self.draw(columns);
         for (tile, server) in wall.tiles.iter().zip(&self.servers) {

@@ -6,11 +6,11 @@ mod reading;
 mod section;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use mgn_fabric::{Address, Transport};
 use mgn_wall::{Target, Wall};
-use serde::{Deserialize, Serialize};
 
 pub(crate) use reading::is_vague;
 
@@ -78,29 +78,54 @@ pub struct WallPlan {
     pub wall: Wall,
     /// The names of one for each of the wall's tiles.
     pub servers: Vec<String>,
-    pub windows: Windows,
-    /// What commands pass through before they leave the program's process.
-    pub chain: Vec<Stage>,
 }
 
 /// A stage of a chain of stream processing units.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stage {
     pub name: String,
     pub parameters: BTreeMap<String, String>,
 }
 
-/// Which of a program's windows go to the wall: those that all of this holds for.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Windows {
-    /// With `*` for any letters.
-    pub title: Option<String>,
-    /// The window's class or instance, likewise.
-    pub class: Option<String>,
-    /// Width and height that it has at least.
-    pub min_size: (u32, u32),
-    /// The how-manyth window it is of those that the rest holds for, from 1.
-    pub nth: Option<u32>,
+/// As `mgn server --spu` takes it.
+impl fmt::Display for Stage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.name)?;
+        for (n, (name, value)) in self.parameters.iter().enumerate() {
+            write!(out, "{}{name}={value}", if n == 0 { ':' } else { ',' })?;
+        }
+        Ok(())
+    }
+}
+
+/// The stream processing units that there are, as far as a configuration needs to know of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Units<'u> {
+    pub names: &'u [&'u str],
+    /// Whether this parameter of this unit is a path.
+    pub is_path: fn(&str, &str) -> bool,
+    /// Whether a server can have a stage, which names a unit that there is.
+    pub check: fn(&Stage) -> Result<(), StageFault>,
+}
+
+impl Default for Units<'_> {
+    /// None.
+    fn default() -> Self {
+        Units {
+            names: &[],
+            is_path: |_, _| false,
+            check: |_| Ok(()),
+        }
+    }
+}
+
+/// Why a server cannot have a stage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StageFault {
+    /// The parameter that is to blame, if it is one.
+    pub parameter: Option<String>,
+    /// One sentence.
+    pub what: String,
 }
 
 /// Why there is no configuration.
@@ -127,11 +152,11 @@ impl Default for Mothership {
 }
 
 impl Config {
-    /// Reads a file. Paths in it are relative to its folder. `stages` are the stream processing units that there are.
+    /// Reads a file. Paths in it are relative to its folder. Chains name `units`.
     ///
     /// # Errors
     /// All mistakes at once.
-    pub fn read(path: &Path, stages: &[&str]) -> Result<Config, ConfigError> {
+    pub fn read(path: &Path, units: Units<'_>) -> Result<Config, ConfigError> {
         let unreadable = |source| ConfigError::Unreadable {
             path: path.into(),
             source,
@@ -139,7 +164,7 @@ impl Config {
         let text = std::fs::read_to_string(path).map_err(unreadable)?;
         let folder = std::path::absolute(path).map_err(unreadable)?;
         let folder = folder.parent().unwrap_or(Path::new("/"));
-        reading::read(&text, folder, stages)
+        reading::read(&text, folder, units)
             .map_err(|found| Mistakes::new(&path.display().to_string(), &text, found))
             .map_err(ConfigError::Mistakes)
     }
@@ -176,44 +201,6 @@ impl Config {
         let host = server.host.as_deref().and_then(|name| self.host(name));
         host.map_or(Start::Here, |host| host.start.clone())
     }
-}
-
-impl Windows {
-    /// Whether a window goes to the wall that is the `nth` (from 1) of those for which [`Windows::fits`] holds.
-    pub fn takes(&self, nth: u32) -> bool {
-        self.nth.is_none_or(|wanted| wanted == nth)
-    }
-
-    /// Whether title, class or instance, and size are as they should be.
-    pub fn fits(&self, title: &str, class: &[&str], size: (u32, u32)) -> bool {
-        let is = |pattern: &Option<String>, texts: &[&str]| {
-            let one = |pattern: &String| texts.iter().any(|text| like(pattern, text));
-            pattern.as_ref().is_none_or(one)
-        };
-        is(&self.title, &[title])
-            && is(&self.class, class)
-            && size.0 >= self.min_size.0
-            && size.1 >= self.min_size.1
-    }
-}
-
-/// Whether a text is as a pattern says, in which `*` stands for any letters.
-fn like(pattern: &str, text: &str) -> bool {
-    let Some((first, rest)) = pattern.split_once('*') else {
-        return pattern == text;
-    };
-    let Some(mut text) = text.strip_prefix(first) else {
-        return false;
-    };
-    let mut parts: Vec<&str> = rest.split('*').collect();
-    let last = parts.pop().unwrap_or_default();
-    for part in parts {
-        match text.find(part) {
-            Some(at) => text = &text[at + part.len()..],
-            None => return false,
-        }
-    }
-    text.ends_with(last)
 }
 
 #[cfg(test)]

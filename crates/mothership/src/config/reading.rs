@@ -5,12 +5,11 @@ use std::ops::Range;
 use std::path::Path;
 
 use mgn_fabric::{Address, Transport};
-use mgn_wall::{Fit, Place, Rect, Target, Tile, Wall, WallError, TILES_MAX, VIEWER};
+use mgn_wall::{Fit, Place, Rect, Target, Tile, Wall, WallError, Windows, TILES_MAX, VIEWER};
 use toml::de::{DeTable, DeValue};
 
 use super::section::{closest, At, Notes, Section, Value};
-use super::{Config, Host, Mothership, Server, Stage, Start};
-use super::{WallPlan, Windows};
+use super::{Config, Host, Mothership, Server, Stage, Start, Units, WallPlan};
 
 /// More pixels than any mural has.
 const PIXELS: u32 = 1 << 20;
@@ -19,7 +18,7 @@ const PIXELS: u32 = 1 << 20;
 pub(super) fn read(
     text: &str,
     folder: &Path,
-    stages: &[&str],
+    units: Units<'_>,
 ) -> Result<Config, Vec<(Range<usize>, String)>> {
     let (table, errors) = DeTable::parse_recoverable(text);
     let notes = Notes::default();
@@ -33,7 +32,7 @@ pub(super) fn read(
     }
     let reader = Reader {
         folder,
-        stages,
+        units,
         notes: &notes,
     };
     let config = reader.config(&Section::new(&notes, "the configuration", &table));
@@ -46,7 +45,7 @@ pub(super) fn read(
 
 struct Reader<'f> {
     folder: &'f Path,
-    stages: &'f [&'f str],
+    units: Units<'f>,
     notes: &'f Notes,
 }
 
@@ -375,6 +374,7 @@ impl Reader<'_> {
 
     fn stage(&self, value: &Value<'_>) -> Option<Stage> {
         let mut parameters = BTreeMap::new();
+        let mut places = BTreeMap::new();
         let (name, at) = match value.value {
             DeValue::String(name) => (name.to_string(), value.span.clone()),
             DeValue::Table(table) => {
@@ -390,7 +390,13 @@ impl Reader<'_> {
                             continue;
                         }
                     };
-                    parameters.insert(key.get_ref().to_string(), text);
+                    if text.contains(',') {
+                        let what = "what stages are told has no commas; leave them out";
+                        self.notes.add(entry.span(), what);
+                    }
+                    let key_text = key.get_ref().to_string();
+                    places.insert(key_text.clone(), key.span());
+                    parameters.insert(key_text, text);
                 }
                 let Some(name) = parameters.remove("spu") else {
                     return value.wrong("a table that names a stage, { spu = \"...\" }");
@@ -400,15 +406,27 @@ impl Reader<'_> {
             }
             _ => return value.wrong("a list of names and tables { spu = \"...\" }"),
         };
-        if !self.stages.contains(&name.as_str()) {
-            let advice = match closest(&name, self.stages.iter().copied()) {
+        let names = || self.units.names.iter().copied();
+        if !names().any(|known| known == name) {
+            let advice = match closest(&name, names()) {
                 Some(near) => format!("did you mean {near}?"),
-                None => format!("there are {}", self.stages.join(", ")),
+                None => format!("there are {}", self.units.names.join(", ")),
             };
             let what = format!("there is no stream processing unit called {name:?}; {advice}");
             self.notes.add(at, what);
+            return None;
         }
-        Some(Stage { name, parameters })
+        for (key, text) in &mut parameters {
+            if (self.units.is_path)(&name, key) && !text.is_empty() {
+                *text = self.folder.join(&*text).display().to_string();
+            }
+        }
+        let stage = Stage { name, parameters };
+        if let Err(fault) = (self.units.check)(&stage) {
+            let place = fault.parameter.and_then(|key| places.remove(&key));
+            self.notes.add(place.unwrap_or(at), fault.what);
+        }
+        Some(stage)
     }
 
     fn wall(&self, mut section: Section<'_>, servers: &Named<Server>, walls: &mut Named<WallPlan>) {
@@ -432,7 +450,11 @@ impl Reader<'_> {
             Some(fit)
         });
         let windows = section.get("windows").and_then(|value| windows(&value));
-        let chain = self.chain(&section);
+        if let Some(chain) = section.get("chain") {
+            let what =
+                "chains are of servers; leave it out, and add chain to the [[server]] of each tile";
+            self.notes.add(chain.span, what);
+        }
         let present = section.get("present");
         let present = present.and_then(|value| self.targets(&value));
         let present = present.unwrap_or_else(|| vec![Target::Program]);
@@ -446,6 +468,7 @@ impl Reader<'_> {
             name: name.value.clone(),
             size: size.map_or(hull, |size| size.value.into()),
             fit: fit.unwrap_or_default(),
+            windows: windows.unwrap_or_default(),
             tiles: tiles.iter().map(|(tile, _)| tile.value.clone()).collect(),
         };
         for (n, (tile, _)) in tiles.iter().enumerate() {
@@ -464,8 +487,6 @@ impl Reader<'_> {
         let plan = WallPlan {
             wall,
             servers: tiles.into_iter().map(|(_, server)| server).collect(),
-            windows: windows.unwrap_or_default(),
-            chain,
         };
         walls.add(self.notes, name, plan);
     }

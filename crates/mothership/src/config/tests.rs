@@ -2,8 +2,30 @@ use mgn_wall::{Place, VIEWER};
 
 use super::*;
 
+/// What `level` is must be a number.
+const UNITS: Units<'_> = Units {
+    names: &["print", "nop"],
+    is_path: |unit, parameter| (unit, parameter) == ("print", "file"),
+    check: |stage| {
+        let wrong = stage
+            .parameters
+            .iter()
+            .find(|(name, value)| match &***name {
+                "level" => value.parse::<u32>().is_err(),
+                name => !["file", "on"].contains(&name),
+            });
+        match wrong {
+            None => Ok(()),
+            Some((name, _)) => Err(StageFault {
+                parameter: Some(name.clone()),
+                what: format!("{} has no such {name}", stage.name),
+            }),
+        }
+    },
+};
+
 fn read(text: &str) -> Result<Config, Mistakes> {
-    reading::read(text, Path::new("/walls"), &["print", "nop"])
+    reading::read(text, Path::new("/walls"), UNITS)
         .map_err(|found| Mistakes::new("wall.toml", text, found))
 }
 
@@ -36,7 +58,7 @@ name = "b"
 host = "left"
 listen = "tls:0.0.0.0:7500"
 discard = true
-chain = ["print", { spu = "nop", level = 3, on = true }]
+chain = [{ spu = "print", file = "log" }, { spu = "nop", level = 3, on = true }]
 
 [[server]]
 name = "c"
@@ -47,7 +69,6 @@ name = "cave"
 fit = "1:1"
 size = [3000, 1000]
 windows = { title = "Molecule*", min_size = [640, 480], nth = 1 }
-chain = ["print"]
 present = "viewer"
 
 [[wall.tile]]
@@ -93,9 +114,8 @@ fn everything_is_read() {
         ("wall@left.example.org", "/opt/mgn")
     );
     assert!(b.discard);
-    assert_eq!(b.chain[1].name, "nop");
-    assert_eq!(b.chain[1].parameters["level"], "3");
-    assert_eq!(b.chain[1].parameters["on"], "true");
+    let chain: Vec<String> = b.chain.iter().map(Stage::to_string).collect();
+    assert_eq!(chain, ["print:file=/walls/log", "nop:level=3,on=true"]);
     assert_eq!(config.start(config.server("c").unwrap()), Start::No);
     assert_eq!(config.start(config.server("a").unwrap()), Start::Here);
     let cave = config.wall("cave").unwrap();
@@ -106,7 +126,7 @@ fn everything_is_read() {
     };
     let files = Target::Files("/walls/shots".into());
     assert_eq!(cave.wall.tiles[1].present, [fullscreen, files]);
-    assert_eq!(cave.windows.nth, Some(1));
+    assert_eq!(cave.wall.windows.nth, Some(1));
     let grid = config.wall("grid").unwrap();
     assert_eq!(grid.wall.size, (320, 140));
     assert_eq!(
@@ -155,6 +175,10 @@ fn mistakes_are_explained_where_they_are() {
         (&format!("{server}chain = [{{ spu = \"x\" }}]\n"), "3:18", "there are print, nop"),
         (&format!("{server}chain = [{{ name = \"x\" }}]\n"), "3:10", "spu"),
         (&format!("{server}chain = [{{ spu = \"nop\", a = [1] }}]\n"), "3:29", "a number"),
+        (&format!("{server}chain = [{{ spu = \"nop\", a = 1 }}]\n"), "3:25", "no such a"),
+        (&format!("{server}chain = [{{ spu = \"nop\", level = \"x\" }}]\n"), "3:25", "no such level"),
+        (&format!("{server}chain = [{{ spu = \"print\", file = \"a,b\" }}]\n"), "3:34", "commas"),
+        (&format!("{wall}chain = [\"print\"]\n"), "5:9", "[[server]]"),
         ("[[host]]\nname = \"h\"\nstart = \"now\"\n", "3:9", "\"ssh\""),
         ("[[host]]\nname = \"h\"\nstart = \"ssh\"\n", "1:1", "address"),
         ("[[host]]\nname = \"h\"\nssh = \"-o x\"\n", "1:1", "address"),
@@ -221,31 +245,6 @@ wall.toml:6:2: the wall w has no key \"fti\"; did you mean fit?
     6 | \tfti = \"1:1\"
       | \t^^^";
     assert_eq!(shown, expected);
-}
-
-#[test]
-fn windows_are_chosen() {
-    let windows = Windows {
-        title: Some("*cule - * of *".into()),
-        class: Some("VMD".into()),
-        min_size: (100, 50),
-        nth: Some(2),
-    };
-    assert!(windows.fits("Molecule - 1 of 2", &["vmd", "VMD"], (100, 50)));
-    assert!(!windows.fits("Molecule - 1 of 2", &["vmd"], (100, 50)));
-    assert!(!windows.fits("Molecule", &["VMD"], (100, 50)));
-    assert!(!windows.fits("Molecule - 1 of 2", &["VMD"], (99, 50)));
-    assert!(windows.takes(2) && !windows.takes(1));
-    assert!(Windows::default().fits("", &[], (1, 1)) && Windows::default().takes(7));
-    for (pattern, text, is) in [
-        ("a*a", "a", false),
-        ("a*a", "aa", true),
-        ("*", "", true),
-        ("a*b*c", "abbcc", true),
-        ("a*b*c", "acb", false),
-    ] {
-        assert_eq!(like(pattern, text), is, "{pattern} {text}");
-    }
 }
 
 #[test]

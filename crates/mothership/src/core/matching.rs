@@ -102,8 +102,6 @@ impl Core {
             (None, Some(one)) => Verdict::Match(Box::new(Matched {
                 wall: plan.wall.clone(),
                 ends,
-                windows: plan.windows.clone(),
-                chain: plan.chain.clone(),
                 renderer: one.hello.offer.renderer.clone(),
                 version: one.hello.offer.version.clone(),
             })),
@@ -229,8 +227,6 @@ impl Core {
         Matched {
             ends: wall.tiles.iter().map(end).collect(),
             wall,
-            windows: Default::default(),
-            chain: Vec::new(),
             renderer: offer.renderer.clone(),
             version: offer.version.clone(),
         }

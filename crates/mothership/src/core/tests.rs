@@ -1,7 +1,7 @@
 //! On a virtual clock.
 
 use super::*;
-use crate::config::Config;
+use crate::config::{Config, Units};
 use crate::protocol::{Api, Needs, Offer, Profile, Wanted, Way, Whereabouts};
 
 const START: Duration = Duration::ZERO;
@@ -13,7 +13,7 @@ fn config(text: &str) -> Config {
         std::thread::current().id()
     ));
     std::fs::write(&path, text).unwrap();
-    let config = Config::read(&path, &[]);
+    let config = Config::read(&path, Units::default());
     std::fs::remove_file(&path).unwrap();
     config.unwrap_or_else(|error| panic!("{error}"))
 }

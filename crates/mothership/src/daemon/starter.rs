@@ -33,8 +33,6 @@ struct Planned {
     due: Duration,
     /// In a row.
     failures: u32,
-    /// Servers apply no chains.
-    has_chain: bool,
     state: State,
 }
 
@@ -70,7 +68,6 @@ impl Starter {
                 due: if log.exists() { RETURN } else { Duration::ZERO },
                 log,
                 failures: 0,
-                has_chain: !server.chain.is_empty(),
                 state: State::Due,
             });
         }
@@ -201,12 +198,6 @@ impl Planned {
 
     fn start(&mut self) -> Result<Child, Error> {
         let doing = || Error::io(format!("cannot write {}", self.log.display()));
-        if self.has_chain {
-            tracing::warn!(
-                "the chain of the server {} is checked, and not applied",
-                self.name
-            );
-        }
         let log = File::create(&self.log).map_err(doing())?;
         let errors = log.try_clone().map_err(doing())?;
         tracing::info!(
@@ -288,6 +279,9 @@ fn arguments(
     for target in config.targets(server) {
         words.extend(["--present".into(), target.to_string()]);
     }
+    for stage in &server.chain {
+        words.extend(["--spu".into(), stage.to_string()]);
+    }
     if server.discard {
         words.push("--discard".into());
     }
@@ -336,6 +330,7 @@ fn folder(address: &Address) -> Result<PathBuf, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Stage;
 
     #[test]
     fn words_stay_words_in_a_shell() {
@@ -347,6 +342,37 @@ mod tests {
                 .output();
             assert_eq!(String::from_utf8(output.unwrap().stdout).unwrap(), word);
         }
+    }
+
+    #[test]
+    fn servers_are_started_with_their_chains() {
+        let stage = |name: &str, parameters: &[(&str, &str)]| Stage {
+            name: name.into(),
+            parameters: parameters
+                .iter()
+                .map(|(name, value)| (name.to_string(), value.to_string()))
+                .collect(),
+        };
+        let server = Server {
+            name: "a".into(),
+            host: None,
+            listen: vec!["unix:@a".parse().unwrap()],
+            transports: Vec::new(),
+            discard: true,
+            chain: vec![
+                stage("print", &[]),
+                stage("save", &[("every", "5"), ("dir", "/tmp/a b")]),
+            ],
+        };
+        let mothership = "unix:@m".parse().unwrap();
+        let words = arguments(&Config::default(), &server, &mothership, None);
+        assert!(words.ends_with(&[
+            "--spu".into(),
+            "print".into(),
+            "--spu".into(),
+            "save:dir=/tmp/a b,every=5".into(),
+            "--discard".into()
+        ]));
     }
 
     #[test]
