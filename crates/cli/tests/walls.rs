@@ -60,3 +60,29 @@ fn mistakes_are_shown_with_their_places() {
     let output = mgn(&["config", "check", "/nonexistent/wall.toml"]);
     assert!(text(&output.stderr).starts_with("mgn: /nonexistent/wall.toml: "));
 }
+
+/// What servers could not be started with is found before.
+#[test]
+fn mistakes_in_chains_are_shown_with_their_places() {
+    let file = std::env::temp_dir().join(format!("mgn-chains-{}.toml", std::process::id()));
+    for (stage, column, words) in [
+        (r#""histogam""#, 10, "did you mean histogram?"),
+        (r#""nop""#, 10, "nop answers nothing"),
+        (r#"{ spu = "save" }"#, 18, "save needs dir"),
+        (r#"{ spu = "print", fil = "x" }"#, 27, "it has file"),
+        (
+            r#"{ spu = "histogram", every = 0 }"#,
+            31,
+            "a whole number from 1 on",
+        ),
+    ] {
+        let config = format!("[[server]]\nname = \"a\"\nchain = [{stage}]\n");
+        std::fs::write(&file, config).unwrap();
+        let output = mgn(&["config", "check", &file.display().to_string()]);
+        assert_eq!(output.status.code(), Some(1), "{stage}");
+        let said = text(&output.stderr);
+        let place = format!("{}:3:{column}: ", file.display());
+        assert!(said.contains(&place) && said.contains(words), "{said}");
+    }
+    std::fs::remove_file(&file).unwrap();
+}

@@ -246,7 +246,9 @@ impl Watch {
                 .ok()
                 .filter(|_| !is_known);
             let tree = asked.and_then(|asked| asked.reply().ok());
-            next = tree.map(|tree| tree.parent).filter(|parent| *parent != 0);
+            // The root's name is nobody's title.
+            let outer = tree.filter(|tree| tree.parent != tree.root);
+            next = outer.map(|tree| tree.parent).filter(|parent| *parent != 0);
         }
         names
     }
