@@ -61,8 +61,8 @@ impl Renderer {
         layers: u32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let driver = self.name(Class::Texture, texture);
-        let of = self.name(Class::Texture, origin);
+        let driver = self.object(Class::Texture, texture);
+        let of = self.object(Class::Texture, origin);
         // SAFETY: the context is current.
         let done = self.without_error(|r| unsafe {
             (r.gl.glTextureView)(driver, target, of, format, level, levels, layer, layers)
