@@ -5,7 +5,7 @@ mod several;
 use crate::options::{Options, Server};
 use crate::replies::{Answered, NoAnswer, Replies};
 use crate::signals::Signals;
-use mgn_fabric::{Address, Connection, Error, Receiver, Reservation, Sender, Token, Transport};
+use mgn_fabric::{Connection, Error, Member, Receiver, Reservation, Sender, Token, Transport};
 use mgn_wall::Wall;
 use mgn_wire::hello::{self, Hello, Role, ServerInfo, Welcome};
 use mgn_wire::{Encoder, MESSAGE_HEADER, MESSAGE_MAX};
@@ -24,6 +24,8 @@ pub enum Renderers {
 
 pub struct Renderer {
     sender: Sender,
+    /// Set if it reads what is written once for several.
+    member: Option<Member>,
     /// None where nobody answers: commands that are thrown away or recorded.
     replies: Option<Replies>,
     /// How much higher it numbers messages than is said of them here, modulo 2^32: one that came later was told others before.
@@ -71,10 +73,7 @@ impl Renderers {
 
     /// Memory for a message of `bytes` bytes.
     pub fn reserve(&self, bytes: usize) -> Result<Reservation, Error> {
-        let writer = match self {
-            Renderers::One(renderer) => &renderer.sender,
-            Renderers::Several(several) => several.draft(),
-        };
+        let writer = self.writer();
         writer.reserve(bytes.min(writer.message_max()))
     }
 
@@ -92,11 +91,14 @@ impl Renderers {
 
     /// The longest message, header included.
     pub fn message_max(&self) -> usize {
-        let longest = match self {
-            Renderers::One(renderer) => renderer.sender.message_max(),
-            Renderers::Several(several) => several.message_max(),
-        };
-        longest.min(MESSAGE_MAX) & !3
+        self.writer().message_max().min(MESSAGE_MAX) & !3
+    }
+
+    fn writer(&self) -> &Sender {
+        match self {
+            Renderers::One(renderer) => &renderer.sender,
+            Renderers::Several(several) => several.writer(),
+        }
     }
 
     /// Nanoseconds spent waiting to send.
@@ -179,6 +181,7 @@ impl Renderer {
     fn new(sender: Sender, replies: Option<Replies>) -> Renderer {
         Renderer {
             sender,
+            member: None,
             replies,
             ahead: 0,
             is_lost: AtomicBool::new(false),
@@ -302,7 +305,8 @@ fn answered(options: &Options) -> Result<Reached, String> {
     }
     one_picture(&welcomes, &options.servers)?;
     let renderers = if all.len() > 1 {
-        Renderers::Several(Several::new(all, draft()?))
+        let several = Several::new(all);
+        Renderers::Several(several.map_err(|e| format!("cannot write to several servers: {e}"))?)
     } else {
         let one = all.pop().ok_or("no render server is named")?;
         Renderers::One(one)
@@ -410,15 +414,4 @@ fn one_picture(welcomes: &[Welcome], servers: &[Server]) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// Memory of our own for messages that are then sent to several.
-fn draft() -> Result<Sender, String> {
-    let nowhere = Address::Abstract("nobody".into());
-    let (connection, _) =
-        mgn_fabric::connect(&nowhere, Transport::Null, None, &[], CONNECT_TIMEOUT)
-            .map_err(|e| format!("cannot write messages for several servers: {e}"))?;
-    let (sender, _) = connection.split();
-    debug_assert!(sender.message_max() >= MESSAGE_MAX);
-    Ok(sender)
 }

@@ -43,8 +43,6 @@ pub(crate) struct Stop {
 struct Shared {
     memory: Arc<Memory>,
     pool: Pool,
-    /// Messages put in each chunk so far, modulo 2^32.
-    sent: Vec<u32>,
     /// Messages put in all.
     number: u64,
     readers: Vec<Reader>,
@@ -105,7 +103,7 @@ impl Broadcast {
             lane: shm::reader_lane(&sizes, &control[0], SLOTS, memory)?,
             peer: way.peer,
             first: shared.number,
-            before: shared.sent.clone(),
+            before: shared.pool.sent().to_vec(),
         });
         Ok(())
     }
@@ -179,7 +177,6 @@ impl Shared {
         Ok(Shared {
             memory: shm::create_shared(sizes)?,
             pool: Pool::new(sizes.chunk, sizes.to_client),
-            sent: vec![0; sizes.to_client as usize],
             number: 0,
             readers: Vec::new(),
         })
@@ -206,20 +203,18 @@ impl Shared {
             let slowest = self
                 .readers
                 .iter()
-                .find(|reader| reader.lags(self.number, &self.sent));
+                .find(|reader| reader.lags(self.number, self.pool.sent()));
             if let Some(reader) = slowest {
                 spinner.sleeping();
                 reader.lane.writer_sleep(LOOK, || false);
                 spinner.woke();
             }
         };
-        let chunk = self.memory.map.len() / self.sent.len();
+        let chunk = self.memory.map.len() / self.pool.len();
         let start = span.chunk as usize * chunk + span.offset as usize;
         let room = self.memory.map.range(start, bytes.len());
         // SAFETY: `range` has checked that the room is inside the mapping, and the pool has given it to nobody else.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), room, bytes.len()) };
-        let sent = &mut self.sent[span.chunk as usize];
-        *sent = sent.wrapping_add(1);
         self.pool.commit(span.chunk);
         for reader in &self.readers {
             let place = Descriptor {
@@ -232,9 +227,9 @@ impl Shared {
         self.number += 1;
         let end = span.offset as usize + bytes.len().max(1).next_multiple_of(ALIGN);
         let offset = end.min(chunk) as u32;
-        let (readers, sent) = (&self.readers, &self.sent);
-        self.pool
-            .give(Span { offset, ..span }, |at| released(readers, sent, at));
+        let readers = &self.readers;
+        let is_released = |chunk, sent| is_released(readers, chunk, sent);
+        self.pool.give(Span { offset, ..span }, is_released);
         Ok(())
     }
 
@@ -247,18 +242,16 @@ impl Shared {
         if self.readers.iter().any(|reader| reader.is_full(number)) {
             return None;
         }
-        let (readers, sent) = (&self.readers, &self.sent);
-        self.pool.take(len, |at| released(readers, sent, at))
+        let readers = &self.readers;
+        self.pool
+            .take(len, |chunk, sent| is_released(readers, chunk, sent))
     }
 }
 
-/// Messages of a chunk that all readers have released, modulo 2^32, or, while there are others, some other number.
-fn released(readers: &[Reader], sent: &[u32], chunk: u32) -> u32 {
-    let sent = sent[chunk as usize];
-    match readers.iter().all(|reader| reader.released(chunk) == sent) {
-        true => sent,
-        false => sent.wrapping_sub(1),
-    }
+/// Whether all readers have released the messages of a chunk.
+fn is_released(readers: &[Reader], chunk: u32, sent: u32) -> bool {
+    let mut readers = readers.iter();
+    readers.all(|reader| reader.released(chunk) == sent)
 }
 
 impl Reader {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use mgn_sys::peer::Credentials;
 
 use crate::block::Block;
+use crate::shm::ShmSender;
 use crate::{Error, Message};
 
 /// An open connection. Split it to use it.
@@ -24,9 +25,7 @@ impl Connection {
         peer: Option<Credentials>,
     ) -> Connection {
         Connection {
-            sender: Sender {
-                end: Arc::new(sender),
-            },
+            sender: Sender::new(Arc::new(sender)),
             receiver: Receiver {
                 end: Box::new(receiver),
             },
@@ -59,6 +58,10 @@ pub struct Sender {
 }
 
 impl Sender {
+    pub(crate) fn new(end: Arc<dyn SendEnd>) -> Sender {
+        Sender { end }
+    }
+
     /// Memory for a message of up to `len` bytes or more, see [`Reservation::capacity`]. Waits
     /// while the other end holds all there is.
     ///
@@ -84,15 +87,25 @@ impl Sender {
     /// # Errors
     /// [`Error::Closed`] and what the transport says; the message is then lost.
     pub fn commit(&self, reservation: &mut Reservation, used: usize) -> Result<(), Error> {
+        self.place(reservation, used)?;
+        self.end.commit(&mut reservation.room, used)
+    }
+
+    /// Where the first `used` bytes of a reservation of ours lie.
+    pub(crate) fn place<'a>(
+        &self,
+        reservation: &'a Reservation,
+        used: usize,
+    ) -> Result<&'a Place, Error> {
         if !ptr::addr_eq(Arc::as_ptr(&self.end), Arc::as_ptr(&reservation.end)) {
             return Err(Error::Misuse(
                 "a reservation was committed on another connection",
             ));
         }
-        if used > reservation.room.capacity {
-            return Err(Error::Misuse("a commit is longer than its reservation"));
+        match used > reservation.room.capacity {
+            true => Err(Error::Misuse("a commit is longer than its reservation")),
+            false => Ok(&reservation.room.place),
         }
-        self.end.commit(&mut reservation.room, used)
     }
 
     /// Copies `bytes` and sends them as one message.
@@ -100,6 +113,10 @@ impl Sender {
         let mut reservation = self.reserve(bytes.len())?;
         reservation.write(0, bytes);
         self.commit(&mut reservation, bytes.len())
+    }
+
+    pub(crate) fn end(&self) -> &Arc<dyn SendEnd> {
+        &self.end
     }
 
     /// The longest message that this end may send.
@@ -220,6 +237,11 @@ pub(crate) trait SendEnd: Send + Sync {
     fn close(&self);
     fn max(&self) -> usize;
     fn waited(&self) -> u64;
+
+    /// The sender by shared memory that this is, if it is one.
+    fn shm(self: Arc<Self>) -> Option<Arc<ShmSender>> {
+        None
+    }
 }
 
 /// What a transport does to receive.

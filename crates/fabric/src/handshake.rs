@@ -26,7 +26,7 @@ use crate::token::Token;
 use crate::{Error, Transport};
 
 /// The version of everything in this crate that two processes must agree on.
-pub(crate) const VERSION: u16 = 2;
+pub(crate) const VERSION: u16 = 3;
 
 pub(crate) const MAGIC: [u8; 8] = *b"\x93MGNFAB\n";
 

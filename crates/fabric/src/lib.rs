@@ -7,8 +7,9 @@
 //! bytes mean.
 //!
 //! Servers [`Listener::bind`] and give each [`Incoming`] client an answer; clients [`connect`]. The
-//! server decides about sizes ([`Config`]). Over shared memory the server creates and seals all
-//! memory, and each end treats whatever it reads there as hostile.
+//! server decides about sizes ([`Config`]). Over shared memory the server creates and seals the
+//! memory, but for that which a client shares with several servers ([`Multicast`]), and each end
+//! treats whatever it reads there as hostile.
 
 mod address;
 mod block;
@@ -51,5 +52,6 @@ pub use message::{Message, Segment};
 pub use mgn_sys::peer::Credentials;
 pub use printable::printable;
 pub use relay::{Relay, Targets};
+pub use shm::{Member, Multicast};
 pub use token::Token;
 pub use tune::{tune, tune_partner, Tuned};

@@ -30,15 +30,17 @@ impl Ending {
     }
 }
 
-/// Serves a session until its client goes or misbehaves, or until the server ends, if there is an `ending` to be heard of.
+/// Serves a session, of a renderer that may draw one `tile` of several, until its client goes or misbehaves, or until the server ends, if there is an
+/// `ending` to be heard of.
 pub(crate) fn serve(
+    tile: Option<u32>,
     messages: &mut Receiver,
     chain: &mut dyn Commands,
     answers: &Answers,
     activity: &Arc<Activity>,
     ending: Option<&Ending>,
 ) -> Fault {
-    let mut decoder = Decoder::default();
+    let mut decoder = Decoder::of_tile(tile);
     let mut reply = Reply::default();
     let mut last: Option<Instant> = None;
     loop {

@@ -159,7 +159,15 @@ fn serve_session(
         Err(error) => return farewell(&error.to_string()),
     };
     let ending = ending.as_deref();
-    let fault = serve(&mut receiver, &mut *chain, &answers, activity, ending).to_string();
+    let fault = serve(
+        session.tile,
+        &mut receiver,
+        &mut *chain,
+        &answers,
+        activity,
+        ending,
+    )
+    .to_string();
     chain.end();
     // While the command connection is still open, or the client would find it closed before it knows why.
     match fault.as_str() {

@@ -37,7 +37,7 @@ pub fn create_read_only(name: &str, size: usize) -> io::Result<(OwnedFd, Mapping
     Ok((fd, mapping))
 }
 
-/// The size of memory that somebody else made, if it is sealed as [`create`] does: only then can a
+/// The size of memory that somebody else made, if it is sealed as [`create`] does and not of huge pages, which may run out: only then can a
 /// mapping of it never end in a bus error.
 pub fn sealed_size(fd: BorrowedFd<'_>) -> io::Result<usize> {
     let seals = rustix::fs::fcntl_get_seals(fd)?;
@@ -47,9 +47,18 @@ pub fn sealed_size(fd: BorrowedFd<'_>) -> io::Result<usize> {
             "the shared memory is not sealed",
         ));
     }
+    if rustix::fs::fstatfs(fd)?.f_type as u64 == HUGE_PAGES {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "the shared memory is of huge pages",
+        ));
+    }
     let size = File::from(fd.try_clone_to_owned()?).metadata()?.len();
     usize::try_from(size).map_err(|_| io::ErrorKind::InvalidData.into())
 }
+
+/// What the kernel calls the file system of huge pages (HUGETLBFS_MAGIC).
+const HUGE_PAGES: u64 = 0x9584_58f6;
 
 fn size_seals() -> SealFlags {
     SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL

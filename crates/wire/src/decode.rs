@@ -48,9 +48,21 @@ pub struct Decoder {
     long: HashMap<u32, Long>,
     /// Contexts that have begun display lists, if their renderer let them.
     in_lists: Vec<u32>,
+    /// The tile that is drawn, if it is one of several.
+    tile: Option<u32>,
 }
 
 impl Decoder {
+    /// For the renderer of a tile: it gets no draws that are only for others ([`crate::sift`]).
+    pub fn of_tile(tile: Option<u32>) -> Decoder {
+        let (long, in_lists) = Default::default();
+        Decoder {
+            long,
+            in_lists,
+            tile,
+        }
+    }
+
     /// Performs every record of a message; `answer(context, op, reply)` is called for each that has an answer.
     ///
     /// # Safety
@@ -72,9 +84,7 @@ impl Decoder {
         body.u32()?;
         to.message(context)?;
         while body.left() > 0 {
-            let header = body.u32()?;
-            let (op, words) = (header as u16, (header >> 16) as usize);
-            let mut one = body.take(words.checked_sub(1).ok_or(Fault::BadLength)? * 4)?;
+            let (op, mut one) = body.record()?;
             reply.clear();
             let op = match op {
                 stream::LONG => {
@@ -91,6 +101,17 @@ impl Decoder {
                         long.op
                     }
                 },
+                ops::MGN_ONLY if self.tile.is_some() => {
+                    let is_needed = self.is_needed(one.u64()?);
+                    one.end()?;
+                    // The draw lies in the same message, unless that is full or it is too long for a record.
+                    let mut rest = body.clone();
+                    let is_whole = |op| !matches!(op, stream::LONG | stream::LONG_DATA);
+                    if !is_needed && rest.left() > 0 && is_whole(rest.record()?.0) {
+                        body = rest;
+                    }
+                    continue;
+                }
                 op => {
                     self.announce(context, op, &one, to);
                     record(op, &mut one, to, reply)?;
@@ -102,6 +123,12 @@ impl Decoder {
             }
         }
         Ok(())
+    }
+
+    /// Whether what is for `tiles`, a bit each, is for this one.
+    fn is_needed(&self, tiles: u64) -> bool {
+        let bit = |tile| 1u64.checked_shl(tile).unwrap_or(0);
+        self.tile.is_none_or(|tile| tiles & bit(tile) != 0)
     }
 
     /// Shows `to` the records of display lists.
@@ -166,6 +193,7 @@ impl Decoder {
 }
 
 /// The unread part of a record.
+#[derive(Clone)]
 pub struct Body<'a> {
     at: *const u8,
     left: usize,
@@ -185,6 +213,14 @@ impl<'a> Body<'a> {
 
     pub fn left(&self) -> usize {
         self.left
+    }
+
+    /// The next record of a message: its op and its body.
+    fn record(&mut self) -> Result<(u16, Body<'a>), Fault> {
+        let header = self.u32()?;
+        let words = (header >> 16) as usize;
+        let body = self.take(words.checked_sub(1).ok_or(Fault::BadLength)? * 4)?;
+        Ok((header as u16, body))
     }
 
     fn take(&mut self, bytes: usize) -> Result<Body<'a>, Fault> {

@@ -292,6 +292,10 @@ mod tests {
     }
 
     fn seen(message: &[u8]) -> Seen {
+        seen_by(Decoder::default(), message)
+    }
+
+    fn seen_by(mut decoder: Decoder, message: &[u8]) -> Seen {
         let words: Vec<u32> = message
             .chunks_exact(4)
             .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))
@@ -299,7 +303,7 @@ mod tests {
         let (mut seen, mut reply) = (Seen::default(), Reply::default());
         // SAFETY: the vector is aligned and as long.
         unsafe {
-            Decoder::default()
+            decoder
                 .message(
                     words.as_ptr().cast(),
                     message.len(),
@@ -430,10 +434,14 @@ mod tests {
         assert!(!needed
             .chunks_exact(4)
             .any(|w| w[..2] == ops::MGN_ONLY.to_le_bytes()));
+        // Who passes over them gets the same.
+        assert_eq!(seen_by(Decoder::of_tile(Some(1)), &marked(&all)).others, 4);
+        assert_eq!(seen_by(Decoder::of_tile(Some(40)), &marked(&all)).others, 3);
         // A mark without its draw is for nothing.
         let mut cut = marked(&all[..1]);
         cut.truncate(cut.len() - 8);
         assert_eq!(sifted(&cut, 1 << 12).unwrap().len(), MESSAGE_HEADER);
+        assert_eq!(seen_by(Decoder::of_tile(Some(1)), &cut).others, 0);
     }
 
     #[test]

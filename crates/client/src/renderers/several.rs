@@ -5,7 +5,7 @@
 
 use super::{message, Renderer, Sent};
 use crate::replies::{Answered, NoAnswer};
-use mgn_fabric::{Error, Reservation, Sender};
+use mgn_fabric::{Error, Multicast, Reservation, Sender};
 use mgn_wire::{sift, Answer, Encoder, MESSAGE_HEADER, SNAPSHOT_PART};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,9 +20,8 @@ const COMMAND_BYTES: usize = 64;
 const WHY_BYTES: u32 = 4096;
 
 pub struct Several {
-    /// Memory of our own, where messages are written.
-    draft: Sender,
-    message_max: usize,
+    /// Where messages are written, and read by those that share this host's memory.
+    multicast: Multicast,
     /// The number of the last message. Held while one is sent, which may wait for a renderer; nobody who is to read answers may wait for it.
     order: Mutex<u32>,
     seats: Mutex<Seats>,
@@ -44,80 +43,92 @@ pub enum NoSuccessor {
 }
 
 impl Several {
-    pub fn new(all: Vec<Renderer>, draft: Sender) -> Several {
+    pub fn new(mut all: Vec<Renderer>) -> Result<Several, Error> {
         let longest = all.iter().map(|r| r.sender.message_max()).min();
-        Several {
-            draft,
-            message_max: longest.unwrap_or(0),
+        let multicast = Multicast::new(longest.unwrap_or(0))?;
+        for renderer in &mut all {
+            renderer.member = multicast.join(&renderer.sender)?;
+        }
+        Ok(Several {
+            multicast,
             order: Mutex::new(0),
             seats: Mutex::new(Seats {
                 all: all.into_iter().map(|r| Some(Arc::new(r))).collect(),
                 speaker: 0,
                 waited: 0,
             }),
-        }
+        })
     }
 
-    pub fn message_max(&self) -> usize {
-        self.message_max
-    }
-
-    pub fn draft(&self) -> &Sender {
-        &self.draft
+    /// Where messages are reserved that are then sent to all.
+    pub fn writer(&self) -> &Sender {
+        self.multicast.writer()
     }
 
     /// Sends the first `used` bytes of what was reserved to all that are left.
     pub fn commit(&self, reservation: &mut Reservation, used: usize) -> Result<Sent, Error> {
         let mut order = self.order();
-        // SAFETY: so many bytes were written there, in memory that nobody else has.
-        let bytes = unsafe { std::slice::from_raw_parts(reservation.ptr(), used) };
-        let sent = self.tell(&mut order, bytes);
-        drop(order);
-        self.draft.commit(reservation, used)?;
-        sent
-    }
-
-    /// Sends a message to all that are left, and names another speaker if the one there was is found to be lost.
-    fn tell(&self, order: &mut u32, bytes: &[u8]) -> Result<Sent, Error> {
         *order = order.wrapping_add(1);
         let number = *order;
-        let mut sent = 0;
-        let mut broken = None;
-        let is_sorted = sift::is_sorted(bytes);
-        let tiles = self.seats().all.len();
-        for tile in 0..tiles {
-            let Some(renderer) = self.renderer(tile) else {
+        // SAFETY: so many bytes were written there, in memory that nobody else writes to.
+        let message = unsafe { std::slice::from_raw_parts(reservation.ptr(), used) };
+        let is_sorted = sift::is_sorted(message);
+        let all = self.seats().all.clone();
+        let (mut readers, mut tiles) = (Vec::new(), Vec::new());
+        let (mut bytes, mut broken) = (0, None);
+        let mut lose = |tile, error| {
+            self.seats().vacate(tile);
+            broken = Some(error);
+        };
+        for (tile, renderer) in all.iter().enumerate() {
+            let Some(renderer) = renderer else { continue };
+            if let Some(member) = &renderer.member {
+                readers.push(member);
+                tiles.push(tile);
                 continue;
-            };
-            match renderer.copy(bytes, is_sorted, tile as u32) {
-                Ok(length) => sent += length,
-                Err(error) => {
-                    self.seats().vacate(tile);
-                    broken = Some(error);
-                }
+            }
+            match renderer.copy(message, is_sorted, tile as u32) {
+                Ok(length) => bytes += length,
+                Err(error) => lose(tile, error),
             }
         }
-        match broken {
-            Some(error) if self.seats().left() == 0 => return Err(error),
-            Some(_) => self.keep_a_speaker(order)?,
-            None => {}
+        if !readers.is_empty() {
+            bytes += used;
         }
-        let bytes = sent;
+        self.multicast
+            .commit(reservation, used, &readers, |at, error| {
+                lose(tiles[at], error);
+            })?;
+        self.go_on(&mut order, broken)?;
         Ok(Sent { bytes, number })
+    }
+
+    /// After a message that went to all but some: names another speaker if the one there was is among these. `broken` is why one of them is lost.
+    fn go_on(&self, order: &mut u32, broken: Option<Error>) -> Result<(), Error> {
+        match broken {
+            Some(error) if self.seats().left() == 0 => Err(error),
+            Some(_) => self.keep_a_speaker(order),
+            None => Ok(()),
+        }
     }
 
     /// Names another speaker if there is none.
     fn keep_a_speaker(&self, order: &mut u32) -> Result<(), Error> {
-        let speaker = self.seats().next_speaker();
-        let Some(tile) = speaker else { return Ok(()) };
-        let mut draft = self.draft.reserve(COMMAND_BYTES)?;
-        // SAFETY: written to the message's own encoder.
-        let used = message(&mut draft, 0, COMMAND_BYTES, |e| unsafe {
-            e.mgn_speaker(tile as u32);
-        });
-        // SAFETY: as for `commit`.
-        let bytes = unsafe { std::slice::from_raw_parts(draft.ptr(), used) };
-        self.tell(order, bytes).map(drop)
+        let next = self.seats().next_speaker();
+        let Some(speaker) = next else { return Ok(()) };
+        *order = order.wrapping_add(1);
+        let all = self.seats().all.clone();
+        let mut broken = None;
+        for (tile, renderer) in all.iter().enumerate() {
+            let Some(renderer) = renderer else { continue };
+            // SAFETY: written to the message's own encoder.
+            let told = renderer.tell(|e| unsafe { e.mgn_speaker(speaker as u32) });
+            if let Err(error) = told {
+                self.seats().vacate(tile);
+                broken = Some(error);
+            }
+        }
+        self.go_on(order, broken)
     }
 
     /// The renderer of `tile` is lost. Returns how many are left.
@@ -238,6 +249,7 @@ impl Several {
         named.map_err(broken)?;
         told = told.wrapping_add(1);
         new.ahead = told.wrapping_sub(*order);
+        new.member = self.multicast.join(&new.sender).map_err(broken)?;
         self.seats().all[tile] = Some(Arc::new(new));
         Ok(())
     }
@@ -250,11 +262,7 @@ impl Several {
             .flatten()
             .map(|r| r.sender.wait_time())
             .sum();
-        seats.waited + now
-    }
-
-    fn renderer(&self, tile: usize) -> Option<Arc<Renderer>> {
-        self.seats().all[tile].clone()
+        seats.waited + now + self.writer().wait_time()
     }
 
     fn order(&self) -> MutexGuard<'_, u32> {

@@ -183,7 +183,7 @@ impl ShmLink {
         let first = self.eager.len() as u32;
         let near = NEAR / self.chunk as usize;
         let (parts, out) = (&mut self.parts, &self.out);
-        let mut count = || parts.flying(|chunk| out.released(first + chunk));
+        let mut count = || parts.flying(|chunk, sent| out.released(first + chunk) == sent);
         let mut flying = count();
         // Since it was found slow, it has given nothing back.
         let is_slow = self.is_reader_slow && flying > self.flown;
@@ -293,8 +293,8 @@ impl Carrier for ShmLink {
             false => (&mut self.parts, first),
         };
         let out = &self.out;
-        let released = |chunk: u32| out.released(base + chunk);
-        let Some(Span { chunk, offset }) = pool.take(payload.len as u32, released) else {
+        let is_released = |chunk: u32, sent| out.released(base + chunk) == sent;
+        let Some(Span { chunk, offset }) = pool.take(payload.len as u32, is_released) else {
             return Ok(match starts && self.is_all_read()? {
                 true => Sent::NoCredit,
                 false => Sent::Busy,
@@ -310,7 +310,7 @@ impl Carrier for ShmLink {
             chunk,
             offset: end.min(self.chunk),
         };
-        pool.give(rest, released);
+        pool.give(rest, is_released);
         let place = Descriptor {
             place: base + chunk,
             offset,

@@ -7,7 +7,7 @@
 //!   reader_sleeps: u32     1 while the reader may sleep on it       by both
 //!   writer_sleeps: u32     1 while a writer may sleep on it         by both
 //!   writer_closed: u32, reader_closed: u32
-//!   released: u32 * n      messages released, per chunk and region  by the reader
+//!   released: u32 * n      messages released, per chunk of the lane's own memory and of other memory  by the reader
 //!   slots: 64 bytes * n { number: u64, place: u32, offset: u32, len: u32, 0: u32, head: 16 bytes, short: 24 bytes }  by the writer
 //! ```
 //!
@@ -35,11 +35,22 @@ pub(crate) const SLOTS: u64 = 1024;
 /// Likewise for the frames of a link, of which a process may have a thousand.
 pub(crate) const LINK_SLOTS: u64 = 256;
 
+/// Counters for other memory than the lane's own: regions for long messages in one direction, a group's chunks in the other.
+const BESIDE: usize = 16;
+
 /// Regions for long messages, beside the chunks.
 pub(crate) const REGIONS: usize = 8;
 
+/// Chunks of the memory that a group of servers shares.
+pub(crate) const GROUP_CHUNKS: u32 = 16;
+
+const _: () = assert!(REGIONS <= BESIDE && GROUP_CHUNKS as usize <= BESIDE);
+
 /// Set in a descriptor's place: the rest is the number of a region.
 pub(crate) const IN_REGION: u32 = 1 << 31;
+
+/// Set in a descriptor's place: the rest is the number of a chunk of a group's memory.
+pub(crate) const IN_GROUP: u32 = 1 << 29;
 
 /// A descriptor's place: the bytes are in the slot itself.
 pub(crate) const IN_SLOT: u32 = 1 << 30;
@@ -92,7 +103,7 @@ impl Lane {
     }
 
     fn slots_at(chunks: u32) -> usize {
-        (RELEASED + (chunks as usize + REGIONS) * 4).next_multiple_of(LINE)
+        (RELEASED + (chunks as usize + BESIDE) * 4).next_multiple_of(LINE)
     }
 
     /// The lane whose control words begin `base` bytes into `control`.
@@ -128,6 +139,11 @@ impl Lane {
     /// Number of the counter that takes a region's releases.
     pub(crate) fn region_counter(&self, slot: usize) -> u32 {
         self.chunks + slot as u32
+    }
+
+    /// Number of the counter that takes the releases of a chunk of a group's memory.
+    pub(crate) fn group_counter(&self, chunk: u32) -> u32 {
+        self.chunks + chunk
     }
 
     /// Puts message `number` (from 0) where the reader finds it. The writer has made sure that its
@@ -223,13 +239,34 @@ impl Lane {
         found: Descriptor,
         max: usize,
     ) -> Result<Message, Error> {
+        self.in_chunk(found, max, &self.pool, self.chunks, None)
+    }
+
+    /// A message that the writer says lies in a chunk of a group's memory.
+    pub(crate) fn group_message(
+        self: &Arc<Lane>,
+        found: Descriptor,
+        max: usize,
+        memory: &Arc<Memory>,
+    ) -> Result<Message, Error> {
+        self.in_chunk(found, max, memory, GROUP_CHUNKS, Some(memory.clone()))
+    }
+
+    fn in_chunk(
+        self: &Arc<Lane>,
+        found: Descriptor,
+        max: usize,
+        memory: &Memory,
+        chunks: u32,
+        beside: Option<Arc<Memory>>,
+    ) -> Result<Message, Error> {
         let (chunk, offset, len) = (found.place, found.offset as usize, found.len as usize);
-        if chunk >= self.chunks {
+        if chunk >= chunks {
             return Err(Error::PeerMisbehaved(
                 "a message lies in a chunk that is not there",
             ));
         }
-        let size = self.pool.map.len() / self.chunks as usize;
+        let size = memory.map.len() / chunks as usize;
         if offset > size || len > size - offset || offset % ALIGN != 0 {
             return Err(Error::PeerMisbehaved("a message reaches beyond its chunk"));
         }
@@ -239,11 +276,14 @@ impl Lane {
         let start = chunk as usize * size + offset;
         let owner = Owner::Shared {
             lane: self.clone(),
-            counter: chunk,
-            region: None,
+            counter: match beside {
+                None => chunk,
+                Some(_) => self.group_counter(chunk),
+            },
+            region: beside,
             offset: start as u32,
         };
-        Ok(Message::new(self.pool.map.range(start, len), len, owner))
+        Ok(Message::new(memory.map.range(start, len), len, owner))
     }
 
     /// A message that the writer says begins with a chunk, at or behind the first one that need not be a message's only one.
@@ -380,7 +420,7 @@ impl Lane {
     }
 
     fn counter(&self, counter: u32) -> &AtomicU32 {
-        assert!(counter < self.chunks + REGIONS as u32);
+        assert!(counter < self.chunks + BESIDE as u32);
         self.control
             .word(self.base + RELEASED + counter as usize * 4)
     }

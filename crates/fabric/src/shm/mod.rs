@@ -2,13 +2,14 @@
 //!
 //! The server makes three sealed pieces of memory and passes them to the client: control words for
 //! both directions, and a pool of chunks for each. [`lane`] is the protocol between the two ends of
-//! one direction, [`pool`] the writer's private bookkeeping, [`region`] memory for long messages. Endpoints' long
-//! messages lie in an [`arena`].
+//! one direction, [`pool`] the writer's private bookkeeping, [`region`] memory for long messages, [`multicast`] memory
+//! that several servers read. Endpoints' long messages lie in an [`arena`].
 
 mod arena;
 #[cfg(test)]
 mod hostile;
 mod lane;
+mod multicast;
 mod news;
 mod pool;
 mod receiver;
@@ -23,6 +24,7 @@ use mgn_sys::{memory, Mapping, Protection};
 
 pub(crate) use arena::{Arena, Extent};
 pub(crate) use lane::{Descriptor, Lane, Memory, IN_SLOT, LINK_SLOTS, SHORT, SLOTS};
+pub use multicast::{Member, Multicast};
 #[cfg(test)]
 pub(crate) use news::checked::Checked;
 pub(crate) use news::{Atomic, Atomics, Real};
@@ -36,7 +38,7 @@ use crate::Error;
 pub(crate) use region::feed as feed_announcement;
 
 use receiver::ShmReceiver;
-use sender::ShmSender;
+pub(crate) use sender::ShmSender;
 
 /// Descriptors that a client gets with the welcome: control, to the server, to the client.
 pub(crate) const DESCRIPTORS: usize = 3;

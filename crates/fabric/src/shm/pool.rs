@@ -45,23 +45,32 @@ impl Pool {
         self.sent.len()
     }
 
+    /// Messages sent in each chunk so far, modulo 2^32.
+    pub(crate) fn sent(&self) -> &[u32] {
+        &self.sent
+    }
+
     /// Chunks that wait for the reader, after those that came back were taken in.
-    pub(crate) fn flying(&mut self, released: impl Fn(u32) -> u32) -> usize {
-        self.reclaim(released);
+    pub(crate) fn flying(&mut self, is_released: impl Fn(u32, u32) -> bool) -> usize {
+        self.reclaim(is_released);
         self.flying.len()
     }
 
-    /// Takes room for `len` bytes, which is at most a chunk. `released` tells how many messages of
-    /// a chunk the reader has released.
-    pub(crate) fn take(&mut self, len: u32, released: impl Fn(u32) -> u32) -> Option<Span> {
+    /// Takes room for `len` bytes, which is at most a chunk. `is_released` tells of a chunk and the number of
+    /// messages that were sent in it, modulo 2^32, whether all of them are released.
+    pub(crate) fn take(
+        &mut self,
+        len: u32,
+        is_released: impl Fn(u32, u32) -> bool,
+    ) -> Option<Span> {
         let room = |span: &Span| self.chunk - span.offset >= len;
         if let Some(at) = self.open.iter().rposition(room) {
             return Some(self.open.remove(at));
         }
-        self.reclaim(&released);
+        self.reclaim(&is_released);
         let chunk = self.free.pop().or_else(|| {
-            self.close_open(&released);
-            self.any(&released)
+            self.close_open(&is_released);
+            self.any(&is_released)
         })?;
         Some(Span { chunk, offset: 0 })
     }
@@ -73,7 +82,7 @@ impl Pool {
     }
 
     /// Ends a reservation, whose rest may serve another.
-    pub(crate) fn give(&mut self, rest: Span, released: impl Fn(u32) -> u32) {
+    pub(crate) fn give(&mut self, rest: Span, is_released: impl Fn(u32, u32) -> bool) {
         if rest.offset == 0 {
             self.free.push(rest.chunk);
             return;
@@ -89,7 +98,7 @@ impl Pool {
             }
         }
         if let Some(Span { chunk, .. }) = done {
-            match self.all_released(chunk, released) {
+            match self.all_released(chunk, is_released) {
                 true => self.free.push(chunk),
                 false => self.flying.push_back(chunk),
             }
@@ -101,14 +110,14 @@ impl Pool {
         self.free.is_empty() && self.open.is_empty() && self.flying.is_empty()
     }
 
-    fn all_released(&self, chunk: u32, released: impl Fn(u32) -> u32) -> bool {
-        released(chunk) == self.sent[chunk as usize]
+    fn all_released(&self, chunk: u32, is_released: impl Fn(u32, u32) -> bool) -> bool {
+        is_released(chunk, self.sent[chunk as usize])
     }
 
     /// Takes in what has come back in order. What came last is used first, because it is still in the caches.
-    fn reclaim(&mut self, released: impl Fn(u32) -> u32) {
+    fn reclaim(&mut self, is_released: impl Fn(u32, u32) -> bool) {
         while let Some(chunk) = self.flying.front().copied() {
-            if !self.all_released(chunk, &released) {
+            if !self.all_released(chunk, &is_released) {
                 return;
             }
             self.flying.pop_front();
@@ -116,18 +125,18 @@ impl Pool {
         }
     }
 
-    fn any(&mut self, released: impl Fn(u32) -> u32) -> Option<u32> {
+    fn any(&mut self, is_released: impl Fn(u32, u32) -> bool) -> Option<u32> {
         let at = self
             .flying
             .iter()
-            .position(|chunk| self.all_released(*chunk, &released))?;
+            .position(|chunk| self.all_released(*chunk, &is_released))?;
         self.flying.remove(at)
     }
 
-    fn close_open(&mut self, released: impl Fn(u32) -> u32) {
+    fn close_open(&mut self, is_released: impl Fn(u32, u32) -> bool) {
         // Emptied ones first, so that `any` finds them early.
         while let Some(span) = self.open.pop() {
-            match self.all_released(span.chunk, &released) {
+            match self.all_released(span.chunk, &is_released) {
                 true => self.flying.push_front(span.chunk),
                 false => self.flying.push_back(span.chunk),
             }
@@ -147,7 +156,9 @@ mod tests {
         let mut released = [0; 32];
         let mut used = std::collections::BTreeSet::new();
         for _ in 0..1000 {
-            let span = pool.take(CHUNK, |chunk| released[chunk as usize]).unwrap();
+            let span = pool
+                .take(CHUNK, |chunk, sent| released[chunk as usize] == sent)
+                .unwrap();
             assert_eq!(span.offset, 0);
             used.insert(span.chunk);
             pool.commit(span.chunk);
@@ -156,7 +167,7 @@ mod tests {
                     offset: CHUNK,
                     ..span
                 },
-                |chunk| released[chunk as usize],
+                |chunk, sent| released[chunk as usize] == sent,
             );
             released[span.chunk as usize] += 1;
         }
@@ -168,14 +179,14 @@ mod tests {
         let mut pool = Pool::new(CHUNK, 2);
         let mut offset = 0;
         for _ in 0..CHUNK / 64 {
-            let span = pool.take(8, |_| 0).unwrap();
+            let span = pool.take(8, |_, sent| sent == 0).unwrap();
             assert_eq!((span.chunk, span.offset), (0, offset));
             pool.commit(span.chunk);
             offset += 64;
-            pool.give(Span { offset, ..span }, |_| 0);
+            pool.give(Span { offset, ..span }, |_, sent| sent == 0);
         }
         assert_eq!(
-            pool.take(8, |_| 0),
+            pool.take(8, |_, sent| sent == 0),
             Some(Span {
                 chunk: 1,
                 offset: 0
@@ -189,7 +200,7 @@ mod tests {
         let mut released = [0; 4];
         for round in 0..100 {
             let mut spans = Vec::new();
-            while let Some(span) = pool.take(2000, |chunk| released[chunk as usize]) {
+            while let Some(span) = pool.take(2000, |chunk, sent| released[chunk as usize] == sent) {
                 pool.commit(span.chunk);
                 let rest = Span {
                     offset: span.offset + 1024,
@@ -197,14 +208,14 @@ mod tests {
                 };
                 spans.push(span.chunk);
                 if round % 2 == 0 {
-                    pool.give(rest, |chunk| released[chunk as usize]);
+                    pool.give(rest, |chunk, sent| released[chunk as usize] == sent);
                 } else {
                     pool.give(
                         Span {
                             offset: CHUNK,
                             ..rest
                         },
-                        |chunk| released[chunk as usize],
+                        |chunk, sent| released[chunk as usize] == sent,
                     );
                 }
             }
@@ -221,14 +232,14 @@ mod tests {
     #[test]
     fn held_chunks_are_nobody_elses() {
         let mut pool = Pool::new(CHUNK, 2);
-        let first = pool.take(1, |_| 0).unwrap();
-        let second = pool.take(1, |_| 0).unwrap();
+        let first = pool.take(1, |_, sent| sent == 0).unwrap();
+        let second = pool.take(1, |_, sent| sent == 0).unwrap();
         assert_ne!(first.chunk, second.chunk);
         assert!(pool.all_held());
-        assert_eq!(pool.take(1, |_| 0), None);
-        pool.give(first, |_| 0);
+        assert_eq!(pool.take(1, |_, sent| sent == 0), None);
+        pool.give(first, |_, sent| sent == 0);
         assert_eq!(
-            pool.take(1, |_| 0),
+            pool.take(1, |_, sent| sent == 0),
             Some(first),
             "unused, so it starts anew"
         );

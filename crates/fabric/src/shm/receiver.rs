@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::lane::{Descriptor, Lane, IN_REGION};
+use super::lane::{Descriptor, Lane, IN_GROUP, IN_REGION};
+use super::multicast;
 use super::region::Known;
 use crate::connection::ReceiveEnd;
 use crate::message::Owner;
@@ -15,9 +16,10 @@ pub(crate) struct ShmReceiver {
     lane: Arc<Lane>,
     peer: Arc<Peer>,
     message_max: u32,
-    /// Set on the end that takes messages longer than a chunk.
-    regions: Option<Known>,
-    large_max: u32,
+    /// Memory other than the lane's own: regions at the client, which takes messages longer than a chunk, and that of a group at the server.
+    known: Known,
+    /// The longest message in a region; none where there are no regions.
+    large_max: Option<u32>,
     /// Number of the next message, our own count.
     next: u64,
     spinner: Spinner,
@@ -37,8 +39,8 @@ impl ShmReceiver {
             lane,
             peer,
             message_max,
-            regions: large_max.map(Known::new),
-            large_max: large_max.unwrap_or(0),
+            known: large_max.map_or_else(|| multicast::known(message_max), Known::new),
+            large_max,
             next: 0,
             spinner: Spinner::default(),
             last_look: Instant::now(),
@@ -54,8 +56,9 @@ impl ShmReceiver {
             return Ok(None);
         };
         self.next += 1;
-        let message = match found.place & IN_REGION {
+        let message = match found.place & (IN_REGION | IN_GROUP) {
             0 => self.lane.message(found, self.message_max as usize),
+            IN_GROUP => self.in_group(found),
             _ => self.in_region(found),
         };
         if let Err(Error::PeerMisbehaved(what)) = message {
@@ -73,6 +76,19 @@ impl ShmReceiver {
         self.peer.gone()
     }
 
+    fn in_group(&mut self, found: Descriptor) -> Result<Message, Error> {
+        if self.large_max.is_some() {
+            return Err(Error::PeerMisbehaved(
+                "only the client sends messages to a group",
+            ));
+        }
+        let memory = multicast::find(&mut self.known, &self.peer)?.clone();
+        let place = found.place & !IN_GROUP;
+        let found = Descriptor { place, ..found };
+        self.lane
+            .group_message(found, self.message_max as usize, &memory)
+    }
+
     fn in_region(&mut self, found: Descriptor) -> Result<Message, Error> {
         let Descriptor {
             place,
@@ -80,13 +96,13 @@ impl ShmReceiver {
             len,
         } = found;
         let slot = place & !IN_REGION;
-        let Some(regions) = &mut self.regions else {
+        let Some(large_max) = self.large_max else {
             return Err(Error::PeerMisbehaved(
                 "only the server sends messages in regions",
             ));
         };
-        let memory = regions.find(slot, id, &self.peer)?.clone();
-        if len as usize > memory.map.len() || len > self.large_max {
+        let memory = self.known.find(slot, id, &self.peer)?.clone();
+        if len as usize > memory.map.len() || len > large_max {
             return Err(Error::PeerMisbehaved("a message reaches beyond its region"));
         }
         let pointer = memory.map.as_ptr();

@@ -1,9 +1,8 @@
 //! Memory of their own for messages longer than a chunk.
 //!
-//! Only the server makes memory, so only messages to the client can be that long. The server
-//! announces each region over the socket, with its descriptor, before the first message in it, and
-//! uses it again and again. The client reads announcements when a message names a region that it
-//! does not know.
+//! Only messages to the client can be that long. The server announces each region over the socket, with its descriptor, before the first message in it,
+//! and uses it again and again. The client reads announcements when a message names a region that it does not know. A client announces the memory of a
+//! group likewise ([`crate::Multicast`]).
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -15,7 +14,7 @@ use crate::peer::Peer;
 use crate::Error;
 
 /// Ids below this are for pools.
-const FIRST_ID: u64 = 16;
+pub(super) const FIRST_ID: u64 = 16;
 
 const MAGIC: u32 = u32::from_le_bytes(*b"MgnR");
 
@@ -136,25 +135,11 @@ impl Regions {
         let id = self.next_id;
         self.next_id += 1;
 
-        let mut announcement = [0; ANNOUNCEMENT];
-        announcement[..4].copy_from_slice(&MAGIC.to_le_bytes());
-        announcement[4..8].copy_from_slice(&(slot as u32).to_le_bytes());
-        announcement[8..16].copy_from_slice(&id.to_le_bytes());
-        announcement[16..].copy_from_slice(&(size as u64).to_le_bytes());
-        match passing::send(peer.socket(), &announcement, &[fd.as_fd()], false) {
-            Ok(ANNOUNCEMENT) => {}
-            Ok(_) => return Err(Error::PeerMisbehaved("it does not take announcements")),
-            Err(_) if peer.gone() => return Err(peer.closed()),
-            Err(source) => {
-                return Err(Error::Io {
-                    doing: "cannot pass shared memory on".into(),
-                    source,
-                })
-            }
-        }
+        let memory = Memory { map, fd, id };
+        announce(&memory, slot, peer)?;
         let sent = lane.released(lane.region_counter(slot));
         self.slots[slot] = Some(Region {
-            memory: Memory { map, fd, id },
+            memory,
             sent,
             held: false,
         });
@@ -162,7 +147,25 @@ impl Regions {
     }
 }
 
-/// The client's view of the server's regions.
+/// Passes memory on to the other end.
+pub(super) fn announce(memory: &Memory, slot: usize, peer: &Peer) -> Result<(), Error> {
+    let mut announcement = [0; ANNOUNCEMENT];
+    announcement[..4].copy_from_slice(&MAGIC.to_le_bytes());
+    announcement[4..8].copy_from_slice(&(slot as u32).to_le_bytes());
+    announcement[8..16].copy_from_slice(&memory.id.to_le_bytes());
+    announcement[16..].copy_from_slice(&(memory.map.len() as u64).to_le_bytes());
+    match passing::send(peer.socket(), &announcement, &[memory.fd.as_fd()], false) {
+        Ok(ANNOUNCEMENT) => Ok(()),
+        Ok(_) => Err(Error::PeerMisbehaved("it does not take announcements")),
+        Err(_) if peer.gone() => Err(peer.closed()),
+        Err(source) => Err(Error::Io {
+            doing: "cannot pass shared memory on".into(),
+            source,
+        }),
+    }
+}
+
+/// What one end knows of memory that the other one has announced.
 #[derive(Debug)]
 pub(crate) struct Known {
     slots: [Option<Arc<Memory>>; REGIONS],
@@ -170,10 +173,16 @@ pub(crate) struct Known {
 }
 
 impl Known {
+    /// The regions of a server.
     pub(crate) fn new(large_max: u32) -> Known {
+        Known::up_to(size_for(large_max as usize))
+    }
+
+    /// Memory of at most `largest` bytes each.
+    pub(super) fn up_to(largest: usize) -> Known {
         Known {
             slots: Default::default(),
-            largest: size_for(large_max as usize),
+            largest,
         }
     }
 
@@ -185,7 +194,7 @@ impl Known {
                 "a message lies in a region that cannot be",
             ));
         }
-        // The server announces no more than it can have in use before it sends a message in it.
+        // No more is announced than can be in use before a message in it is sent.
         for _ in 0..=8 * REGIONS {
             if self.slots[slot]
                 .as_ref()
@@ -309,6 +318,19 @@ mod tests {
         let (slot, _, size) = regions.take(100_000, &lane, &near).unwrap().unwrap();
         assert_eq!(slot, taken[0], "a region far too large gives way");
         assert!(size < 1 << 20);
+    }
+
+    #[test]
+    fn memory_that_could_shrink_is_refused() {
+        let (near, far) = pair();
+        let unsealed = rustix::fs::memfd_create("test", rustix::fs::MemfdFlags::ALLOW_SEALING);
+        let unsealed = unsealed.unwrap();
+        rustix::fs::ftruncate(&unsealed, 4096).unwrap();
+        let fd = memory::create("test", 4096).unwrap();
+        let map = Mapping::new(&fd, 4096, Protection::Read).unwrap();
+        let (fd, id) = (unsealed, FIRST_ID);
+        announce(&Memory { map, fd, id }, 0, &near).unwrap();
+        assert!(Known::up_to(4096).find(0, id as u32, &far).is_err());
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::wait::{Spinner, PULSE};
 use crate::Error;
 
 /// How long reservations of this process may hold all chunks before that is called an error.
-const HELD_TOO_LONG: Duration = Duration::from_secs(10);
+pub(super) const HELD_TOO_LONG: Duration = Duration::from_secs(10);
 
 pub(crate) struct ShmSender {
     lane: Arc<Lane>,
@@ -38,6 +38,14 @@ struct Book {
     taken: u64,
     pool: Pool,
     regions: Option<Regions>,
+}
+
+impl Book {
+    /// The ring has a slot for it.
+    fn put(&mut self, lane: &Lane, message: Descriptor) {
+        lane.put(self.put, message);
+        self.put += 1;
+    }
 }
 
 impl ShmSender {
@@ -88,7 +96,7 @@ impl ShmSender {
         }
         let span = book
             .pool
-            .take(len as u32, |chunk| self.lane.released(chunk));
+            .take(len as u32, |chunk, sent| self.lane.released(chunk) == sent);
         Ok(span.map(|span| self.room(span)))
     }
 
@@ -105,15 +113,50 @@ impl ShmSender {
         }
     }
 
-    /// Sends a message if the ring has a slot for it.
-    fn try_put(&self, room: &mut Room, used: usize) -> Result<Option<()>, Error> {
+    /// Sends a message that lies in memory of another book.
+    pub(super) fn put(&self, message: Descriptor) -> Result<(), Error> {
+        self.check_open()?;
+        let attempt = || {
+            Ok(self
+                .free_slot()?
+                .map(|mut book| book.put(&self.lane, message)))
+        };
+        match attempt()? {
+            Some(()) => Ok(()),
+            None => self.wait(attempt),
+        }
+    }
+
+    fn check_open(&self) -> Result<(), Error> {
+        match self.lane.reader_closed() {
+            true => Err(self.peer.closed()),
+            false => Ok(()),
+        }
+    }
+
+    pub(super) fn lane(&self) -> &Arc<Lane> {
+        &self.lane
+    }
+
+    pub(super) fn peer(&self) -> &Arc<Peer> {
+        &self.peer
+    }
+
+    /// The book, if the ring has a slot for one more message.
+    fn free_slot(&self) -> Result<Option<MutexGuard<'_, Book>>, Error> {
         let mut book = self.book();
         if book.put - book.taken >= SLOTS {
             book.taken = self.lane.taken(book.put)?;
-            if book.put - book.taken >= SLOTS {
-                return Ok(None);
-            }
         }
+        let is_free = book.put - book.taken < SLOTS;
+        Ok(is_free.then_some(book))
+    }
+
+    /// Sends a message if the ring has a slot for it.
+    fn try_put(&self, room: &mut Room, used: usize) -> Result<Option<()>, Error> {
+        let Some(mut book) = self.free_slot()? else {
+            return Ok(None);
+        };
         let message = match room.place {
             Place::Chunk { chunk, offset } => {
                 book.pool.commit(chunk);
@@ -134,8 +177,7 @@ impl ShmSender {
             }
             Place::Heap(_) | Place::Spent => return Err(SPENT),
         };
-        self.lane.put(book.put, message);
-        book.put += 1;
+        book.put(&self.lane, message);
         drop(book);
         match room.place {
             Place::Chunk { chunk, offset } => {
@@ -202,13 +244,11 @@ impl ShmSender {
     }
 }
 
-const SPENT: Error = Error::Misuse("nothing is left of this reservation");
+pub(super) const SPENT: Error = Error::Misuse("nothing is left of this reservation");
 
 impl SendEnd for ShmSender {
     fn reserve(&self, len: usize) -> Result<Room, Error> {
-        if self.lane.reader_closed() {
-            return Err(self.peer.closed());
-        }
+        self.check_open()?;
         match self.try_reserve(len)? {
             Some(room) => Ok(room),
             None => self.wait(|| self.try_reserve(len)),
@@ -216,9 +256,7 @@ impl SendEnd for ShmSender {
     }
 
     fn commit(&self, room: &mut Room, used: usize) -> Result<(), Error> {
-        if self.lane.reader_closed() {
-            return Err(self.peer.closed());
-        }
+        self.check_open()?;
         match self.try_put(room, used)? {
             Some(()) => Ok(()),
             None => self.wait(|| self.try_put(room, used)),
@@ -231,9 +269,8 @@ impl SendEnd for ShmSender {
         }
         match place {
             Place::Chunk { chunk, offset } => {
-                self.book()
-                    .pool
-                    .give(Span { chunk, offset }, |chunk| self.lane.released(chunk));
+                let is_released = |chunk, sent| self.lane.released(chunk) == sent;
+                self.book().pool.give(Span { chunk, offset }, is_released);
             }
             Place::Region { slot } => {
                 if let Some(regions) = &mut self.book().regions {
@@ -258,6 +295,10 @@ impl SendEnd for ShmSender {
 
     fn waited(&self) -> u64 {
         self.waited.load(Ordering::Relaxed)
+    }
+
+    fn shm(self: Arc<Self>) -> Option<Arc<ShmSender>> {
+        Some(self)
     }
 }
 

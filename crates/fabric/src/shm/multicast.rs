@@ -1,0 +1,324 @@
+//! One writer to several servers of this host, which read one copy.
+//!
+//! The writer makes the memory, and nobody else can write to it. Each server is passed it over the socket of its connection, and finds descriptors of
+//! messages there among others in its lane, whose counters it releases them by. A chunk is free again when all servers have released what they were sent
+//! in it.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mgn_sys::{fork, memory};
+
+use super::lane::{Descriptor, Memory, GROUP_CHUNKS, IN_GROUP};
+use super::pool::{Pool, Span};
+use super::region::{announce, Known, FIRST_ID};
+use super::sender::{ShmSender, HELD_TOO_LONG, SPENT};
+use crate::block::ALIGN;
+use crate::config::PAGE;
+use crate::connection::{Place, Room, SendEnd};
+use crate::peer::Peer;
+use crate::wait::{Spinner, PULSE};
+use crate::{Error, Reservation, Sender};
+
+/// A server knows the memory of one group.
+const SLOT: usize = 0;
+
+/// The writer sleeps on one server that lags, and looks at the others so often.
+const LOOK: Duration = Duration::from_millis(1);
+
+/// Sends the same to several servers. Messages are written once; servers that share this host's memory with the writer read them where they lie.
+pub struct Multicast {
+    writer: Sender,
+    end: Arc<End>,
+}
+
+/// A server's place among those that read the one copy. It leaves when this is dropped.
+pub struct Member {
+    end: Arc<End>,
+    reader: Arc<Reader>,
+}
+
+struct Reader {
+    sender: Arc<ShmSender>,
+    /// Messages sent to it in each chunk so far, modulo 2^32.
+    sent: Vec<AtomicU32>,
+}
+
+/// What reservations are made of.
+struct End {
+    memory: Arc<Memory>,
+    chunk: u32,
+    message_max: usize,
+    book: Mutex<Book>,
+    /// Held by the one thread that waits for servers; others that wait queue up here.
+    turn: Mutex<Spinner>,
+    waited: AtomicU64,
+    /// The generation of processes that made it: a forked child gives nothing back.
+    owner: u32,
+}
+
+struct Book {
+    pool: Pool,
+    readers: Vec<Arc<Reader>>,
+}
+
+impl Multicast {
+    /// A writer of messages of at most `message_max` bytes, to nobody yet.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if there is no memory.
+    pub fn new(message_max: usize) -> Result<Multicast, Error> {
+        let chunk = chunk(message_max);
+        let bytes = chunk * GROUP_CHUNKS as usize;
+        let made = memory::create_read_only("mgn-multicast", bytes);
+        let (fd, map) = made.map_err(Error::io(format!(
+            "cannot make {bytes} bytes of shared memory"
+        )))?;
+        let id = FIRST_ID;
+        let end = Arc::new(End {
+            memory: Arc::new(Memory { map, fd, id }),
+            chunk: chunk as u32,
+            message_max,
+            book: Mutex::new(Book {
+                pool: Pool::new(chunk as u32, GROUP_CHUNKS),
+                readers: Vec::new(),
+            }),
+            turn: Mutex::new(Spinner::default()),
+            waited: AtomicU64::new(0),
+            owner: fork::generation(),
+        });
+        let writer = Sender::new(end.clone());
+        Ok(Multicast { writer, end })
+    }
+
+    /// Where messages are reserved. What is committed here without [`Multicast::commit`] goes to nobody.
+    pub fn writer(&self) -> &Sender {
+        &self.writer
+    }
+
+    /// Has the server that `sender` sends to read the one copy from now on. None if it cannot: it is reached another way, or takes no messages as long.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] if it is gone.
+    pub fn join(&self, sender: &Sender) -> Result<Option<Member>, Error> {
+        let Some(sender) = sender.end().clone().shm() else {
+            return Ok(None);
+        };
+        if sender.max() < self.end.message_max {
+            return Ok(None);
+        }
+        announce(&self.end.memory, SLOT, sender.peer())?;
+        let reader = Arc::new(Reader {
+            sender,
+            sent: (0..GROUP_CHUNKS).map(|_| AtomicU32::new(0)).collect(),
+        });
+        self.end.book().readers.push(reader.clone());
+        let end = self.end.clone();
+        Ok(Some(Member { end, reader }))
+    }
+
+    /// Sends the first `used` bytes of a reservation to `members` as [`Sender::commit`] does to one server. Those that cannot be sent to are told by
+    /// their place and why.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] for a reservation, or more of it, than the writer has made.
+    pub fn commit(
+        &self,
+        reservation: &mut Reservation,
+        used: usize,
+        members: &[&Member],
+        mut failed: impl FnMut(usize, Error),
+    ) -> Result<(), Error> {
+        let Place::Chunk { chunk, offset } = *self.writer.place(reservation, used)? else {
+            return Err(SPENT);
+        };
+        let message = Descriptor {
+            place: IN_GROUP | chunk,
+            offset,
+            len: used as u32,
+        };
+        for (at, member) in members.iter().enumerate() {
+            match member.reader.sender.put(message) {
+                // Nobody asks whether the chunk is free before the reservation has come to its end.
+                Ok(()) => drop(member.reader.sent[chunk as usize].fetch_add(1, Ordering::Relaxed)),
+                Err(error) => failed(at, error),
+            }
+        }
+        self.writer.commit(reservation, used)
+    }
+}
+
+/// Bytes of a chunk for messages of so many.
+fn chunk(message_max: usize) -> usize {
+    message_max.max(1).next_multiple_of(PAGE as usize)
+}
+
+/// What a server that takes messages of `message_max` bytes knows of groups: nothing yet.
+pub(super) fn known(message_max: u32) -> Known {
+    Known::up_to(chunk(message_max as usize) * GROUP_CHUNKS as usize)
+}
+
+/// The memory of the group that a server's client writes to.
+pub(super) fn find<'a>(known: &'a mut Known, peer: &Peer) -> Result<&'a Arc<Memory>, Error> {
+    let memory = known.find(SLOT as u32, FIRST_ID as u32, peer)?;
+    match memory.map.len() % (GROUP_CHUNKS * PAGE) as usize {
+        0 => Ok(memory),
+        _ => Err(Error::PeerMisbehaved("a group's memory has no such size")),
+    }
+}
+
+impl Reader {
+    fn has_released(&self, chunk: u32) -> bool {
+        let lane = self.sender.lane();
+        lane.released(lane.group_counter(chunk))
+            == self.sent[chunk as usize].load(Ordering::Relaxed)
+    }
+
+    fn lags(&self) -> bool {
+        (0..GROUP_CHUNKS).any(|chunk| !self.has_released(chunk))
+    }
+}
+
+impl End {
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn try_reserve(&self, len: usize) -> Option<Room> {
+        let Book { pool, readers } = &mut *self.book();
+        let span = pool.take(len as u32, |chunk, _| is_released(readers, chunk));
+        span.map(|span| self.room(span))
+    }
+
+    fn room(&self, span: Span) -> Room {
+        let Span { chunk, offset } = span;
+        let capacity = (self.chunk - offset) as usize;
+        let start = chunk as usize * self.chunk as usize + offset as usize;
+        Room {
+            ptr: self.memory.map.range(start, capacity),
+            capacity: capacity.min(self.message_max),
+            place: Place::Chunk { chunk, offset },
+        }
+    }
+
+    /// Waits until the servers have released enough, without those that turn out to be gone.
+    fn wait(&self, len: usize) -> Result<Room, Error> {
+        let start = Instant::now();
+        let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last_look = start;
+        let mut held_since = None;
+        let result = loop {
+            let mut found = None;
+            let mut ready = || {
+                found = self.try_reserve(len);
+                found.is_some()
+            };
+            if !turn.spin(&mut ready) {
+                let slowest = self.book().slowest();
+                turn.sleeping();
+                match slowest {
+                    Some(reader) => reader.sender.lane().writer_sleep(LOOK, ready),
+                    None => thread::sleep(LOOK),
+                }
+                turn.woke();
+            }
+            if let Some(room) = found {
+                break Ok(room);
+            }
+            if last_look.elapsed() < PULSE {
+                continue;
+            }
+            last_look = Instant::now();
+            let mut book = self.book();
+            book.readers.retain(|reader| !reader.sender.peer().gone());
+            let since = *held_since.get_or_insert(last_look);
+            if !book.pool.all_held() {
+                held_since = None;
+            } else if since.elapsed() >= HELD_TOO_LONG {
+                break Err(Error::NoSpace(book.pool.len()));
+            }
+        };
+        drop(turn);
+        let waited = start.elapsed().as_nanos() as u64;
+        self.waited.fetch_add(waited, Ordering::Relaxed);
+        result
+    }
+}
+
+fn is_released(readers: &[Arc<Reader>], chunk: u32) -> bool {
+    readers.iter().all(|reader| reader.has_released(chunk))
+}
+
+impl Book {
+    /// Somebody who may be waited for, once those that have closed are left out.
+    fn slowest(&mut self) -> Option<Arc<Reader>> {
+        self.readers
+            .retain(|reader| !reader.sender.lane().reader_closed());
+        self.readers.iter().find(|reader| reader.lags()).cloned()
+    }
+}
+
+impl SendEnd for End {
+    fn reserve(&self, len: usize) -> Result<Room, Error> {
+        match self.try_reserve(len) {
+            Some(room) => Ok(room),
+            None => self.wait(len),
+        }
+    }
+
+    fn commit(&self, room: &mut Room, used: usize) -> Result<(), Error> {
+        let Place::Chunk { chunk, offset } = room.place else {
+            return Err(SPENT);
+        };
+        self.book().pool.commit(chunk);
+        let end = (offset as usize + used).next_multiple_of(ALIGN);
+        let offset = end.min(self.chunk as usize) as u32;
+        *room = self.room(Span { chunk, offset });
+        Ok(())
+    }
+
+    fn cancel(&self, place: Place) {
+        let Place::Chunk { chunk, offset } = place else {
+            return;
+        };
+        if self.owner == fork::generation() {
+            let Book { pool, readers } = &mut *self.book();
+            let rest = Span { chunk, offset };
+            pool.give(rest, |chunk, _| is_released(readers, chunk));
+        }
+    }
+
+    fn close(&self) {}
+
+    fn max(&self) -> usize {
+        self.message_max
+    }
+
+    fn waited(&self) -> u64 {
+        self.waited.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        let readers = &mut self.end.book().readers;
+        readers.retain(|reader| !Arc::ptr_eq(reader, &self.reader));
+    }
+}
+
+impl fmt::Debug for Multicast {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Multicast")
+            .field("readers", &self.end.book().readers.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Member {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Member").finish_non_exhaustive()
+    }
+}
