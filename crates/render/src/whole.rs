@@ -342,7 +342,10 @@ impl Renderer {
                 }
                 let internal = format.internal as i32;
                 let (kind, type_) = (format.format, format.type_);
-                let pixels = from.add(at).cast();
+                let (row, pixels) = (w as usize * format.bytes, from.add(at));
+                let rows = std::slice::from_raw_parts(pixels, row * h as usize).rchunks(row);
+                let reversed = rows.collect::<Vec<_>>().concat();
+                let pixels = reversed.as_ptr().cast();
                 (gl.glTexImage2D)(GL_TEXTURE_2D, 0, internal, w, h, 0, kind, type_, pixels);
                 (gl.glFramebufferTexture2D)(
                     GL_READ_FRAMEBUFFER,
@@ -351,7 +354,8 @@ impl Renderer {
                     texture,
                     0,
                 );
-                (gl.glBlitFramebuffer)(0, 0, w, h, x, y, x + w, y + h, format.mask, GL_NEAREST);
+                // Turned over on the way. Mesa has its surfaces that way up, so this makes the blit a copy; others go through floats, which changes depth.
+                (gl.glBlitFramebuffer)(0, 0, w, h, x, y + h, x + w, y, format.mask, GL_NEAREST);
                 at += w as usize * h as usize * format.bytes;
             }
             (gl.glBindFramebuffer)(GL_READ_FRAMEBUFFER, 0);

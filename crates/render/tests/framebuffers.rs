@@ -4,8 +4,9 @@
 
 mod support;
 
+use mgn_wire::encoder::Data;
 use mgn_wire::gl::*;
-use mgn_wire::hello::api;
+use mgn_wire::hello::{api, plane};
 use mgn_wire::Encoder;
 use support::{offered, Session, CONFIG, OTHER_CONFIG};
 
@@ -261,4 +262,26 @@ fn contexts_take_turns_and_keep_their_state() {
     }
     s.context = 1;
     assert_eq!(pixel(&mut s), RED);
+}
+
+#[test]
+fn what_a_plane_is_filled_with_is_what_it_has() {
+    const SIZE: usize = 64 * 48;
+    for api in offered(&[api::COMPAT, api::CORE]) {
+        let mut s = Session::new(api, 0);
+        s.renderer.be_tile(0);
+        for of in [plane::BACK, plane::DEPTH_STENCIL] {
+            // Depths from one end to the other, and stencils.
+            let pixels: Vec<u32> = (0..SIZE as u32)
+                .map(|n| n.wrapping_mul(0x0015_5555))
+                .collect();
+            let (whole, mine) = ([0, 0, 64, 48], [0, 0, 0, 64, 48]);
+            s.encode(|e| unsafe {
+                let data = Data::Bytes(pixels.as_ptr().cast(), 4 * SIZE);
+                e.mgn_fill(1, of, (whole.as_ptr(), 4), data);
+                e.mgn_take_tiles(1, of, (mine.as_ptr(), 5), SIZE as u32);
+            });
+            assert!(s.answer_array::<u32>() == pixels, "plane {of} of API {api}");
+        }
+    }
 }
