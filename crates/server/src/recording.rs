@@ -37,47 +37,17 @@ pub struct Played {
 /// # Errors
 /// The file is no recording, or one of another release; its commands are refused; there is no driver; or the viewer has had enough.
 pub fn play(file: &Path, chain: &Chain, viewer: Box<dyn Viewer>) -> Result<Played, ServerError> {
-    let refused = |why: String| ServerError::Recording {
-        file: file.to_owned(),
-        why,
-    };
-    let mut player = Player::open(file)?;
-    let hello: Option<Hello> = postcard::from_bytes(player.opening()).ok();
-    hello
-        .filter(|hello| hello.version == VERSION && hello.table_hash == ops::TABLE_HASH)
-        .ok_or_else(|| {
-            refused("was recorded by another release; replay it with that one".into())
-        })?;
-    let view = Rc::new(RefCell::new(View {
-        viewer,
-        frames: 0,
-        failed: None,
-    }));
+    let recording = Recording::open(file, viewer)?;
     let last: Box<dyn Commands> = if chain.is_cut() {
         Box::<Nop>::default()
     } else {
-        Box::new(Renderer::new(Box::new(Frames(Rc::clone(&view))))?)
+        let frames = Frames(Rc::clone(&recording.view));
+        Box::new(Renderer::new(Box::new(frames))?)
     };
     let mut stages = chain.build(&Place { session: 1 }, last)?;
-    let mut watcher = Watcher {
-        next: &mut *stages,
-        view: Rc::clone(&view),
-    };
-    let mut chain = Locations::new(&mut watcher);
-    let (mut decoder, mut reply) = (Decoder::default(), Reply::default());
-    let mut messages = 0;
-    while let Some(message) = player.next_message()? {
-        messages += 1;
-        let unheard = |_: &mut _, _, _, _: &Reply| Ok(());
-        let done = perform(&mut decoder, &message, &mut chain, &mut reply, unheard);
-        if let Some(why) = view.borrow_mut().failed.take() {
-            return Err(ServerError::Viewer(why));
-        }
-        done.map_err(|fault| refused(format!("holds a command that is refused: {fault}")))?;
-    }
-    chain.end();
-    let frames = view.borrow().frames;
-    Ok(Played { frames, messages })
+    let played = recording.play(&mut *stages, |_, _, _, _| {})?;
+    stages.end();
+    Ok(played)
 }
 
 /// What becomes of a session in the middle of a recording.
@@ -113,19 +83,10 @@ pub fn play_across(
     middle: Middle,
     viewer: Box<dyn Viewer>,
 ) -> Result<Crossed, ServerError> {
-    let refused = |why: String| ServerError::Recording {
-        file: file.to_owned(),
-        why,
-    };
-    let mut player = Player::open(file)?;
-    let view = Rc::new(RefCell::new(View {
-        viewer,
-        frames: 0,
-        failed: None,
-    }));
+    let recording = Recording::open(file, viewer)?;
     let mut relay = Relay {
-        renderer: Some(a_tile(&view)?),
-        view: Rc::clone(&view),
+        renderer: Some(a_tile(&recording.view)?),
+        view: Rc::clone(&recording.view),
         from,
         middle,
         messages: 0,
@@ -133,35 +94,84 @@ pub fn play_across(
         why: None,
     };
     let mut answers = Vec::new();
-    let mut messages = 0;
-    {
-        let mut watcher = Watcher {
-            next: &mut relay,
-            view: Rc::clone(&view),
-        };
-        let mut chain = Locations::new(&mut watcher);
-        let (mut decoder, mut reply) = (Decoder::default(), Reply::default());
-        while let Some(message) = player.next_message()? {
-            messages += 1;
-            let hear = |_: &mut _, context: u32, op: u16, reply: &Reply| {
-                if messages > from {
-                    let mut hasher = DefaultHasher::new();
-                    (context, reply.bytes()).hash(&mut hasher);
-                    answers.push((mgn_wire::name(op), hasher.finish()));
-                }
-                Ok(())
-            };
-            perform(&mut decoder, &message, &mut chain, &mut reply, hear)
-                .map_err(|fault| refused(format!("holds a command that is refused: {fault}")))?;
+    let played = recording.play(&mut relay, |message, context, op, reply| {
+        if message > from {
+            let mut hasher = DefaultHasher::new();
+            (context, reply.bytes()).hash(&mut hasher);
+            answers.push((mgn_wire::name(op), hasher.finish()));
         }
-    }
-    let frames = view.borrow().frames;
+    })?;
     Ok(Crossed {
-        played: Played { frames, messages },
+        played,
         at: relay.at,
         why: relay.why,
         answers,
     })
+}
+
+/// A recording that is to be played, and who sees its pictures.
+struct Recording<'a> {
+    file: &'a Path,
+    player: Player,
+    view: Rc<RefCell<View>>,
+}
+
+impl<'a> Recording<'a> {
+    fn open(file: &'a Path, viewer: Box<dyn Viewer>) -> Result<Recording<'a>, ServerError> {
+        let player = Player::open(file)?;
+        let hello: Option<Hello> = postcard::from_bytes(player.opening()).ok();
+        if !hello.is_some_and(|h| h.version == VERSION && h.table_hash == ops::TABLE_HASH) {
+            let why = "was recorded by another release; replay it with that one";
+            return Err(refused(file, why.into()));
+        }
+        let view = View {
+            viewer,
+            frames: 0,
+            failed: None,
+        };
+        Ok(Recording {
+            file,
+            player,
+            view: Rc::new(RefCell::new(view)),
+        })
+    }
+
+    /// Has `to` execute all of it. `hear` is told each answer, with its message's number, from 1, its context, and the command that asked.
+    fn play(
+        mut self,
+        to: &mut dyn Commands,
+        mut hear: impl FnMut(u64, u32, u16, &Reply),
+    ) -> Result<Played, ServerError> {
+        let mut watcher = Watcher {
+            next: to,
+            view: Rc::clone(&self.view),
+        };
+        let mut chain = Locations::new(&mut watcher);
+        let (mut decoder, mut reply) = (Decoder::default(), Reply::default());
+        let mut messages = 0;
+        while let Some(message) = self.player.next_message()? {
+            messages += 1;
+            let answer = |_: &mut _, context, op, reply: &Reply| {
+                hear(messages, context, op, reply);
+                Ok(())
+            };
+            let done = perform(&mut decoder, &message, &mut chain, &mut reply, answer);
+            if let Some(why) = self.view.borrow_mut().failed.take() {
+                return Err(ServerError::Viewer(why));
+            }
+            let command = |fault| format!("holds a command that is refused: {fault}");
+            done.map_err(|fault| refused(self.file, command(fault)))?;
+        }
+        let frames = self.view.borrow().frames;
+        Ok(Played { frames, messages })
+    }
+}
+
+fn refused(file: &Path, why: String) -> ServerError {
+    ServerError::Recording {
+        file: file.to_owned(),
+        why,
+    }
 }
 
 /// One that keeps what a tile's renderer keeps.
