@@ -92,6 +92,9 @@ impl FramesSlot {
 
     /// Pictures are shown here, from the first on.
     pub fn show_on(&self, screens: Screens, activity: &Arc<Activity>) {
+        if screens.are_counted() {
+            activity.time();
+        }
         // Once a session, before it begins.
         let _ = self.shown.set(Shown {
             kept: Arc::default(),

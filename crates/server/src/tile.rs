@@ -224,6 +224,11 @@ impl Screens {
         self.wall.tiles[0].is_in_program()
     }
 
+    /// Whether somebody is told how long the session works and waits.
+    pub fn are_counted(&self) -> bool {
+        !self.feeds.is_empty()
+    }
+
     /// Shows what is told to be shown, until the client goes or says nonsense.
     pub fn run(mut self, kept: &Kept, mut releases: Receiver, activity: &Activity) {
         let why = loop {

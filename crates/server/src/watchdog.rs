@@ -2,7 +2,7 @@
 
 use rustix::process::{getpid, kill_process, Signal};
 use std::fs;
-use std::sync::atomic::{AtomicU64, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,6 +16,8 @@ pub(crate) struct Activity {
     now: AtomicU8,
     frames: AtomicU64,
     bytes: AtomicU64,
+    /// Whether somebody wants to know for how long: it turns to something else with every message, and a look at the clock is not free.
+    is_timed: AtomicBool,
     began: Instant,
     /// Nanoseconds from then to when it began with what it does now, and of all that it did before, by what that was.
     since: AtomicU64,
@@ -28,6 +30,7 @@ impl Default for Activity {
             now: AtomicU8::default(),
             frames: AtomicU64::default(),
             bytes: AtomicU64::default(),
+            is_timed: AtomicBool::default(),
             began: Instant::now(),
             since: AtomicU64::default(),
             spent: Default::default(),
@@ -59,13 +62,27 @@ impl Activity {
 
     fn turn_to(&self, what: u8) -> u8 {
         let before = self.now.swap(what, Ordering::Relaxed);
-        let now = self.began.elapsed().as_nanos() as u64;
-        let since = self.since.swap(now, Ordering::Relaxed);
-        self.spent[usize::from(before)].fetch_add(now.saturating_sub(since), Ordering::Relaxed);
+        if self.is_timed.load(Ordering::Relaxed) {
+            let spent = self.lap();
+            self.spent[usize::from(before)].fetch_add(spent, Ordering::Relaxed);
+        }
         before
     }
 
-    /// How long it has worked, and waited for commands, so far.
+    /// Nanoseconds since the last time that this was asked.
+    fn lap(&self) -> u64 {
+        let now = self.began.elapsed().as_nanos() as u64;
+        let since = self.since.swap(now, Ordering::Relaxed);
+        now.saturating_sub(since)
+    }
+
+    /// Counts time from now on. Called by the session's thread.
+    pub fn time(&self) {
+        self.lap();
+        self.is_timed.store(true, Ordering::Relaxed);
+    }
+
+    /// How long it has worked, and waited for commands, since its time is counted.
     pub fn spent(&self) -> (Duration, Duration) {
         let spent = |what: u8| {
             let spent = self.spent[usize::from(what)].load(Ordering::Relaxed);
@@ -198,7 +215,17 @@ mod tests {
             assert!(activity.is_working());
         });
         assert!(activity.is_idle());
-        assert!(activity.spent().0 > Duration::ZERO);
+    }
+
+    #[test]
+    fn time_is_counted_when_somebody_wants_to_know() {
+        let activity = Activity::default();
+        let work = || activity.work(|| thread::sleep(Duration::from_millis(1)));
+        work();
+        assert_eq!(activity.spent(), Default::default());
+        activity.time();
+        work();
+        assert!(activity.spent().0 >= Duration::from_millis(1));
     }
 
     #[test]
