@@ -145,36 +145,48 @@ impl Renderers {
             Renderers::Several(several) => several.leave(tile),
         }
     }
-}
 
-impl Renderers {
-    /// Opens another session at the server of `tile`, whose renderer is lost, and fills it from one that is left. `info` is what all of them can do.
-    /// The connection for frames.
+    /// Opens another session at the server of `tile`, whose renderer is lost, unless one is `opened` already, and fills it from one that is left. `info`
+    /// is what all of them can do. The connection for frames.
     pub fn succeed(
         &self,
         options: &Options,
         info: &ServerInfo,
         tile: usize,
+        opened: Option<Box<Successor>>,
         given_up: &dyn Fn() -> bool,
     ) -> Result<(Sender, Receiver), NoSuccessor> {
         let Renderers::Several(several) = self else {
             return Err(NoSuccessor::Never("there is no other renderer".into()));
         };
-        let places = places(&options.servers, options.wall.as_ref()).map_err(NoSuccessor::Never)?;
-        let (server, number) = places[tile];
-        let token = token(options).map_err(NoSuccessor::NotNow)?;
-        let (welcome, commands, frames) =
-            open_place(options, token.as_ref(), server, number).map_err(NoSuccessor::NotNow)?;
-        if !is_same_driver(info, &welcome.info) {
-            let other = &welcome.info.renderer;
-            let why = format!("the server at {server} has another driver now, {other}");
-            return Err(NoSuccessor::Never(why));
-        }
-        let (sender, receiver) = commands.split();
-        let renderer = Renderer::new(sender, Some(Replies::new(receiver)));
-        several.fill(tile, renderer, given_up)?;
-        Ok(frames)
+        let new = match opened {
+            Some(opened) => opened,
+            None => Box::new(successor(options, info, tile)?),
+        };
+        several.fill(tile, new, given_up)
     }
+}
+
+/// A renderer that is to take a lost one's place.
+pub struct Successor {
+    renderer: Renderer,
+    frames: (Sender, Receiver),
+}
+
+fn successor(options: &Options, info: &ServerInfo, tile: usize) -> Result<Successor, NoSuccessor> {
+    let places = places(&options.servers, options.wall.as_ref()).map_err(NoSuccessor::Never)?;
+    let (server, number) = places[tile];
+    let token = token(options).map_err(NoSuccessor::NotNow)?;
+    let (welcome, commands, frames) =
+        open_place(options, token.as_ref(), server, number).map_err(NoSuccessor::NotNow)?;
+    if !is_same_driver(info, &welcome.info) {
+        let other = &welcome.info.renderer;
+        let why = format!("the server at {server} has another driver now, {other}");
+        return Err(NoSuccessor::Never(why));
+    }
+    let (sender, receiver) = commands.split();
+    let renderer = Renderer::new(sender, Some(Replies::new(receiver)));
+    Ok(Successor { renderer, frames })
 }
 
 impl Renderer {

@@ -262,27 +262,32 @@ impl Session {
     pub fn succeed(&self, tile: usize) -> Option<(Sender, Receiver)> {
         const PAUSE: Duration = Duration::from_millis(500);
         let mut said = String::new();
+        let mut opened = None;
         while !self.is_lost() {
             std::thread::sleep(PAUSE);
             let given_up = || self.is_lost();
-            let found = self
-                .renderers
-                .succeed(&self.options, &self.info, tile, &given_up);
+            let found =
+                self.renderers
+                    .succeed(&self.options, &self.info, tile, opened.take(), &given_up);
             let name = self.tile_name(tile);
-            match found {
+            let why = match found {
                 Ok(frames) => {
                     line(format_args!("tile {name} has a render server again"));
                     return Some(frames);
                 }
-                Err(NoSuccessor::NotNow(why)) if why == said => {}
-                Err(NoSuccessor::NotNow(why)) => {
-                    tracing::info!(tile = name, why, "no successor yet");
-                    said = why;
+                Err(NoSuccessor::NotNow(why)) => why,
+                Err(NoSuccessor::Waiting(why, new)) => {
+                    opened = Some(new);
+                    why
                 }
                 Err(NoSuccessor::Never(why)) => {
                     line(format_args!("nobody takes over tile {name}: {why}"));
                     return None;
                 }
+            };
+            if why != said {
+                tracing::info!(tile = name, why, "no successor yet");
+                said = why;
             }
         }
         None

@@ -38,11 +38,12 @@ impl Four {
         Four { servers, arguments }
     }
 
-    /// Starts the server of a tile again, at the same address.
-    fn restart(&mut self, stage: &Stage, tile: usize) {
+    /// Starts the server of a tile again, at the same address, with further arguments.
+    fn restart(&mut self, stage: &Stage, tile: usize, arguments: &[&str]) {
         let address = &self.arguments[2 * tile + 3];
-        let server = Running::start(stage.mgn().args(["server", "--listen", address]));
-        self.servers[tile] = Some(server);
+        let mut server = stage.mgn();
+        server.args(["server", "--listen", address]).args(arguments);
+        self.servers[tile] = Some(Running::start(&mut server));
     }
 
     fn kill(&mut self, tile: usize) {
@@ -108,6 +109,38 @@ fn questions_are_answered_by_those_that_are_left() {
         log.lines().filter(told).collect::<Vec<_>>().join("\n")
     };
     assert_eq!(said(fs::read_to_string(&log).unwrap()), said(wanted));
+}
+
+/// A server that comes again waits with one session until there can be a snapshot.
+#[test]
+fn a_successor_waits_for_its_snapshot() {
+    let stage = Stage::new();
+    let program = programs("tests/conformance").join("checked_frames");
+    let mut four = Four::start(&stage, "counted");
+    let (folder, begun) = (stage.folder(), stage.folder());
+    let counts = stage.folder().join("counts");
+    fs::write(&counts, "").unwrap();
+    let mut command = stage.mgn();
+    command.args(["run", "--headless"]).args(&four.arguments);
+    command.arg("--").arg(&program).arg("--out").arg(&folder);
+    let running = Running::start(command.env("CONFORM_COUNTS_WHILE", &counts));
+    let log = folder.join("checked_frames.txt");
+    progress(0, || {
+        let said = fs::read_to_string(&log).unwrap_or_default();
+        said.contains("== counted").into()
+    });
+    four.kill(1);
+    // Each session writes a file.
+    let trace = format!("print:file={}", begun.join("trace").display());
+    four.restart(&stage, 1, &["--spu", &trace]);
+    let sessions = || fs::read_dir(&begun).unwrap().count() as u64;
+    progress(0, sessions);
+    // It asks twice a second.
+    std::thread::sleep(Duration::from_millis(1700));
+    assert_eq!(sessions(), 1);
+    fs::remove_file(&counts).unwrap();
+    let outcome = running.finish(LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
 }
 
 /// With the last server the session ends.
@@ -217,7 +250,7 @@ fn a_server_that_comes_again_takes_its_tile_over() {
     for tile in [1, 0] {
         four.kill(tile);
         let mut seen = frames();
-        four.restart(&stage, tile);
+        four.restart(&stage, tile, &[]);
         let is_whole = |frame: u64| {
             let picture = picture(&disturbed, frame);
             !picture.pixels.chunks_exact(3).any(|rgb| rgb == [0x60; 3])

@@ -3,9 +3,9 @@
 //! One of them, the speaker, answers what all know alike. Each keeps its last answer to every context, so that another can take its place: answers carry
 //! the number of the message that asked, which is the same for all.
 
-use super::{message, Renderer, Sent};
+use super::{message, Renderer, Sent, Successor};
 use crate::replies::{Answered, NoAnswer};
-use mgn_fabric::{Error, Multicast, Reservation, Sender};
+use mgn_fabric::{Error, Multicast, Receiver, Reservation, Sender};
 use mgn_wire::{sift, Answer, Encoder, MESSAGE_HEADER, SNAPSHOT_PART};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -39,6 +39,8 @@ struct Seats {
 pub enum NoSuccessor {
     /// But maybe later.
     NotNow(String),
+    /// But maybe this one later, which has been told nothing yet.
+    Waiting(String, Box<Successor>),
     Never(String),
 }
 
@@ -193,14 +195,15 @@ impl Several {
         }
     }
 
-    /// Has `new`, a renderer that has been told nothing yet, take the place of the one of `tile` that is lost: one that is left gives a snapshot of all that
-    /// it has, which the new one executes. Everybody else who has something to send waits meanwhile.
+    /// Has `new`, which has been told nothing yet, take the place of the one of `tile` that is lost: one that is left gives a snapshot of all that
+    /// it has, which the new one executes. Everybody else who has something to send waits meanwhile. The new
+    /// one's connection for frames.
     pub fn fill(
         &self,
         tile: usize,
-        mut new: Renderer,
+        new: Box<Successor>,
         given_up: &dyn Fn() -> bool,
-    ) -> Result<(), NoSuccessor> {
+    ) -> Result<(Sender, Receiver), NoSuccessor> {
         let broken = |error: Error| NoSuccessor::NotNow(error.to_string());
         let order = self.order();
         let (speaker, left) = {
@@ -224,7 +227,7 @@ impl Several {
             let mut answer = Answer::new(answered.bytes);
             let why = String::from_utf8_lossy(answer.next_array(1)).into_owned();
             if let Some(why) = why.strip_prefix("not now: ") {
-                return Err(NoSuccessor::NotNow(why.into()));
+                return Err(NoSuccessor::Waiting(why.into(), new));
             }
             if !why.is_empty() {
                 let why = why.strip_prefix("never: ").unwrap_or(&why);
@@ -239,19 +242,25 @@ impl Several {
                 let (message, rest) = rest
                     .split_at_checked(length)
                     .ok_or_else(|| NoSuccessor::Never("a snapshot makes no sense".into()))?;
-                new.copy(message, false, tile as u32).map_err(broken)?;
+                new.renderer
+                    .copy(message, false, tile as u32)
+                    .map_err(broken)?;
                 told = told.wrapping_add(1);
                 messages = rest;
             }
         }
+        let Successor {
+            mut renderer,
+            frames,
+        } = *new;
         // SAFETY: written to the message's own encoder.
-        let named = new.tell(|e| unsafe { e.mgn_speaker(speaker as u32) });
+        let named = renderer.tell(|e| unsafe { e.mgn_speaker(speaker as u32) });
         named.map_err(broken)?;
         told = told.wrapping_add(1);
-        new.ahead = told.wrapping_sub(*order);
-        new.member = self.multicast.join(&new.sender).map_err(broken)?;
-        self.seats().all[tile] = Some(Arc::new(new));
-        Ok(())
+        renderer.ahead = told.wrapping_sub(*order);
+        renderer.member = self.multicast.join(&renderer.sender).map_err(broken)?;
+        self.seats().all[tile] = Some(Arc::new(renderer));
+        Ok(frames)
     }
 
     pub fn send_wait(&self) -> u64 {
