@@ -3,7 +3,7 @@
 //! What a program was linked from may have changed or gone since, so it travels in the driver's binary form: all renderers of a wall have the same driver.
 //! That keeps locations too. Its uniforms have the values of their declarations then, and get those of now.
 
-use super::driver::{ask, tell, Driver};
+use super::driver::{ask, tell, Driver, VALUES};
 use super::script::{list, say, Script};
 use super::{refusal, Objects};
 use crate::context::Api;
@@ -375,18 +375,27 @@ pub(super) fn assembly(driver: &Driver<'_>, objects: &Objects<'_>, script: &mut 
             let format = GL_PROGRAM_FORMAT_ASCII_ARB;
             say!(script, gl_program_string_arb(target, format, list(&string)));
         }
-        for index in 0..of(GL_MAX_PROGRAM_LOCAL_PARAMETERS_ARB).max(0) as u32 {
-            let value: Option<[f32; 64]> =
-                ask!(driver, glGetProgramLocalParameterfvARB(target, index));
-            let Some([x, y, z, w, ..]) = value else { break };
-            if [x, y, z, w] != [0.0; 4] {
-                say!(
-                    script,
-                    gl_program_local_parameter4f_arb(target, index, x, y, z, w)
-                );
-            }
+        let local = |index| ask!(driver, glGetProgramLocalParameterfvARB(target, index));
+        for (index, [x, y, z, w]) in parameters(of(GL_MAX_PROGRAM_LOCAL_PARAMETERS_ARB), local) {
+            say!(
+                script,
+                gl_program_local_parameter4f_arb(target, index, x, y, z, w)
+            );
         }
         tell!(driver, glBindProgramARB(target, 0));
         say!(script, gl_bind_program_arb(target, 0));
     }
+}
+
+/// Of `count` parameters of programs in assembly language those that are not zero, with their numbers.
+pub(super) fn parameters(
+    count: i32,
+    ask: impl Fn(u32) -> Option<[f32; VALUES]>,
+) -> impl Iterator<Item = (u32, [f32; 4])> {
+    let told = move |index| {
+        let [x, y, z, w, ..] = ask(index)?;
+        Some((index, [x, y, z, w]))
+    };
+    let all = (0..count.max(0) as u32).map_while(told);
+    all.filter(|(_, value)| *value != [0.0; 4])
 }

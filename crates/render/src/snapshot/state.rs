@@ -1,6 +1,7 @@
 //! The state of a context that is asked parameter by parameter: tables of what is asked, and of the command that sets it.
 
 use super::driver::{ask, tell, Driver};
+use super::programs::parameters;
 use super::script::{bytes, list, say, Script};
 use super::{refusal, textures, why_not_now, Objects, Own};
 use crate::context::Api;
@@ -820,16 +821,12 @@ fn programs(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>) -> Resu
                 say!(script, gl_bind_program_arb(target, name));
             }
         }
-        for index in 0..of(GL_MAX_PROGRAM_ENV_PARAMETERS_ARB).max(0) as u32 {
-            let value: Option<[f32; 64]> =
-                ask!(driver, glGetProgramEnvParameterfvARB(target, index));
-            let Some([x, y, z, w, ..]) = value else { break };
-            if [x, y, z, w] != [0.0; 4] {
-                say!(
-                    script,
-                    gl_program_env_parameter4f_arb(target, index, x, y, z, w)
-                );
-            }
+        let shared = |index| ask!(driver, glGetProgramEnvParameterfvARB(target, index));
+        for (index, [x, y, z, w]) in parameters(of(GL_MAX_PROGRAM_ENV_PARAMETERS_ARB), shared) {
+            say!(
+                script,
+                gl_program_env_parameter4f_arb(target, index, x, y, z, w)
+            );
         }
     }
     Ok(())
