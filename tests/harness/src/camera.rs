@@ -1,8 +1,13 @@
 //! The camera that makes programs repeatable, for tests.
 
-use mgn_verify::Camera;
+use std::time::Duration;
 
-use crate::stage::{make, root, target};
+use mgn_verify::{Camera, Picture};
+
+use crate::outcome::Outcome;
+use crate::stage::{make, root, target, Stage};
+
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// A camera whose library was built beside this build's `mgn`.
 ///
@@ -12,4 +17,34 @@ pub fn camera() -> Camera {
     let folder = target();
     make(&root().join("crates/verify/fixed_clock"), &folder);
     Camera::new(folder.join(mgn_launch::FIXED_CLOCK_FILE))
+}
+
+/// A camera whose clock stands still, so that frames stay alike.
+///
+/// # Panics
+/// As [`camera`].
+pub fn still() -> Camera {
+    Camera {
+        step: 0,
+        every: 5,
+        ..camera()
+    }
+}
+
+/// The fifth frame that glxgears draws directly, started with `arguments`, by a clock that stands still.
+///
+/// # Panics
+/// If it draws nothing.
+pub fn still_gears(stage: &Stage, arguments: &[&str]) -> Picture {
+    let folder = stage.folder();
+    let five = Camera {
+        frames: Some(5),
+        ..still()
+    };
+    let mut direct = stage.direct("glxgears");
+    direct.args(arguments);
+    direct.envs(five.environment(Some(&folder)));
+    let outcome = Outcome::of(&mut direct, LIMIT);
+    Picture::read(&folder.join("frame-000005.ppm"))
+        .unwrap_or_else(|e| panic!("{e}: {}", outcome.describe()))
 }

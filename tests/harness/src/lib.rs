@@ -11,7 +11,7 @@ mod job;
 mod outcome;
 mod stage;
 
-pub use camera::camera;
+pub use camera::{camera, still, still_gears};
 pub use case::{compare_all, Case};
 pub use expected::Expected;
 pub use job::in_parallel;

@@ -8,8 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_tests::{camera, programs, Outcome, Running, Stage};
-use mgn_verify::{Camera, Picture};
+use mgn_tests::{programs, still, still_gears, Outcome, Running, Stage};
+use mgn_verify::Picture;
 use rustix::process::{kill_process, Pid, Signal};
 use tungstenite::client::IntoClientRequest;
 use tungstenite::Message;
@@ -122,21 +122,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 #[test]
 fn each_head_shows_its_quarter() {
     let stage = Stage::new();
-    let folder = stage.folder();
-    let still = Camera {
-        step: 0,
-        every: 5,
-        ..camera()
-    };
-    let five = Camera {
-        frames: Some(5),
-        ..still.clone()
-    };
-    let mut direct = stage.direct("glxgears");
-    direct.envs(five.environment(Some(&folder)));
-    let outcome = Outcome::of(&mut direct, LIMIT);
-    let want = Picture::read(&folder.join("frame-000005.ppm"))
-        .unwrap_or_else(|e| panic!("{e}: {}", outcome.describe()));
+    let want = still_gears(&stage, &[]);
     let heads: Vec<Head> = (0..4).map(|_| Head::start()).collect();
     for scale in [1, 2] {
         // One of them covers its screen, the others have their places.
@@ -150,7 +136,7 @@ fn each_head_shows_its_quarter() {
         });
         let mut command = stage.mgn();
         command.args(["run", "--wall", &wall, "--", "/usr/bin/env"]);
-        command.args(still.assignments(None));
+        command.args(still().assignments(None));
         let running = Running::start(command.arg("glxgears"));
         for (n, head) in heads.iter().enumerate() {
             let side = 150 * scale;
@@ -240,28 +226,13 @@ fn a_wall_takes_the_window_that_it_wants() {
 #[test]
 fn a_window_is_made_as_large_as_the_mural() {
     let stage = Stage::new();
-    let (folder, shown) = (stage.folder(), stage.folder());
-    let still = Camera {
-        step: 0,
-        every: 5,
-        ..camera()
-    };
-    let five = Camera {
-        frames: Some(5),
-        ..still.clone()
-    };
-    let mut direct = stage.direct("glxgears");
-    direct.args(["-geometry", "600x600"]);
-    direct.envs(five.environment(Some(&folder)));
-    let outcome = Outcome::of(&mut direct, LIMIT);
-    let want = Picture::read(&folder.join("frame-000005.ppm"))
-        .unwrap_or_else(|e| panic!("{e}: {}", outcome.describe()));
-    let want = quarter(&want, 3, 1);
+    let shown = stage.folder();
+    let want = quarter(&still_gears(&stage, &["-geometry", "600x600"]), 3, 1);
     let wall = wall(2, |_| format!(r#"{{"files": "{}"}}"#, shown.display()));
     let wall = wall.replace(r#""fit": "scale""#, r#""fit": "window""#);
     let mut command = stage.mgn();
     command.args(["run", "--wall", &wall, "--", "/usr/bin/env"]);
-    command.args(still.assignments(None));
+    command.args(still().assignments(None));
     let running = Running::start(command.arg("glxgears"));
     until("the window is as large", || {
         let files = fs::read_dir(shown.join("1,1"));

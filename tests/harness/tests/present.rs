@@ -4,8 +4,8 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_tests::{camera, programs, Outcome, Running, Stage};
-use mgn_verify::{Camera, Picture};
+use mgn_tests::{programs, still, still_gears, Outcome, Running, Stage};
+use mgn_verify::Picture;
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ConnectionExt as _, ImageFormat};
 
@@ -38,25 +38,11 @@ fn the_window_shows_the_picture() {
     let stage = Stage::new();
     // Tests are threads of one process, and this names the X server for our own connection.
     std::env::set_var("XAUTHORITY", stage.authority());
-    let folder = stage.folder();
-    let shot = folder.join("frame-000005.ppm");
-    let still = Camera {
-        step: 0,
-        every: 5,
-        ..camera()
-    };
-    let five = Camera {
-        frames: Some(5),
-        ..still.clone()
-    };
-    let mut direct = stage.direct("glxgears");
-    direct.envs(five.environment(Some(&folder)));
-    let outcome = Outcome::of(&mut direct, LIMIT);
-    let want = Picture::read(&shot).unwrap_or_else(|e| panic!("{e}: {}", outcome.describe()));
+    let want = still_gears(&stage, &[]);
     for transport in ["shm", "unix", "tcp"] {
         let mut command = stage.mgn();
         command.args(["run", "--transport", transport, "--", "/usr/bin/env"]);
-        command.args(still.assignments(None));
+        command.args(still().assignments(None));
         let running = Running::start(command.arg("glxgears"));
         let start = Instant::now();
         let (width, height) = (want.width as u16, want.height as u16);

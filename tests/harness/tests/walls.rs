@@ -2,12 +2,60 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use mgn_tests::{camera, programs, Outcome, Running, Stage};
 use rustix::process::Signal;
 
 const LIMIT: Duration = Duration::from_secs(120);
+
+/// A mothership on this host, in a folder of its own.
+struct Home<'a> {
+    stage: &'a Stage,
+    folder: PathBuf,
+    address: String,
+    mothership: Running,
+}
+
+impl Home<'_> {
+    /// With this configuration, listening at an address that ends in `name`. Returns when it answers.
+    fn start<'a>(stage: &'a Stage, name: &str, config: &str) -> Home<'a> {
+        let folder = stage.folder();
+        let file = folder.join("mothership.toml");
+        fs::write(&file, config).unwrap();
+        let address = format!("unix:@mgn-{}-{name}", std::process::id());
+        let mut command = stage.mgn();
+        command.arg("mothership").arg(&file);
+        command.args(["--listen", &address]);
+        let home = Home {
+            stage,
+            mothership: Running::start(command.env("XDG_STATE_HOME", &folder)),
+            folder,
+            address,
+        };
+        while Outcome::of(&mut home.mgn(&["status"]), LIMIT).status != Some(0) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        home
+    }
+
+    /// A command that finds it.
+    fn mgn(&self, arguments: &[&str]) -> Command {
+        let mut command = self.stage.mgn();
+        command.args(arguments).env("MGN_MOTHERSHIP", &self.address);
+        command
+    }
+
+    /// Ends it as it should end.
+    fn stop(self) -> Outcome {
+        let stopped = Outcome::of(&mut self.mgn(&["stop"]), LIMIT);
+        assert_eq!(stopped.status, Some(0), "{}", stopped.describe());
+        let outcome = self.mothership.finish(LIMIT);
+        assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+        outcome
+    }
+}
 
 /// What a server that was started has said so far.
 fn log(folder: &Path, server: &str) -> PathBuf {
@@ -20,7 +68,6 @@ fn log(folder: &Path, server: &str) -> PathBuf {
 fn the_mothership_finds_who_draws_a_wall() {
     let stage = Stage::new();
     camera();
-    let folder = stage.folder();
     let tag = std::process::id();
     let mut config = String::new();
     for name in ["a", "b", "c"] {
@@ -28,26 +75,12 @@ fn the_mothership_finds_who_draws_a_wall() {
     }
     config += "[[wall]]\nname = \"desk\"\ngrid = [2, 2]\ntile_size = [150, 150]\n";
     config += "servers = [\"a\", \"b\", \"c\", \"a\"]\n";
-    let file = folder.join("wall.toml");
-    fs::write(&file, config).unwrap();
-    let home = format!("unix:@mgn-{tag}-home");
-    let mgn = |arguments: &[&str]| {
-        let mut command = stage.mgn();
-        command
-            .args(arguments)
-            .env("MGN_MOTHERSHIP", &home)
-            .env("XDG_STATE_HOME", &folder);
-        command
-    };
-    let file = file.to_str().unwrap();
-    let mothership = Running::start(&mut mgn(&["mothership", file, "--listen", &home]));
-    while Outcome::of(&mut mgn(&["status"]), LIMIT).status != Some(0) {
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    let home = Home::start(&stage, "home", &config);
+    let mgn = |arguments: &[&str]| home.mgn(arguments);
     let walls = [
         &["--wall", "desk"][..],
-        &["--wall", "3x1", "--mothership", &home],
-        &["--mothership", &home],
+        &["--wall", "3x1", "--mothership", &home.address],
+        &["--mothership", &home.address],
     ];
     for wall in walls {
         let arguments = [&["verify", "--frames", "5"], wall, &["--", "glxgears"]].concat();
@@ -90,17 +123,14 @@ fn the_mothership_finds_who_draws_a_wall() {
         refused.describe()
     );
     for (server, tile) in [("a", 0), ("b", 1), ("c", 2), ("a", 3)] {
-        let said = fs::read_to_string(log(&folder, server)).unwrap();
+        let said = fs::read_to_string(log(&home.folder, server)).unwrap();
         let wanted = format!(", tile {tile}) begins");
         assert!(
             said.contains("glxgears") && said.contains(&wanted),
             "{server}: {said}"
         );
     }
-    let stopped = Outcome::of(&mut mgn(&["stop"]), LIMIT);
-    assert_eq!(stopped.status, Some(0), "{}", stopped.describe());
-    let outcome = mothership.finish(LIMIT);
-    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    let outcome = home.stop();
     for words in [
         "glxgears draws on desk",
         "glxgears draws on 3x1",
@@ -114,35 +144,17 @@ fn the_mothership_finds_who_draws_a_wall() {
 #[test]
 fn started_servers_run_their_chains() {
     let stage = Stage::new();
-    let folder = stage.folder();
-    let file = folder.join("chain.toml");
     let tag = std::process::id();
     let config = format!(
         "[[server]]\nname = \"chained\"\nlisten = \"unix:@mgn-{tag}-chained\"\n\
          chain = [\"wireframe\", {{ spu = \"histogram\", file = \"calls\" }}]\n"
     );
-    fs::write(&file, config).unwrap();
-    let home = format!("unix:@mgn-{tag}-chains");
-    let mgn = |arguments: &[&str]| {
-        let mut command = stage.mgn();
-        command
-            .args(arguments)
-            .env("MGN_MOTHERSHIP", &home)
-            .env("XDG_STATE_HOME", &folder);
-        command
-    };
-    let file = file.to_str().unwrap();
-    let mothership = Running::start(&mut mgn(&["mothership", file, "--listen", &home]));
-    while Outcome::of(&mut mgn(&["status"]), LIMIT).status != Some(0) {
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    let run = ["run", "--mothership", &home, "--frames", "3", "--"];
-    let outcome = Outcome::of(&mut mgn(&[&run[..], &["glxgears"]].concat()), LIMIT);
+    let home = Home::start(&stage, "chains", &config);
+    let folder = home.folder.clone();
+    let run = ["run", "--mothership", &home.address, "--frames", "3", "--"];
+    let outcome = Outcome::of(&mut home.mgn(&[&run[..], &["glxgears"]].concat()), LIMIT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
-    let stopped = Outcome::of(&mut mgn(&["stop"]), LIMIT);
-    assert_eq!(stopped.status, Some(0), "{}", stopped.describe());
-    let outcome = mothership.finish(LIMIT);
-    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    home.stop();
     let calls = fs::read_to_string(folder.join("calls")).unwrap();
     assert!(calls.contains("glCallList"), "{calls}");
 }
