@@ -72,10 +72,10 @@ pub struct Run {
     #[arg(long, value_enum, default_value_t = Present::Window)]
     pub present: Present,
 
-    /// Show the program live in browsers too, on a page at this address
+    /// Show the program live in browsers too, on a page at this address; may be repeated, for each --wall a page
     #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "tcp:127.0.0.1:0")]
-    pub viewer: Option<Address>,
+    pub viewer: Vec<Address>,
 
     /// Save frames as images in this directory
     #[arg(long, value_name = "DIR")]
@@ -123,13 +123,13 @@ pub struct Run {
 /// How a program's OpenGL reaches a server, and its windows an X server.
 #[derive(Debug, Args)]
 pub struct Through {
-    /// The server: unix:/path, unix:@name, tcp:HOST:PORT or tls:HOST:PORT, with /NAME for one behind the relay there; without it one of our own is started. With --wall it may be repeated, once for each tile
+    /// The server: unix:/path, unix:@name, tcp:HOST:PORT or tls:HOST:PORT, with /NAME for one behind the relay there; without it one of our own is started. With --wall it may be repeated, once for each tile of all walls
     #[arg(long, value_name = "ADDR")]
     pub server: Vec<Address>,
 
-    /// Divide the picture among several renderers: COLUMNSxROWS tiles, a wall in JSON, or one that the mothership knows by this name
+    /// Divide the picture among several renderers: COLUMNSxROWS tiles, a wall in JSON, or one that the mothership knows by this name; may be repeated, for several walls that show the same
     #[arg(long, value_name = "WALL")]
-    pub wall: Option<WallName>,
+    pub wall: Vec<WallName>,
 
     /// Be drawn by servers that the mothership at this address knows
     #[arg(long, value_name = "ADDR", conflicts_with = "server")]
@@ -493,11 +493,7 @@ mod tests {
     fn walls_have_sizes_or_names() {
         for (text, is_name) in [("2x2", false), ("cave", true), ("x2", true)] {
             let wall = run(&["--wall", text, "p"]).unwrap().through.wall;
-            assert_eq!(
-                wall == Some(WallName::Named(text.into())),
-                is_name,
-                "{text}"
-            );
+            assert_eq!(wall == [WallName::Named(text.into())], is_name, "{text}");
         }
         for wrong in ["", "2x", "0x1", "9x9", "-2x2"] {
             assert!(run(&["--wall", wrong, "p"]).is_err(), "{wrong}");

@@ -20,9 +20,9 @@ pub fn find(
     flag: Option<&str>,
     program: &OsStr,
 ) -> anyhow::Result<Option<Match>> {
-    let address = match (&through.mothership, &through.wall) {
+    let address = match (&through.mothership, WallName::first_name(&through.wall)) {
         (Some(address), _) => address.clone(),
-        (None, Some(WallName::Named(_))) => match std::env::var("MGN_MOTHERSHIP") {
+        (None, Some(_)) => match std::env::var("MGN_MOTHERSHIP") {
             Ok(address) => address.parse()?,
             Err(_) => default_address(),
         },
@@ -34,7 +34,7 @@ pub fn find(
         );
     }
     let program = Path::new(program).file_name().unwrap_or(program);
-    let mut request = Request::new(wanted(through.wall.as_ref())?, &program.to_string_lossy());
+    let mut request = Request::new(wanted(&through.wall)?, &program.to_string_lossy());
     request.way = match &through.transport {
         None => None,
         Some(Transport::Shm) => Some(Way::Shm),
@@ -47,16 +47,26 @@ pub fn find(
     Ok(Some(ask(&address, token, request, PATIENCE, tell)?))
 }
 
-fn wanted(wall: Option<&WallName>) -> anyhow::Result<Wanted> {
-    Ok(match wall {
-        None => Wanted::Single(None),
-        Some(WallName::Named(name)) => Wanted::Wall(name.clone()),
-        Some(WallName::Tiles(wall)) => {
-            let (columns, rows) = wall.size;
-            if Wall::grid(columns, rows).as_ref() != Ok(wall) {
-                anyhow::bail!("the mothership knows walls by their names; give a name, or COLUMNSxROWS, with --wall");
+fn wanted(walls: &[WallName]) -> anyhow::Result<Wanted> {
+    let (mut names, mut grids) = (Vec::new(), Vec::new());
+    for wall in walls {
+        match wall {
+            WallName::Named(name) => names.push(name.clone()),
+            WallName::Tiles(wall) => {
+                let (columns, rows) = wall.size;
+                if Wall::grid(columns, rows).as_ref() != Ok(wall) {
+                    anyhow::bail!("the mothership knows walls by their names; give a name, or COLUMNSxROWS, with --wall");
+                }
+                grids.push((columns, rows));
             }
-            Wanted::Grid(columns, rows)
         }
+    }
+    Ok(match (names.is_empty(), grids.is_empty()) {
+        (true, true) => Wanted::Single(None),
+        (true, false) => Wanted::Grids(grids),
+        (false, true) => Wanted::Walls(names),
+        (false, false) => anyhow::bail!(
+            "walls that show the same have all names, or are all COLUMNSxROWS; change one --wall"
+        ),
     })
 }

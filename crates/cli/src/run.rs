@@ -39,7 +39,7 @@ pub fn run(args: Run) -> ExitCode {
 struct Started {
     session: Session,
     found: Option<Match>,
-    _viewer: Option<mgn_viewer::Viewer>,
+    _viewers: Vec<mgn_viewer::Viewer>,
 }
 
 fn start(args: &Run) -> anyhow::Result<Started> {
@@ -79,15 +79,12 @@ fn start(args: &Run) -> anyhow::Result<Started> {
     let found = find(&args.through, flag, &args.program[0])?;
     let run = RunDir::create()?;
     plan.driver = through::ours(&args.through, &run, &stages, found.as_ref(), settings)?;
-    let viewer = match &args.viewer {
-        Some(listen) => Some(viewer::of_run(listen, &run, &mut plan.driver)?),
-        None => None,
-    };
+    let viewers = viewer::of_run(&args.viewer, &run, &mut plan.driver)?;
     through::say_what_the_display_lacks(&args.through);
     Ok(Started {
         session: Session::start(run, plan)?,
         found,
-        _viewer: viewer,
+        _viewers: viewers,
     })
 }
 
@@ -109,7 +106,7 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
     let Started {
         mut session,
         found,
-        _viewer,
+        _viewers,
     } = started;
     let live = args.stats && std::io::stderr().is_terminal();
     let mut last = (Counters::default(), Instant::now());

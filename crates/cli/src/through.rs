@@ -64,10 +64,7 @@ pub fn ours(
 ) -> anyhow::Result<Driver> {
     let library = client_library()?;
     settings.servers = through.server.iter().map(Address::to_string).collect();
-    settings.wall = match &through.wall {
-        Some(WallName::Tiles(wall)) => Some(wall.to_json()),
-        _ => None,
-    };
+    settings.wall = WallName::tiles(&through.wall)?.map(|wall| wall.to_json());
     let transport = through.transport.as_ref();
     settings.transports = transport
         .map(|t| absolute(t).to_string())
@@ -110,13 +107,11 @@ pub fn ours(
 /// A transport and a server's address that cannot go together are refused here, where the flags can
 /// be named, as is the `flag` that is for a server of our own, if there is one.
 pub fn check(through: &Through, flag: Option<&str>) -> anyhow::Result<()> {
-    if let (true, Some(WallName::Named(name))) = (!through.server.is_empty(), &through.wall) {
+    let name = WallName::first_name(&through.wall);
+    if let (false, Some(name)) = (through.server.is_empty(), name) {
         anyhow::bail!("the wall {name} has servers of its own; leave out --server, or give COLUMNSxROWS with --wall");
     }
-    let tiles = match &through.wall {
-        Some(WallName::Tiles(wall)) => wall.tiles.len(),
-        _ => 1,
-    };
+    let tiles = WallName::tiles(&through.wall)?.map_or(1, |wall| wall.tiles.len());
     let servers = through.server.len();
     if servers > 1 && servers != tiles {
         anyhow::bail!(
@@ -125,7 +120,7 @@ pub fn check(through: &Through, flag: Option<&str>) -> anyhow::Result<()> {
     }
     let far = |server: &Address| matches!(server, Address::Tcp { .. });
     match &through.transport {
-        Some(Transport::Null | Transport::File(_)) if through.wall.is_some() => {
+        Some(Transport::Null | Transport::File(_)) if !through.wall.is_empty() => {
             anyhow::bail!("--wall needs renderers; leave out --transport or name another")
         }
         Some(transport @ (Transport::Null | Transport::File(_))) => {

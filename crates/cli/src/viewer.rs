@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket}
 
 use anyhow::Context;
 use mgn_fabric::{Address, Token};
-use mgn_launch::{Driver, RunDir, Server};
+use mgn_launch::{ClientSettings, Driver, RunDir, Server};
 use mgn_viewer::ViewerOptions;
 use mgn_wall::{Target, Wall, WallError};
 
@@ -25,27 +25,67 @@ pub fn serve(args: Viewer) -> anyhow::Result<()> {
     anyhow::bail!("the viewer has ended")
 }
 
-/// Starts a viewer for one run, which its servers are told of, and says where its page is.
+/// Starts viewers for one run, which its servers are told of, and says where their pages are. Each shows a wall, in the order of both; where there are
+/// fewer walls, the last.
 pub fn of_run(
-    listen: &Address,
+    listen: &[Address],
     run: &RunDir,
     driver: &mut Driver,
-) -> anyhow::Result<mgn_viewer::Viewer> {
+) -> anyhow::Result<Vec<mgn_viewer::Viewer>> {
+    if listen.is_empty() {
+        return Ok(Vec::new());
+    }
     let Driver::Ours {
         server, settings, ..
     } = driver
     else {
         anyhow::bail!("nobody sends pictures to the viewer; leave out --viewer");
     };
+    let mut wall = match &settings.wall {
+        Some(wall) => wall.parse()?,
+        None => Wall::grid(1, 1)?,
+    };
+    for tile in &mut wall.tiles {
+        tile.present
+            .retain(|target| !matches!(target, Target::Viewer(_)));
+    }
+    let mut viewers = Vec::new();
+    for (n, listen) in (0..).zip(listen) {
+        let feeds = feeds(server, settings, run, n)?;
+        let is_far = matches!(feeds, Address::Tcp { .. });
+        let token_file = settings.token_file.as_deref().filter(|_| is_far);
+        let (shown, is_of_it) = wall.one_of(wall.walls().min(n + 1) - 1);
+        let viewer = mgn_viewer::Viewer::start(ViewerOptions {
+            listen: listen.clone(),
+            token: token_file.map(Token::read).transpose()?,
+            ..ViewerOptions::new(shown, feeds)
+        })?;
+        for tile in wall.tiles.iter_mut().filter(|tile| is_of_it(tile)) {
+            let feeds = viewer.feeds().to_string();
+            tile.present.push(Target::Viewer(feeds));
+        }
+        eprintln!("mgn: the program is shown at {}", viewer.url());
+        viewers.push(viewer);
+    }
+    settings.wall = Some(wall.to_json());
+    Ok(viewers)
+}
+
+/// Where the `n`-th viewer of a run takes pictures: one address for all servers, which those on other hosts reach as well.
+fn feeds(
+    server: &Server,
+    settings: &ClientSettings,
+    run: &RunDir,
+    n: u32,
+) -> anyhow::Result<Address> {
     let servers: Vec<Address> = settings
         .servers
         .iter()
         .map(|server| server.parse())
         .collect::<Result<_, _>>()?;
-    // One address for all, which those on other hosts reach as well.
     let far = servers.iter().find(|s| matches!(s, Address::Tcp { .. }));
     let transport = settings.transports.first().map(String::as_str);
-    let feeds = match (far, server, transport) {
+    Ok(match (far, server, transport) {
         (
             Some(Address::Tcp {
                 host, port, tls, ..
@@ -61,28 +101,8 @@ pub fn of_run(
         (None, Server::Elsewhere, _) if servers.is_empty() => {
             anyhow::bail!("--viewer needs renderers; leave out --transport or name another")
         }
-        _ => Address::Unix(run.join("viewer")),
-    };
-    let mut wall = match &settings.wall {
-        Some(wall) => wall.parse()?,
-        None => Wall::grid(1, 1)?,
-    };
-    let is_far = matches!(feeds, Address::Tcp { .. });
-    let token_file = settings.token_file.as_deref().filter(|_| is_far);
-    let viewer = mgn_viewer::Viewer::start(ViewerOptions {
-        listen: listen.clone(),
-        token: token_file.map(Token::read).transpose()?,
-        ..ViewerOptions::new(wall.clone(), feeds)
-    })?;
-    for tile in &mut wall.tiles {
-        tile.present
-            .retain(|target| !matches!(target, Target::Viewer(_)));
-        let feeds = viewer.feeds().to_string();
-        tile.present.push(Target::Viewer(feeds));
-    }
-    settings.wall = Some(wall.to_json());
-    eprintln!("mgn: the program is shown at {}", viewer.url());
-    Ok(viewer)
+        _ => Address::Unix(run.join(&format!("viewer-{n}"))),
+    })
 }
 
 /// This host's address on the way to a server.

@@ -231,7 +231,7 @@ fn programs_and_servers_find_each_other() {
     let status = stage.until_on_line(&["one"]);
     assert!(!status.servers[0].renderer.is_empty() && !status.servers[0].version.is_empty());
 
-    let matched = stage.ask(Wanted::Grid(2, 1)).unwrap();
+    let matched = stage.ask(Wanted::Grids(vec![(2, 1)])).unwrap();
     assert_eq!(matched.wall.tiles.len(), 2);
     for tile in &matched.tiles {
         assert_eq!(tile.server, "one");
@@ -321,7 +321,7 @@ fn a_restart_disturbs_nobody() {
     let config = config.display().to_string();
     let first = stage.mothership(&[&config]);
     // Nobody is there yet; it waits until they are.
-    let matched = stage.ask(Wanted::Wall("desk".into())).unwrap();
+    let matched = stage.ask(Wanted::Walls(vec!["desk".into()])).unwrap();
     assert_eq!(matched.tiles[1].address, b);
     let servers = [listener(&a), listener(&b)];
     for signal in [Signal::KILL, Signal::TERM] {
@@ -460,7 +460,7 @@ fn servers_are_started_by_ssh() {
         "{why}"
     );
     let refused = stage
-        .ask(Wanted::Wall("both".into()))
+        .ask(Wanted::Walls(vec!["both".into()]))
         .unwrap_err()
         .to_string();
     assert!(

@@ -7,7 +7,7 @@ use crate::replies::{Answered, NoAnswer, Replies};
 use crate::signals::Signals;
 use mgn_fabric::{Connection, Error, Member, Receiver, Reservation, Sender, Token, Transport};
 use mgn_wall::Wall;
-use mgn_wire::hello::{self, Hello, Role, ServerInfo, Welcome};
+use mgn_wire::hello::{self, Hello, Role, ServerInfo, Shown, Welcome};
 use mgn_wire::{Encoder, MESSAGE_HEADER, MESSAGE_MAX};
 pub use several::NoSuccessor;
 use several::Several;
@@ -249,7 +249,7 @@ fn opening(role: Role) -> Result<Vec<u8>, String> {
     postcard::to_allocvec(&hello).map_err(|e| e.to_string())
 }
 
-fn session_role(tile: Option<u32>, shown: Option<Wall>) -> Role {
+fn session_role(tile: Option<u32>, shown: Option<Shown>) -> Role {
     Role::Session {
         program: program_name(),
         pid: std::process::id(),
@@ -372,7 +372,11 @@ fn open_place(
     let number = tile.unwrap_or(0) as usize;
     let wall = options.wall.as_ref();
     let shown = wall.filter(|wall| wall.tiles[number].is_shown_there());
-    let role = session_role(tile, shown.map(|wall| wall.alone(number)));
+    let shown = shown.map(|wall| {
+        let (wall, tile) = wall.alone(number);
+        Shown { wall, tile }
+    });
+    let role = session_role(tile, shown);
     open(server, token, role)
 }
 

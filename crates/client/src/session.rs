@@ -11,6 +11,7 @@ use crate::stats::{Stats, Word};
 use crate::tiles::Needs;
 use crate::{ending, presenter};
 use mgn_fabric::{Receiver, Reservation, Sender};
+use mgn_wall::Tile;
 use mgn_wire::hello::{self, ServerInfo};
 use mgn_wire::{Encoder, MESSAGE_HEADER};
 use std::fmt::Display;
@@ -293,10 +294,10 @@ impl Session {
         None
     }
 
-    fn tile_name(&self, tile: usize) -> &str {
+    fn tile_name(&self, tile: usize) -> String {
         let wall = self.options.wall.as_ref();
         let tile = wall.and_then(|wall| wall.tiles.get(tile));
-        tile.map_or("?", |tile| &tile.name)
+        tile.map_or_else(String::new, Tile::to_string)
     }
 
     /// The command connection failed. The server's reason comes by the other one and may still be under way, so it gets a moment before the session ends

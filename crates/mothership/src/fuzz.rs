@@ -63,10 +63,10 @@ fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     });
     let to = [
         ToMothership::Server(Box::new(hello)),
-        ToMothership::Client(Box::new(request(None, Wanted::Grid(2, 2)))),
+        ToMothership::Client(Box::new(request(None, Wanted::Grids(vec![(2, 2)])))),
         ToMothership::Client(Box::new(request(
             Some(Box::new(matched.clone())),
-            Wanted::Wall("w".into()),
+            Wanted::Walls(vec!["w".into()]),
         ))),
         ToMothership::Sessions(vec![Session {
             id: 1,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::report::Status;
 
 /// Changes whenever these types do.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// No message is longer.
 pub const MESSAGE_MAX: usize = 1 << 20;
 
@@ -143,10 +143,10 @@ pub struct Request {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wanted {
-    /// A wall of the configuration.
-    Wall(String),
-    /// So many columns and rows of tiles, by whoever renders them.
-    Grid(u32, u32),
+    /// Walls of the configuration, which show the same.
+    Walls(Vec<String>),
+    /// So many columns and rows of tiles, by whoever renders them, for each of several walls that show the same.
+    Grids(Vec<(u32, u32)>),
     /// One renderer, this one or any.
     Single(Option<String>),
 }
@@ -154,8 +154,12 @@ pub enum Wanted {
 impl std::fmt::Display for Wanted {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Wanted::Wall(name) => write!(out, "the wall {name}"),
-            Wanted::Grid(columns, rows) => write!(out, "a grid of {columns} x {rows}"),
+            Wanted::Walls(names) => write!(out, "the wall {}", names.join(" and ")),
+            Wanted::Grids(sizes) => {
+                let size = |(columns, rows): &(u32, u32)| format!("{columns} x {rows}");
+                let sizes: Vec<_> = sizes.iter().map(size).collect();
+                write!(out, "a grid of {}", sizes.join(" and "))
+            }
             Wanted::Single(Some(name)) => write!(out, "the server {name}"),
             Wanted::Single(None) => write!(out, "a server"),
         }

@@ -2,7 +2,8 @@
 
 use mgn_spu::Chain;
 use mgn_sys::passing;
-use mgn_wall::{Target, Wall};
+use mgn_wall::Target;
+use mgn_wire::hello::Shown;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -27,8 +28,8 @@ pub(crate) struct Session {
     pub program: String,
     /// Which renderer of a wall it is.
     pub tile: Option<u32>,
-    /// The wall with that tile alone, if it is shown here.
-    pub shown: Option<Wall>,
+    /// If its tile is shown here.
+    pub shown: Option<Shown>,
     /// What programs elsewhere may have shown here.
     pub present: Vec<Target>,
     /// Digits of the secret that viewers know too.

@@ -7,6 +7,7 @@ use mgn_present::{scale, FileFormat, Head, Picture, Saver};
 use mgn_viewer::{Counters, Feed, FeedOptions};
 use mgn_wall::{Rect, Target, Wall};
 use mgn_wire::frames::{Header, Release};
+use mgn_wire::hello::Shown;
 use mgn_wire::Fault;
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -151,13 +152,12 @@ pub(crate) struct Screens {
 }
 
 impl Screens {
-    /// Opens what the only tile of `wall`, the `tile`-th of all, is to be shown on.
+    /// Opens what a tile is to be shown on.
     ///
     /// # Errors
     /// One sentence for the program's user, on what cannot be opened or is not allowed.
     pub fn open(
-        wall: Wall,
-        tile: u32,
+        Shown { wall, tile }: Shown,
         permission: &Permission<'_>,
         token: Option<Token>,
     ) -> Result<Screens, String> {
@@ -380,18 +380,19 @@ mod tests {
         }
     }
 
-    fn wall(present: Vec<Target>) -> Wall {
+    fn shown(present: Vec<Target>) -> Shown {
         let tile = Tile {
             present,
             ..Tile::new("0,0", Rect::new(4, 0, 4, 4))
         };
-        Wall {
+        let wall = Wall {
             name: "test".into(),
             size: (8, 4),
             fit: Fit::OneToOne,
             windows: Default::default(),
             tiles: vec![tile],
-        }
+        };
+        Shown { wall, tile: 0 }
     }
 
     const ALL: Permission<'static> = Permission {
@@ -420,7 +421,7 @@ mod tests {
 
     #[test]
     fn parts_of_a_tile_stay_where_they_are() {
-        let mut screens = Screens::open(wall(Vec::new()), 0, &ALL, None).unwrap();
+        let mut screens = Screens::open(shown(Vec::new()), &ALL, None).unwrap();
         screens.show(part(1, [4, 0, 4, 4]));
         screens.show(part(2, [0, 1, 5, 2]));
         let first = |n: usize| screens.canvas[n * 4];
@@ -450,7 +451,7 @@ mod tests {
         ] {
             assert!(!permission.covers(&refused), "{refused}");
             assert!(ALL.covers(&refused));
-            let opened = Screens::open(wall(vec![refused]), 0, &permission, None);
+            let opened = Screens::open(shown(vec![refused]), &permission, None);
             assert!(opened.err().unwrap().contains("--present"));
         }
     }
@@ -458,9 +459,9 @@ mod tests {
     #[test]
     fn files_stay_in_their_folder() {
         for name in ["../x", ".", "..", "", "a/b"] {
-            let mut wall = wall(vec![Target::Files("/tmp/pictures".into())]);
-            wall.tiles[0].name = name.into();
-            assert!(Screens::open(wall, 0, &ALL, None).is_err(), "{name}");
+            let mut shown = shown(vec![Target::Files("/tmp/pictures".into())]);
+            shown.wall.tiles[0].name = name.into();
+            assert!(Screens::open(shown, &ALL, None).is_err(), "{name}");
         }
     }
 }

@@ -10,8 +10,7 @@ use crate::watchdog::{self, Activity, Limits};
 use mgn_fabric::{Config, Connection, Incoming, Transport};
 use mgn_render::Renderer;
 use mgn_spu::Place;
-use mgn_wall::Wall;
-use mgn_wire::hello::Welcome;
+use mgn_wire::hello::{Shown, Welcome};
 use mgn_wire::{CHUNK, MESSAGE_MAX};
 use rustix::net::{getpeername, sockopt, AddressFamily};
 use rustix::process::{set_parent_process_death_signal, Signal};
@@ -189,8 +188,8 @@ fn open_session(
 ) -> Result<Connection, mgn_fabric::Error> {
     let from = peer(&socket);
     let incoming = Incoming::from_handoff(socket, &session.client)?;
-    if let Some(wall) = &session.shown {
-        match screens(wall.clone(), session, from) {
+    if let Some(shown) = &session.shown {
+        match screens(shown.clone(), session, from) {
             Ok(screens) => slot.show_on(screens, activity),
             Err(why) => {
                 incoming.refuse(&why);
@@ -292,14 +291,14 @@ fn open_frames(slot: &FramesSlot, socket: OwnedFd, client: &[u8]) {
 }
 
 /// Opens what a tile is shown on.
-fn screens(wall: Wall, session: &Session, from: Option<IpAddr>) -> Result<Screens, String> {
+fn screens(shown: Shown, session: &Session, from: Option<IpAddr>) -> Result<Screens, String> {
     let permission = Permission {
         from,
         allowed: &session.present,
     };
     let token = session.token.as_deref().map(str::parse).transpose();
     let token = token.map_err(|error: mgn_fabric::Error| error.to_string())?;
-    Screens::open(wall, session.tile.unwrap_or(0), &permission, token)
+    Screens::open(shown, &permission, token)
 }
 
 /// Whether a network lies between: then pictures are worth compressing.

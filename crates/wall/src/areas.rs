@@ -20,7 +20,7 @@ impl Wall {
         let shown: Vec<Rect> = self
             .tiles
             .iter()
-            .map(|tile| self.to_window(&tile.rect, window))
+            .map(|tile| self.to_window(tile, window))
             .collect();
         let mut owned: Vec<Vec<Rect>> = Vec::with_capacity(shown.len());
         let mut rest = vec![window];
@@ -55,20 +55,22 @@ impl Wall {
 
     /// How large what a tile shows of a window is there, if that is not as large as it is in the window.
     pub fn scaled(&self, tile: &Tile) -> Option<(u32, u32)> {
-        let mural = Rect::new(0, 0, self.size.0, self.size.1);
-        let shown = tile.rect.and(&mural);
-        (self.fit == Fit::Scale).then_some((shown.width, shown.height))
+        let (size, fit) = self.mural_of(tile);
+        let shown = tile.rect.and(&Rect::new(0, 0, size.0, size.1));
+        (fit == Fit::Scale).then_some((shown.width, shown.height))
     }
 
-    fn to_window(&self, tile: &Rect, window: Rect) -> Rect {
-        let scaled = match self.fit {
+    fn to_window(&self, tile: &Tile, window: Rect) -> Rect {
+        let (size, fit) = self.mural_of(tile);
+        let tile = &tile.rect;
+        let scaled = match fit {
             Fit::OneToOne | Fit::Window => *tile,
             Fit::Scale => {
                 let along = |n: u32, from: u32, to: u32| {
                     (u64::from(n.min(from)) * u64::from(to) / u64::from(from.max(1))) as u32
                 };
-                let x = |n| along(n, self.size.0, window.width);
-                let y = |n| along(n, self.size.1, window.height);
+                let x = |n| along(n, size.0, window.width);
+                let y = |n| along(n, size.1, window.height);
                 Rect::between(x(tile.x), y(tile.y), x(tile.right()), y(tile.bottom()))
             }
         };

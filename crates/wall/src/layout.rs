@@ -2,6 +2,7 @@
 
 use crate::{Rect, Target, Windows};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// As many renderers as there are bits to name them by.
 pub const TILES_MAX: usize = 64;
@@ -43,6 +44,20 @@ pub struct Tile {
     /// Where its picture goes: into the program's own window, where nothing else is said.
     #[serde(default = "program")]
     pub present: Vec<Target>,
+    /// Which wall it is of, where that is not the first of several that show the same.
+    #[serde(default)]
+    pub replica: Option<Replica>,
+}
+
+/// A wall that shows what another one does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replica {
+    /// From 1; 0 is the wall that is replicated.
+    pub number: u32,
+    pub wall: String,
+    /// Width and height of its mural.
+    pub size: (u32, u32),
+    pub fit: Fit,
 }
 
 fn program() -> Vec<Target> {
@@ -56,6 +71,7 @@ impl Tile {
             name: name.into(),
             rect,
             present: program(),
+            replica: None,
         }
     }
 
@@ -64,9 +80,24 @@ impl Tile {
         self.present.contains(&Target::Program)
     }
 
-    /// Whether its server shows it.
+    /// Whether its server shows it, or nobody.
     pub fn is_shown_there(&self) -> bool {
-        self.present.iter().any(|target| *target != Target::Program)
+        self.present != [Target::Program]
+    }
+
+    /// Which of several walls that show the same it is of.
+    pub(crate) fn wall_number(&self) -> u32 {
+        self.replica.as_ref().map_or(0, |replica| replica.number)
+    }
+}
+
+/// As it is called among the tiles of all walls that show the same.
+impl fmt::Display for Tile {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.replica {
+            None => out.write_str(&self.name),
+            Some(replica) => write!(out, "{} of {}", self.name, replica.wall),
+        }
     }
 }
 
@@ -123,39 +154,30 @@ impl Wall {
     /// # Errors
     /// The first of its mistakes.
     pub fn check(&self) -> Result<(), WallError> {
-        let (width, height) = self.size;
         let name = || self.name.clone();
-        if !(1..=MURAL_MAX).contains(&width) || !(1..=MURAL_MAX).contains(&height) {
-            return Err(WallError::Size(name(), width, height));
-        }
         match self.tiles.len() {
             0 => return Err(WallError::NoTiles(name())),
             n if n > TILES_MAX => return Err(WallError::TooMany(name(), n)),
             _ => {}
         }
-        let mural = Rect::new(0, 0, width, height);
         for (n, tile) in self.tiles.iter().enumerate() {
+            let (width, height) = self.mural_of(tile).0;
+            if !(1..=MURAL_MAX).contains(&width) || !(1..=MURAL_MAX).contains(&height) {
+                return Err(WallError::Size(name(), width, height));
+            }
             if tile.rect.is_empty() {
                 return Err(WallError::Empty(tile.name.clone()));
             }
-            if tile.rect.and(&mural).is_empty() {
+            if tile.rect.and(&Rect::new(0, 0, width, height)).is_empty() {
                 return Err(WallError::Outside(tile.name.clone(), width, height));
             }
-            if self.tiles[..n].iter().any(|other| other.name == tile.name) {
+            let is_same =
+                |other: &Tile| other.name == tile.name && other.wall_number() == tile.wall_number();
+            if self.tiles[..n].iter().any(is_same) {
                 return Err(WallError::Twice(tile.name.clone()));
             }
         }
         Ok(())
-    }
-
-    /// The wall with this tile alone, as its server is told of it.
-    pub fn alone(&self, tile: usize) -> Wall {
-        Wall {
-            tiles: vec![self.tiles[tile].clone()],
-            name: self.name.clone(),
-            windows: self.windows.clone(),
-            ..*self
-        }
     }
 
     /// The wall as text that [`Wall::from_json`] reads.

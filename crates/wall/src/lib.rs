@@ -7,12 +7,13 @@
 mod areas;
 mod layout;
 mod rect;
+mod replicas;
 mod sorter;
 mod target;
 mod windows;
 
 pub use areas::Area;
-pub use layout::{Fit, Tile, Wall, WallError, TILES_MAX};
+pub use layout::{Fit, Replica, Tile, Wall, WallError, TILES_MAX};
 pub use rect::Rect;
 pub use sorter::{Bounds, Sorter};
 pub use target::{Place, Target, VIEWER};

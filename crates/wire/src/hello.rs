@@ -4,7 +4,7 @@ use mgn_wall::Wall;
 use serde::{Deserialize, Serialize};
 
 /// Changes whenever these types or the stream's layout do.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// What a client opens a connection with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,15 +17,24 @@ pub struct Hello {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Role {
     /// The command connection of a new session. The program's name and process id are for people to read; `tile` is the number of the tile that the
-    /// renderer draws, if several draw one picture. `shown` is the wall with this tile alone, if the server is to show it.
+    /// renderer draws, if several draw one picture. `shown` is there if the server is to show it.
     Session {
         program: String,
         pid: u32,
         tile: Option<u32>,
-        shown: Option<Wall>,
+        shown: Option<Shown>,
     },
     /// The frames connection of a session.
     Frames { session: u64, key: [u8; 16] },
+}
+
+/// What a server shows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Shown {
+    /// With its tile alone.
+    pub wall: Wall,
+    /// The number of the tile there.
+    pub tile: u32,
 }
 
 /// The answer to `Role::Session`; `Role::Frames` is answered with nothing.

@@ -70,7 +70,7 @@ struct Verdict {
 }
 
 /// Runs every case directly and over each of `transports`, of which `wall-2x2` is one that goes to
-/// four renderers, compares all that it leaves, and checks that our server rendered it and no other
+/// four renderers and `wall-replicas` one that goes to four and another, compares all that it leaves, and checks that our server rendered it and no other
 /// driver was near.
 ///
 /// # Panics
@@ -176,6 +176,7 @@ fn through(stage: &Stage, transport: &str, stats: &Path) -> Command {
     command.args(["run", "--stats-json"]).arg(stats);
     match transport.strip_prefix("wall-") {
         Some("uneven") => command.args(["--wall", UNEVEN]),
+        Some("replicas") => command.args(["--wall", "2x2", "--wall", "1x1"]),
         Some(wall) => command.args(["--wall", wall]),
         None => command.args(["--transport", transport]),
     };

@@ -9,6 +9,7 @@ mod case;
 mod expected;
 mod job;
 mod outcome;
+mod page;
 mod stage;
 
 pub use camera::{camera, still, still_gears};
@@ -16,4 +17,5 @@ pub use case::{compare_all, Case};
 pub use expected::Expected;
 pub use job::in_parallel;
 pub use outcome::{Outcome, Running};
+pub use page::{watch, Live};
 pub use stage::{programs, root, target, Stage};

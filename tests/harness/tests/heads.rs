@@ -2,17 +2,14 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_tests::{programs, still, still_gears, Outcome, Running, Stage};
+use mgn_tests::{programs, still, still_gears, watch, Live, Outcome, Running, Stage};
 use mgn_verify::Picture;
 use rustix::process::{kill_process, Pid, Signal};
-use tungstenite::client::IntoClientRequest;
-use tungstenite::Message;
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ConnectionExt as _, ImageFormat};
 
@@ -372,46 +369,6 @@ fn servers_show_programs_elsewhere_what_is_allowed() {
     }
 }
 
-/// A run with a viewer, and the page's address.
-struct Live {
-    process: Child,
-    url: String,
-}
-
-impl Live {
-    fn start(mut command: Command) -> Live {
-        let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
-        let address = |line: String| Some(line.split_once("shown at ")?.1.to_owned());
-        let url = lines.find_map(|line| address(line.ok()?));
-        thread::spawn(move || lines.for_each(drop));
-        Live {
-            process,
-            url: url.expect("an address"),
-        }
-    }
-}
-
-impl Drop for Live {
-    fn drop(&mut self) {
-        let _ = kill_process(Pid::from_child(&self.process), Signal::TERM);
-        let _ = self.process.wait();
-    }
-}
-
-/// Tiles and frames of the pictures in a message.
-fn pictures(message: &[u8]) -> Vec<(u32, u64)> {
-    let u32_at = |at: usize| u32::from_le_bytes(message[at..at + 4].try_into().unwrap());
-    let u64_at = |at: usize| u64::from_le_bytes(message[at..at + 8].try_into().unwrap());
-    let mut at = 4;
-    let mut all = Vec::new();
-    for _ in 0..u32_at(0) {
-        all.push((u32_at(at), u64_at(at + 20)));
-        at += 32 + u32_at(at + 28) as usize;
-    }
-    all
-}
-
 #[test]
 fn a_run_is_shown_in_browsers() {
     let stage = Stage::new();
@@ -423,39 +380,8 @@ fn a_run_is_shown_in_browsers() {
     for (flags, tiles) in cases {
         let mut command = stage.mgn();
         command.args(["run", "--viewer"]).args(flags);
-        let live = Live::start({
-            command.args(["--", "glxgears"]);
-            command
-        });
-        let (place, token) = live.url.split_once("/#token=").unwrap();
-        let place = place.strip_prefix("http://").unwrap();
-        let mut request = format!("ws://{place}/watch").into_client_request().unwrap();
-        let headers = request.headers_mut();
-        headers.insert("origin", format!("http://{place}").parse().unwrap());
-        let protocols = format!("manganese-viewer, {token}");
-        headers.insert("sec-websocket-protocol", protocols.parse().unwrap());
-        let stream = TcpStream::connect(place).unwrap();
-        stream.set_read_timeout(Some(LIMIT)).unwrap();
-        let (mut socket, _) = tungstenite::client::client(request, stream).unwrap();
-        let widths = vec![150; tiles];
-        let view = format!("{{\"view\":{{\"widths\":{widths:?},\"quality\":80}}}}");
-        socket.send(Message::text(view)).unwrap();
-        let start = Instant::now();
-        loop {
-            assert!(
-                start.elapsed() < LIMIT,
-                "no picture of all tiles of one frame"
-            );
-            let Message::Binary(bytes) = socket.read().unwrap() else {
-                continue;
-            };
-            let shown = pictures(&bytes);
-            socket.send(Message::text("\"taken\"")).unwrap();
-            let frame = shown.first().map(|(_, frame)| *frame);
-            let is_whole = shown.iter().all(|(_, of)| Some(*of) == frame);
-            if shown.len() == tiles && is_whole {
-                break;
-            }
-        }
+        command.args(["--", "glxgears"]);
+        let live = Live::start(command, 1);
+        watch(&live.urls[0], tiles, LIMIT);
     }
 }

@@ -140,23 +140,42 @@ fn the_mothership_finds_who_draws_a_wall() {
     }
 }
 
-/// A server that the mothership starts has the chain that its configuration names. Its files are relative to that.
+/// A server that the mothership starts has the chains that the configuration names, its wall's and its own. Their files are relative to that. A wall's
+/// replica is drawn with it.
 #[test]
 fn started_servers_run_their_chains() {
     let stage = Stage::new();
     let tag = std::process::id();
-    let config = format!(
-        "[[server]]\nname = \"chained\"\nlisten = \"unix:@mgn-{tag}-chained\"\n\
-         chain = [\"wireframe\", {{ spu = \"histogram\", file = \"calls\" }}]\n"
-    );
-    let home = Home::start(&stage, "chains", &config);
+    let server = |name: &str| {
+        format!("[[server]]\nname = \"{name}\"\nlisten = \"unix:@mgn-{tag}-{name}\"\n")
+    };
+    let wall = |name: &str, columns: u32, servers: &str| {
+        format!(
+            "[[wall]]\nname = \"{name}\"\ngrid = [{columns}, 1]\ntile_size = [150, 300]\n\
+             servers = [{servers}]\n"
+        )
+    };
+    let config = [
+        server("chained"),
+        "chain = [\"wireframe\", { spu = \"histogram\", file = \"calls\" }]\n".into(),
+        server("plain"),
+        server("another"),
+        wall("desk", 2, "\"chained\", \"plain\""),
+        "replicas = [\"beamer\"]\nchain = [{ spu = \"histogram\", file = \"all.txt\" }]\n".into(),
+        wall("beamer", 1, "\"another\""),
+    ];
+    let home = Home::start(&stage, "chains", &config.concat());
     let folder = home.folder.clone();
-    let run = ["run", "--mothership", &home.address, "--frames", "3", "--"];
+    let run = ["run", "--wall", "desk", "--frames", "3", "--"];
     let outcome = Outcome::of(&mut home.mgn(&[&run[..], &["glxgears"]].concat()), LIMIT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    let said = fs::read_to_string(log(&folder, "another")).unwrap();
+    assert!(said.contains(", tile 2) begins"), "{said}");
     home.stop();
-    let calls = fs::read_to_string(folder.join("calls")).unwrap();
-    assert!(calls.contains("glCallList"), "{calls}");
+    for file in ["calls", "all-chained.txt", "all-plain.txt"] {
+        let calls = fs::read_to_string(folder.join(file)).unwrap();
+        assert!(calls.contains("glCallList"), "{file}: {calls}");
+    }
 }
 
 /// Renderers are sent what touches their tiles, and not everything.

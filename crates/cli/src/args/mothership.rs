@@ -15,6 +15,30 @@ pub enum WallName {
     Named(String),
 }
 
+impl WallName {
+    /// The walls as one, where none of them is the mothership's to know; none where there is no wall.
+    pub fn tiles(all: &[WallName]) -> Result<Option<Wall>, WallError> {
+        let mut walls = Vec::new();
+        for name in all {
+            match name {
+                WallName::Tiles(wall) => walls.push(wall.clone()),
+                WallName::Named(_) => return Ok(None),
+            }
+        }
+        let mut walls = walls.into_iter();
+        let first = walls.next();
+        first.map(|first| first.with_replicas(walls)).transpose()
+    }
+
+    /// The name of the first that has one.
+    pub fn first_name(all: &[WallName]) -> Option<&str> {
+        all.iter().find_map(|name| match name {
+            WallName::Named(name) => Some(name.as_str()),
+            WallName::Tiles(_) => None,
+        })
+    }
+}
+
 impl FromStr for WallName {
     type Err = WallError;
 

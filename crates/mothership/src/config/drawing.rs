@@ -72,6 +72,9 @@ impl WallPlan {
             mgn_wall::Fit::Window => "windows are made as large",
         };
         let mut text = format!("wall {}: {width} x {height} pixels, {fit}", wall.name);
+        if !self.replicas.is_empty() {
+            let _ = write!(text, ", shown by {} too", self.replicas.join(", "));
+        }
         text.push('\n');
         text += &self.draw(columns);
         for (tile, server) in wall.tiles.iter().zip(&self.servers) {

@@ -69,6 +69,7 @@ pub struct Server {
     /// How clients may reach it; empty for any way.
     pub transports: Vec<Transport>,
     pub discard: bool,
+    /// With that of its walls, which comes first.
     pub chain: Vec<Stage>,
 }
 
@@ -78,6 +79,8 @@ pub struct WallPlan {
     pub wall: Wall,
     /// The names of one for each of the wall's tiles.
     pub servers: Vec<String>,
+    /// The names of walls that show the same.
+    pub replicas: Vec<String>,
 }
 
 /// A stage of a chain of stream processing units.

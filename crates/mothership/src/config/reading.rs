@@ -1,6 +1,6 @@
 //! From TOML to a configuration.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
 
@@ -51,6 +51,16 @@ struct Reader<'f> {
 
 /// On which host (none is the mothership's) somebody listens at an address, and where that stands.
 type Taken = (String, Address, Range<usize>);
+
+/// What a wall says about others, and about its servers.
+struct OfWall {
+    name: String,
+    replicas: Vec<At<String>>,
+    servers: BTreeSet<String>,
+    chain: Vec<Stage>,
+    /// Where it stands, or else the wall.
+    span: Range<usize>,
+}
 
 /// What was read of one kind, and where each was named.
 struct Named<T> {
@@ -117,9 +127,14 @@ impl Reader<'_> {
         }
         let mothership = self.mothership(file, &hosts, &servers, &mut taken);
         let mut walls = Named::new("wall");
+        let mut shared = Vec::new();
         for section in file.each("wall", "the wall") {
-            self.wall(section, &servers, &mut walls);
+            shared.extend(self.wall(section, &servers, &mut walls));
         }
+        for of_wall in &shared {
+            self.check_replicas(of_wall, &walls);
+        }
+        self.share_chains(&shared, &hosts, &mut servers);
         Config {
             mothership,
             hosts: hosts.into_list(),
@@ -429,7 +444,12 @@ impl Reader<'_> {
         Some(stage)
     }
 
-    fn wall(&self, mut section: Section<'_>, servers: &Named<Server>, walls: &mut Named<WallPlan>) {
+    fn wall(
+        &self,
+        mut section: Section<'_>,
+        servers: &Named<Server>,
+        walls: &mut Named<WallPlan>,
+    ) -> Option<OfWall> {
         let name = section.name();
         if let Some(name) = &name {
             // Else it could be a number of columns and rows.
@@ -450,16 +470,18 @@ impl Reader<'_> {
             Some(fit)
         });
         let windows = section.get("windows").and_then(|value| windows(&value));
-        if let Some(chain) = section.get("chain") {
-            let what =
-                "chains are of servers; leave it out, and add chain to the [[server]] of each tile";
-            self.notes.add(chain.span, what);
-        }
+        let chain = self.chain(&section);
+        let span = section.get("chain").map(|value| value.span);
+        let replicas = section.get("replicas").map(|value| {
+            let names = value.list("names of walls");
+            names.iter().filter_map(Value::text).collect::<Vec<_>>()
+        });
+        let replicas = replicas.unwrap_or_default();
         let present = section.get("present");
         let present = present.and_then(|value| self.targets(&value));
         let present = present.unwrap_or_else(|| vec![Target::Program]);
         let tiles = self.tiles(&section, servers, &present);
-        let Some(name) = name else { return };
+        let name = name?;
         let hull = tiles.iter().fold((1, 1), |hull, (tile, _)| {
             let rect = &tile.value.rect;
             (rect.right().max(hull.0), rect.bottom().max(hull.1))
@@ -487,8 +509,79 @@ impl Reader<'_> {
         let plan = WallPlan {
             wall,
             servers: tiles.into_iter().map(|(_, server)| server).collect(),
+            replicas: replicas.iter().map(|name| name.value.clone()).collect(),
+        };
+        let of_wall = OfWall {
+            name: name.value.clone(),
+            replicas,
+            servers: plan.servers.iter().cloned().collect(),
+            chain,
+            span: span.unwrap_or(section.span.clone()),
         };
         walls.add(self.notes, name, plan);
+        Some(of_wall)
+    }
+
+    /// Walls that show the same are there, and not too large together.
+    fn check_replicas(&self, of_wall: &OfWall, walls: &Named<WallPlan>) {
+        let Some(mut wall) = walls.find(&of_wall.name).map(|plan| plan.wall.clone()) else {
+            return;
+        };
+        for name in &of_wall.replicas {
+            if name.value == of_wall.name {
+                let what = "a wall is no replica of itself; leave it out";
+                self.notes.add(name.span.clone(), what);
+            } else if walls.check(self.notes, name) {
+                let other = walls.find(&name.value).map(|plan| plan.wall.clone());
+                match wall.clone().with_replicas(other) {
+                    Ok(both) => wall = both,
+                    Err(error @ WallError::TooMany(..)) => {
+                        self.notes.add(name.span.clone(), error.to_string())
+                    }
+                    // Said where that wall stands.
+                    Err(_) => {}
+                }
+            }
+        }
+    }
+
+    /// Gives the servers of each wall its chain.
+    fn share_chains(&self, walls: &[OfWall], hosts: &Named<Host>, servers: &mut Named<Server>) {
+        for (name, server) in &mut servers.list {
+            let name = &name.value;
+            let mut own = walls.iter().filter(|wall| wall.servers.contains(name));
+            let Some(first) = own.next() else { continue };
+            for other in own.filter(|other| other.chain != first.chain) {
+                let what = format!("the server {name} draws for the wall {} too, which has another chain; give both the same, or servers of their own", first.name);
+                self.notes.add(other.span.clone(), what);
+            }
+            if first.chain.is_empty() {
+                continue;
+            }
+            let host = server.host.as_deref().and_then(|name| hosts.find(name));
+            if host.is_some_and(|host| host.start == Start::No) {
+                let what = format!("the server {name} is started by somebody else, who says its chain; leave this one out, or change the start of its host");
+                self.notes.add(first.span.clone(), what);
+            }
+            let stages = first.chain.iter().map(|stage| self.stage_of(stage, name));
+            server.chain.splice(0..0, stages);
+        }
+    }
+
+    /// A stage of a wall, whose servers have files of their own.
+    fn stage_of(&self, stage: &Stage, server: &str) -> Stage {
+        let mut stage = stage.clone();
+        for (key, text) in &mut stage.parameters {
+            if (self.units.is_path)(&stage.name, key) && !text.is_empty() {
+                let path = Path::new(&*text);
+                let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+                let end = path.extension().map(|end| end.to_string_lossy());
+                let end = end.map_or(String::new(), |end| format!(".{end}"));
+                let own = path.with_file_name(format!("{stem}-{server}{end}"));
+                *text = own.display().to_string();
+            }
+        }
+        stage
     }
 
     /// What `Wall::check` says about one tile, where it stands.
@@ -588,6 +681,7 @@ impl Reader<'_> {
                     height,
                 ),
                 present: present.to_vec(),
+                replica: None,
             };
             (
                 At {
@@ -629,6 +723,7 @@ impl Reader<'_> {
             name: name.value,
             rect: Rect::new(x, y, width, height),
             present: own.unwrap_or_else(|| present.to_vec()),
+            replica: None,
         });
         Some((tile, server.unwrap_or_default()))
     }

@@ -148,11 +148,50 @@ fn nothing_is_needed_but_what_is_meant() {
     assert_eq!(config.servers[0].listen[0].to_string(), "unix:@manganese-a");
 }
 
+/// What a wall says for its servers is told each of them, with files of its own.
+#[test]
+fn walls_have_chains_and_replicas() {
+    let config = read(
+        r#"
+[[server]]
+name = "a"
+chain = ["nop"]
+[[server]]
+name = "b"
+[[wall]]
+name = "w"
+grid = [2, 1]
+tile_size = [9, 9]
+servers = ["a", "b"]
+chain = [{ spu = "print", file = "log/calls.txt" }]
+replicas = ["v"]
+[[wall]]
+name = "v"
+grid = [1, 1]
+tile_size = [9, 9]
+servers = ["c"]
+[[server]]
+name = "c"
+"#,
+    )
+    .unwrap();
+    let chain = |n: usize| -> Vec<String> {
+        let stages = config.servers[n].chain.iter();
+        stages.map(Stage::to_string).collect()
+    };
+    assert_eq!(chain(0), ["print:file=/walls/log/calls-a.txt", "nop"]);
+    assert_eq!(chain(1), ["print:file=/walls/log/calls-b.txt"]);
+    assert!(chain(2).is_empty());
+    assert_eq!(config.wall("w").unwrap().replicas, ["v"]);
+}
+
 /// Each of these mistakes is found where it stands, and a word of the advice is in the sentence.
 #[test]
 fn mistakes_are_explained_where_they_are() {
     let server = "[[server]]\nname = \"a\"\n";
     let wall = format!("{server}[[wall]]\nname = \"w\"\n");
+    let grid = "grid = [2, 2]\ntile_size = [9, 9]\nservers = [\"a\"]\n";
+    let tiled = format!("{wall}{grid}");
     let cases = [
         ("[[server]\n", "1:10", "TOML"),
         ("a = 1\na = 2\n", "2:1", "duplicate"),
@@ -178,7 +217,12 @@ fn mistakes_are_explained_where_they_are() {
         (&format!("{server}chain = [{{ spu = \"nop\", a = 1 }}]\n"), "3:25", "no such a"),
         (&format!("{server}chain = [{{ spu = \"nop\", level = \"x\" }}]\n"), "3:25", "no such level"),
         (&format!("{server}chain = [{{ spu = \"print\", file = \"a,b\" }}]\n"), "3:34", "commas"),
-        (&format!("{wall}chain = [\"print\"]\n"), "5:9", "[[server]]"),
+        (&format!("{wall}chain = [\"prin\"]\n"), "5:10", "did you mean print?"),
+        (&format!("{wall}replicas = [\"v\"]\n"), "5:13", "did you mean w?"),
+        (&format!("{wall}replicas = [\"w\"]\n"), "5:13", "itself"),
+        (&format!("{tiled}chain = [\"nop\"]\n[[wall]]\nname = \"v\"\n{grid}"), "9:1", "another chain"),
+        (&format!("{tiled}replicas = [\"v\"]\n[[wall]]\nname = \"v\"\n{grid}").replace("[2, 2]", "[6, 6]"), "8:13", "72 tiles"),
+        (&format!("[[host]]\nname = \"h\"\n{tiled}chain = [\"nop\"]\n").replace("[[wall]]", "host = \"h\"\n[[wall]]"), "11:9", "somebody else"),
         ("[[host]]\nname = \"h\"\nstart = \"now\"\n", "3:9", "\"ssh\""),
         ("[[host]]\nname = \"h\"\nstart = \"ssh\"\n", "1:1", "address"),
         ("[[host]]\nname = \"h\"\nssh = \"-o x\"\n", "1:1", "address"),

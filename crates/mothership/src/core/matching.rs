@@ -28,20 +28,45 @@ struct Reached<'a> {
 
 impl Core {
     pub(super) fn judge(&self, request: &Request) -> Verdict {
-        match &request.wanted {
-            Wanted::Wall(name) => match self.walls.get(name) {
-                Some(plan) => self.judge_wall(plan, request),
-                None => Verdict::Never(self.no_such_wall(name)),
-            },
-            Wanted::Grid(columns, rows) => match Wall::grid(*columns, *rows) {
-                Ok(wall) => self.judge_grid(wall, None, request),
-                Err(error) => Verdict::Never(error.to_string()),
-            },
-            Wanted::Single(server) => match Wall::grid(1, 1) {
-                Ok(wall) => self.judge_grid(wall, server.as_deref(), request),
-                Err(error) => Verdict::Never(error.to_string()),
-            },
+        let judged = match &request.wanted {
+            Wanted::Walls(names) => self.plan(names).map(|plan| self.judge_wall(&plan, request)),
+            Wanted::Grids(sizes) => grids(sizes).map(|wall| self.judge_grid(wall, None, request)),
+            Wanted::Single(server) => {
+                grids(&[(1, 1)]).map(|wall| self.judge_grid(wall, server.as_deref(), request))
+            }
+        };
+        judged.unwrap_or_else(Verdict::Never)
+    }
+
+    /// Walls that show the same, with their replicas, as one.
+    fn plan(&self, names: &[String]) -> Result<WallPlan, String> {
+        let mut plans: Vec<&WallPlan> = Vec::new();
+        let mut add = |name| {
+            let plan = self
+                .walls
+                .get(name)
+                .ok_or_else(|| self.no_such_wall(name))?;
+            if !plans.iter().any(|known| known.wall.name == *name) {
+                plans.push(plan);
+            }
+            Ok::<_, String>(plan)
+        };
+        for name in names {
+            for replica in &add(name)?.replicas {
+                add(replica)?;
+            }
         }
+        let [first, others @ ..] = &plans[..] else {
+            return Err("no wall is asked for".into());
+        };
+        let others = others.iter().map(|plan| plan.wall.clone());
+        let wall = first.wall.clone().with_replicas(others);
+        let servers = plans.iter().flat_map(|plan| plan.servers.clone());
+        Ok(WallPlan {
+            wall: wall.map_err(|error| error.to_string())?,
+            servers: servers.collect(),
+            replicas: Vec::new(),
+        })
     }
 
     fn no_such_wall(&self, name: &str) -> String {
@@ -61,7 +86,7 @@ impl Core {
         let mut first: Option<&Server> = None;
         for (tile, name) in plan.wall.tiles.iter().zip(&plan.servers) {
             let name = name.as_str();
-            let of = format!("the server {name} of the tile {}", tile.name);
+            let of = format!("the server {name} of the tile {tile}");
             let Some(server) = self.servers.get(name) else {
                 match self.expected.get(name).and_then(|e| e.failed.as_ref()) {
                     Some(why) => return Verdict::Never(format!("{of} will not come: {why}")),
@@ -331,6 +356,19 @@ impl Core {
             hello.name, request.whereabouts.host_name
         ))
     }
+}
+
+/// Walls of so many columns and rows that show the same.
+fn grids(sizes: &[(u32, u32)]) -> Result<Wall, String> {
+    let mut walls = Vec::new();
+    for (columns, rows) in sizes {
+        walls.push(Wall::grid(*columns, *rows).map_err(|error| error.to_string())?);
+    }
+    let mut walls = walls.into_iter();
+    let first = walls.next().ok_or("no grid is asked for")?;
+    first
+        .with_replicas(walls)
+        .map_err(|error| error.to_string())
 }
 
 fn end_at(server: &Server, way: Way, address: String) -> End {

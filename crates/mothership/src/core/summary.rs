@@ -37,7 +37,7 @@ impl Core {
             Standing::Matched(matched) => {
                 let pairs = matched.wall.tiles.iter().zip(&matched.ends);
                 let tile = |(tile, end): (&mgn_wall::Tile, &crate::protocol::End)| TileStatus {
-                    tile: printable(&tile.name),
+                    tile: printable(&tile.to_string()),
                     server: printable(&end.server),
                     server_on_line: self.is_on_line(&end.server),
                     way: end.way,

@@ -74,7 +74,7 @@ fn request(wanted: Wanted) -> Request {
 }
 
 fn desk() -> Wanted {
-    Wanted::Wall("desk".into())
+    Wanted::Walls(vec!["desk".into()])
 }
 
 fn server_comes(core: &mut Core, conn: u64, hello: Hello) {
@@ -158,7 +158,7 @@ fn a_wall_is_there_when_its_servers_are() {
 #[test]
 fn what_can_never_be_is_said_at_once() {
     let mut core = Core::new(&config(DESK));
-    client_comes(&mut core, 1, request(Wanted::Wall("dusk".into())));
+    client_comes(&mut core, 1, request(Wanted::Walls(vec!["dusk".into()])));
     refuses(&mut core, 1, "the configuration has desk");
     server_comes(&mut core, 2, hello("a"));
     let mut ask = |conn, wanted, change: &dyn Fn(&mut Request), word| {
@@ -186,9 +186,9 @@ fn what_can_never_be_is_said_at_once() {
         &|r| _ = r.needs.limits.insert("max_texture_size".into(), 32768),
         "16384, and 32768",
     );
-    ask(7, Wanted::Grid(9, 9), &|_| {}, "9x9");
+    ask(7, Wanted::Grids(vec![(9, 9)]), &|_| {}, "9x9");
     server_comes(&mut core, 8, hello("b"));
-    client_comes(&mut core, 9, request(Wanted::Grid(3, 3)));
+    client_comes(&mut core, 9, request(Wanted::Grids(vec![(3, 3)])));
     refuses(&mut core, 9, "9 sessions are needed");
     let mut core = Core::new(&Config::default());
     client_comes(&mut core, 1, request(desk()));
@@ -198,14 +198,14 @@ fn what_can_never_be_is_said_at_once() {
 #[test]
 fn a_grid_takes_whom_it_finds() {
     let mut core = Core::new(&Config::default());
-    client_comes(&mut core, 1, request(Wanted::Grid(2, 2)));
+    client_comes(&mut core, 1, request(Wanted::Grids(vec![(2, 2)])));
     waits(&mut core, 1, "no server is there");
     server_comes(&mut core, 2, hello("a"));
     let matched = matches(&mut core, 1);
     assert!(matched.ends.iter().all(|end| end.server == "a"));
     client_comes(&mut core, 3, request(Wanted::Single(None)));
     waits(&mut core, 3, "limit of sessions");
-    client_comes(&mut core, 4, request(Wanted::Grid(3, 2)));
+    client_comes(&mut core, 4, request(Wanted::Grids(vec![(3, 2)])));
     waits(&mut core, 4, "6 sessions are needed");
     core.leaves(Conn(4), "it was closed");
     core.leaves(Conn(1), "it was closed");
@@ -224,7 +224,7 @@ fn a_grid_takes_whom_it_finds() {
     let mut other = hello("c");
     other.offer.version = "4.6".into();
     server_comes(&mut core, 8, other);
-    client_comes(&mut core, 9, request(Wanted::Grid(2, 1)));
+    client_comes(&mut core, 9, request(Wanted::Grids(vec![(2, 1)])));
     let matched = matches(&mut core, 9);
     assert_eq!(matched.ends[0].server, matched.ends[1].server);
 }
@@ -235,7 +235,7 @@ fn tiles_are_shared_out_evenly() {
     for (conn, name) in [(1, "a"), (2, "b"), (3, "c")] {
         server_comes(&mut core, conn, hello(name));
     }
-    client_comes(&mut core, 4, request(Wanted::Grid(3, 3)));
+    client_comes(&mut core, 4, request(Wanted::Grids(vec![(3, 3)])));
     let matched = matches(&mut core, 4);
     for name in ["a", "b", "c"] {
         let tiles = matched.ends.iter().filter(|end| end.server == name);
@@ -575,7 +575,10 @@ fn whoever_comes_and_goes() {
                         0 => desk(),
                         1 => Wanted::Single(None),
                         2 => Wanted::Single(Some("c".into())),
-                        _ => Wanted::Grid(1 + random.below(3) as u32, 1 + random.below(2) as u32),
+                        _ => Wanted::Grids(vec![(
+                            1 + random.below(3) as u32,
+                            1 + random.below(2) as u32,
+                        )]),
                     });
                     request.needs.version = (4, 2 + random.below(5) as u8);
                     core.comes(step, now);

@@ -6,8 +6,7 @@ use crate::control::Session;
 use crate::error::ServerError;
 use crate::options::{Options, SessionReport};
 use mgn_fabric::{printable, Incoming, Listener, Token};
-use mgn_wall::Wall;
-use mgn_wire::hello::{self, Hello, Role};
+use mgn_wire::hello::{self, Hello, Role, Shown};
 use process::{Process, Standing};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -74,7 +73,7 @@ struct Waiting {
     incoming: Incoming,
     program: String,
     tile: Option<u32>,
-    shown: Option<Wall>,
+    shown: Option<Shown>,
     since: Instant,
 }
 
@@ -231,7 +230,7 @@ impl Server {
         incoming: Incoming,
         program: &str,
         pid: u32,
-        (tile, shown): (Option<u32>, Option<Wall>),
+        (tile, shown): (Option<u32>, Option<Shown>),
     ) {
         let program = match program {
             "" => "a program without a name".into(),

@@ -9,7 +9,7 @@ use mgn_wall::Wall;
 use mgn_wire::draws::attr;
 use mgn_wire::encoder::Data;
 use mgn_wire::frames::{Header, Kind, HEADER};
-use mgn_wire::hello::{self, api, Color, Config, Created, Hello, Role, Welcome};
+use mgn_wire::hello::{self, api, Color, Config, Created, Hello, Role, Shown, Welcome};
 use mgn_wire::{gl::*, ops, Answer, Encoder, Plain, CHUNK, MESSAGE_HEADER};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -164,7 +164,7 @@ impl Server {
                 program: "test\x1b[31m".into(),
                 pid: std::process::id(),
                 tile: None,
-                shown,
+                shown: shown.map(|wall| Shown { wall, tile: 0 }),
             }),
         )?;
         let welcome: Welcome = postcard::from_bytes(&welcome).expect("a welcome");

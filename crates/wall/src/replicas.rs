@@ -1,0 +1,124 @@
+//! Several walls that show the same: one wall, whose tiles know which of them they are of.
+//!
+//! Tiles may overlap, and the first of those that show a pixel answers for it. So the tiles of the first wall answer for all that they show, and those of
+//! the others draw and show what they show.
+
+use crate::{Fit, Replica, Target, Tile, Wall, WallError};
+
+impl Wall {
+    /// The wall, and `others` that show the same. The program's own window is shown by the first of them that shows it.
+    ///
+    /// # Errors
+    /// [`WallError`], where they have too many tiles together.
+    pub fn with_replicas(
+        mut self,
+        others: impl IntoIterator<Item = Wall>,
+    ) -> Result<Wall, WallError> {
+        for (other, number) in others.into_iter().zip(1..) {
+            let in_program = self.tiles.iter().any(Tile::is_in_program);
+            self.name = format!("{}+{}", self.name, other.name);
+            self.tiles.extend(other.tiles.into_iter().map(|mut tile| {
+                tile.present
+                    .retain(|target| *target != Target::Program || !in_program);
+                let (wall, size, fit) = (other.name.clone(), other.size, other.fit);
+                tile.replica = Some(Replica {
+                    number,
+                    wall,
+                    size,
+                    fit,
+                });
+                tile
+            }));
+        }
+        self.check()?;
+        Ok(self)
+    }
+
+    /// How many walls it is made of.
+    pub fn walls(&self) -> u32 {
+        let last = self.tiles.iter().map(Tile::wall_number).max();
+        last.unwrap_or(0) + 1
+    }
+
+    /// The `number`-th of the walls that it is made of, from 0, by itself; and whether a tile is of that one.
+    pub fn one_of(&self, number: u32) -> (Wall, impl Fn(&Tile) -> bool) {
+        let is_of_it = move |tile: &Tile| tile.wall_number() == number;
+        let tiles = self.tiles.iter().filter(|tile| is_of_it(tile));
+        (self.of(tiles), is_of_it)
+    }
+
+    /// The wall with this tile alone, as its server is told of it, and the number that the tile has there.
+    pub fn alone(&self, tile: usize) -> (Wall, u32) {
+        let own = &self.tiles[tile];
+        let before = self.tiles[..tile].iter();
+        let number = before.filter(|other| other.wall_number() == own.wall_number());
+        (self.of([own].into_iter()), number.count() as u32)
+    }
+
+    /// A wall of tiles that are all of the same one.
+    fn of<'t>(&self, tiles: impl Iterator<Item = &'t Tile>) -> Wall {
+        let mut wall = Wall {
+            tiles: tiles.cloned().collect(),
+            name: self.name.clone(),
+            windows: self.windows.clone(),
+            ..*self
+        };
+        for tile in &mut wall.tiles {
+            if let Some(replica) = tile.replica.take() {
+                (wall.name, wall.size, wall.fit) = (replica.wall, replica.size, replica.fit);
+            }
+        }
+        wall
+    }
+
+    /// Width and height of the mural that a tile is of, and how windows map to it.
+    pub(crate) fn mural_of(&self, tile: &Tile) -> ((u32, u32), Fit) {
+        match &tile.replica {
+            None => (self.size, self.fit),
+            Some(replica) => (replica.size, replica.fit),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Rect;
+
+    #[test]
+    fn replicas_show_the_same_and_the_first_answers_for_it() {
+        let mut beamer = Wall::grid(1, 1).unwrap();
+        beamer.tiles[0]
+            .present
+            .push(Target::Viewer("unix:@v".into()));
+        let (grid, strip) = (Wall::grid(2, 2).unwrap(), Wall::grid(3, 1).unwrap());
+        let all = [beamer.clone(), strip.clone()];
+        let wall = grid.clone().with_replicas(all).unwrap();
+        assert_eq!((wall.tiles.len(), wall.walls()), (8, 3));
+        assert_eq!(Wall::from_json(&wall.to_json()), Ok(wall.clone()));
+        let areas = wall.areas(90, 50);
+        assert_eq!(areas[..4], grid.areas(90, 50)[..]);
+        assert!(areas[4..].iter().all(|area| area.owned.is_empty()));
+        let shown: Vec<Rect> = areas[4..].iter().map(|area| area.shown).collect();
+        let third = |n: u32| Rect::new(30 * n, 0, 30, 50);
+        let whole = Rect::new(0, 0, 90, 50);
+        assert_eq!(shown, [whole, third(0), third(1), third(2)]);
+
+        // The program's window is shown once.
+        assert_eq!(wall.tiles[4].present, [Target::Viewer("unix:@v".into())]);
+        assert_eq!(wall.tiles[7].to_string(), "2,0 of 3x1");
+        let (alone, number) = wall.alone(6);
+        assert_eq!(
+            (alone.name.as_str(), alone.size, number),
+            ("3x1", (3, 1), 1)
+        );
+        assert_eq!(wall.one_of(0).0.tiles, grid.tiles);
+        let (found, is_of_it) = wall.one_of(2);
+        assert_eq!((found.size, found.tiles.len()), (strip.size, 3));
+        assert!(is_of_it(&wall.tiles[5]) && !is_of_it(&wall.tiles[0]));
+
+        let large = Wall::grid(8, 8).unwrap();
+        let error = large.with_replicas([beamer]).unwrap_err();
+        assert!(error.to_string().contains("65 tiles"), "{error}");
+    }
+}
