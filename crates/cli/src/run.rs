@@ -117,6 +117,16 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
         if let Some(found) = &found {
             let now = Counters::read(session.run_dir());
             found.report(now.frames, now.bytes);
+            found.holes(now.holes);
+            for (tile, server) in found.successors() {
+                let (address, transport) = (&server.address, &server.transport);
+                mgn_launch::tell_successor(
+                    session.run_dir(),
+                    tile,
+                    &address.to_string(),
+                    &transport.to_string(),
+                )?;
+            }
         }
         if live {
             let now = Counters::read(session.run_dir());

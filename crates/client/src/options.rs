@@ -62,6 +62,14 @@ impl Options {
         self.present && wall.is_none_or(|wall| wall.tiles.iter().any(Tile::is_in_program))
     }
 
+    /// The server that `mgn run` has been given for a tile since the run began, in place of one that was lost.
+    pub fn successor(&self, tile: usize) -> Option<Server> {
+        let file = self.run_dir.as_ref()?.join(format!("tile-{tile}"));
+        let text = std::fs::read_to_string(file).ok()?;
+        let (address, transport) = text.split_once('\n')?;
+        servers(address, transport).ok()?.pop()
+    }
+
     /// Whether servers show a window of the program's.
     pub fn shows_wall(&self) -> bool {
         let mut tiles = self.wall.iter().flat_map(|wall| &wall.tiles);
@@ -191,6 +199,20 @@ mod tests {
         assert_eq!(transports("unix:@a\nunix:@b", "unix"), ["unix", "unix"]);
         assert_eq!(transports("", "file:/tmp/rec"), ["file:/tmp/rec"]);
         assert_eq!(transports(both, "null"), ["null"]);
+    }
+
+    #[test]
+    fn a_tile_may_have_another_server_than_at_first() {
+        let folder = std::env::temp_dir().join(format!("mgn-successor-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let options = read(&[("MGN_RUN_DIR", folder.to_str().unwrap())]).unwrap();
+        std::fs::write(folder.join("tile-3"), "tls:h:7000\ntcp").unwrap();
+        std::fs::write(folder.join("tile-4"), "tls:h\ntcp").unwrap();
+        let found = options.successor(3).unwrap();
+        assert_eq!(found.to_string(), "tls:h:7000 by tcp");
+        assert_eq!(options.successor(4), None);
+        assert_eq!(options.successor(5), None);
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

@@ -6,7 +6,6 @@ use crate::options::{Options, Server};
 use crate::replies::{Answered, NoAnswer, Replies};
 use crate::signals::Signals;
 use mgn_fabric::{Connection, Error, Member, Receiver, Reservation, Sender, Token, Transport};
-use mgn_wall::Wall;
 use mgn_wire::hello::{self, Hello, Role, ServerInfo, Shown, Welcome};
 use mgn_wire::{Encoder, MESSAGE_HEADER, MESSAGE_MAX};
 pub use several::NoSuccessor;
@@ -174,11 +173,11 @@ pub struct Successor {
 }
 
 fn successor(options: &Options, info: &ServerInfo, tile: usize) -> Result<Successor, NoSuccessor> {
-    let places = places(&options.servers, options.wall.as_ref()).map_err(NoSuccessor::Never)?;
-    let (server, number) = places[tile];
+    let mut places = places(options).map_err(NoSuccessor::Never)?;
+    let (server, number) = places.swap_remove(tile);
     let token = token(options).map_err(NoSuccessor::NotNow)?;
     let (welcome, commands, frames) =
-        open_place(options, token.as_ref(), server, number).map_err(NoSuccessor::NotNow)?;
+        open_place(options, token.as_ref(), &server, number).map_err(NoSuccessor::NotNow)?;
     if !is_same_driver(info, &welcome.info) {
         let other = &welcome.info.renderer;
         let why = format!("the server at {server} has another driver now, {other}");
@@ -289,15 +288,16 @@ fn unanswered(nobody: &Server) -> Result<Reached, String> {
 
 fn answered(options: &Options) -> Result<Reached, String> {
     let token = token(options)?;
-    let places = places(&options.servers, options.wall.as_ref())?;
-    let open = |(server, tile)| open_place(options, token.as_ref(), server, tile);
+    let places = places(options)?;
+    let open =
+        |(server, tile): &(Server, Option<u32>)| open_place(options, token.as_ref(), server, *tile);
     let opened: Vec<_> = match &places[..] {
-        [place] => vec![open(*place)?],
+        [place] => vec![open(place)?],
         // At once, because each server starts a process.
         places => std::thread::scope(|scope| {
             let signals = Signals::block_all();
             let begin = |place| scope.spawn(move || open(place));
-            let begun: Vec<_> = places.iter().copied().map(begin).collect();
+            let begun: Vec<_> = places.iter().map(begin).collect();
             drop(signals);
             let opened = begun.into_iter().map(|thread| {
                 let died = |_| Err("a connection could not be made".into());
@@ -315,7 +315,7 @@ fn answered(options: &Options) -> Result<Reached, String> {
         frames.push(pictures);
         welcomes.push(welcome);
     }
-    one_picture(&welcomes, &options.servers)?;
+    one_picture(&welcomes, &places)?;
     let renderers = if all.len() > 1 {
         let several = Several::new(all);
         Renderers::Several(several.map_err(|e| format!("cannot write to several servers: {e}"))?)
@@ -332,14 +332,12 @@ fn answered(options: &Options) -> Result<Reached, String> {
 }
 
 /// The servers to reach, with the tile that each is to draw, if there are tiles.
-fn places<'a>(
-    servers: &'a [Server],
-    wall: Option<&Wall>,
-) -> Result<Vec<(&'a Server, Option<u32>)>, String> {
+fn places(options: &Options) -> Result<Vec<(Server, Option<u32>)>, String> {
+    let servers = &options.servers;
     let Some(first) = servers.first() else {
         return Err("no render server is named; start the program by `mgn run`, or set MGN_SERVER to a server's address".into());
     };
-    let tiles = wall.map_or(1, |wall| wall.tiles.len());
+    let tiles = options.wall.as_ref().map_or(1, |wall| wall.tiles.len());
     if servers.len() != 1 && servers.len() != tiles {
         return Err(format!(
             "there are {} render servers for {tiles} tiles; name one for all of them, or one for each",
@@ -347,7 +345,8 @@ fn places<'a>(
         ));
     }
     let place = |n: usize| {
-        let server = servers.get(n).unwrap_or(first);
+        let server = options.successor(n);
+        let server = server.unwrap_or_else(|| servers.get(n).unwrap_or(first).clone());
         // One tile is no different from a picture that is not divided.
         (server, (tiles > 1).then_some(n as u32))
     };
@@ -413,19 +412,17 @@ fn is_same_driver(one: &ServerInfo, other: &ServerInfo) -> bool {
 }
 
 /// Tiles fit together to the bit only if the same driver draws them.
-fn one_picture(welcomes: &[Welcome], servers: &[Server]) -> Result<(), String> {
+fn one_picture(welcomes: &[Welcome], places: &[(Server, Option<u32>)]) -> Result<(), String> {
     let Some(first) = welcomes.first() else {
         return Ok(());
     };
-    let place = |n: usize| servers.get(n).or(servers.first());
     for (n, other) in welcomes.iter().enumerate() {
         let (ours, theirs) = (&first.info, &other.info);
         if !is_same_driver(ours, theirs) {
-            let name =
-                |n| place(n).map_or_else(String::new, |server| format!(" at {}", server.address));
+            let address = |n: usize| &places[n].0.address;
             return Err(format!(
-                "the tiles of a wall must be drawn by the same driver, but the server{} has {} and the server{} has {}",
-                name(0), ours.renderer, name(n), theirs.renderer
+                "the tiles of a wall must be drawn by the same driver, but the server at {} has {} and the server at {} has {}",
+                address(0), ours.renderer, address(n), theirs.renderer
             ));
         }
     }

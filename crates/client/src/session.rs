@@ -252,6 +252,7 @@ impl Session {
         if self.renderers.leave(tile) == 0 {
             return self.lose(why);
         }
+        self.stats.hole(tile, true);
         let name = self.tile_name(tile);
         line(format_args!(
             "the render server of tile {name} is lost: {why}; the others go on"
@@ -273,6 +274,7 @@ impl Session {
             let name = self.tile_name(tile);
             let why = match found {
                 Ok(frames) => {
+                    self.stats.hole(tile, false);
                     line(format_args!("tile {name} has a render server again"));
                     return Some(frames);
                 }

@@ -25,6 +25,7 @@ const ANSWER_BYTES: usize = 10;
 const SHOWN: usize = 11;
 const FIRST_FRAME: usize = 12;
 const LAST_FRAME: usize = 13;
+const HOLES: usize = 14;
 const BY_OP: usize = 32;
 /// Op numbers that have a count, here and from `DOUBTS` on.
 const OPS: usize = 4096;
@@ -49,6 +50,8 @@ pub struct Counters {
     pub round_trips_by_op: BTreeMap<u16, u64>,
     /// Those that glGetError needed, by the command whose success was not known.
     pub doubts_by_op: BTreeMap<u16, u64>,
+    /// Tiles of the wall that have no renderer in one of the processes, a bit each.
+    pub holes: u64,
     /// Time that threads spent waiting to send.
     pub send_wait: Duration,
     /// From the beginning of the first session to the last change of a counter.
@@ -88,6 +91,7 @@ impl Counters {
             return;
         }
         self.processes += 1;
+        self.holes |= words[HOLES];
         for (sum, place) in [
             (&mut self.frames, FRAMES),
             (&mut self.shown, SHOWN),
@@ -182,12 +186,14 @@ mod tests {
             (NOW, 6 * second),
             (BYTES, 900),
             (BY_OP + 7, 1),
+            (HOLES, 0b101),
         ];
         fs::write(run.join("stats-11"), file(&helper)).unwrap();
         let counters = Counters::read(run.path());
         assert_eq!(counters.processes, 2);
         assert_eq!(counters.frames, 21);
         assert_eq!(counters.bytes, 3000);
+        assert_eq!(counters.holes, 0b101);
         assert_eq!(counters.round_trips_by_op, BTreeMap::from([(7, 4)]));
         assert_eq!(counters.doubts_by_op, BTreeMap::from([(8, 2)]));
         assert_eq!(counters.elapsed, Duration::from_secs(5));

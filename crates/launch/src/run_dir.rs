@@ -57,6 +57,23 @@ impl RunDir {
     }
 }
 
+/// Tells the programs of the run in `run_dir` which server a tile of their wall has from now on.
+///
+/// # Errors
+/// Where nothing can be written.
+pub fn tell_successor(
+    run_dir: &Path,
+    tile: usize,
+    address: &str,
+    transport: &str,
+) -> Result<(), Error> {
+    let (new, file) = (run_dir.join("tile"), run_dir.join(format!("tile-{tile}")));
+    // Read whole or not at all.
+    let written = fs::write(&new, format!("{address}\n{transport}"));
+    let told = written.and_then(|()| fs::rename(&new, &file));
+    told.map_err(Error::file(file, "writing"))
+}
+
 impl Drop for RunDir {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_dir_all(&self.path) {

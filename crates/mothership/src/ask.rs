@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use mgn_wall::Wall;
 use crate::core::{BEAT, SILENCE};
 use crate::link::{Link, ANSWER_TIME};
 use crate::protocol::{
-    Drawn, FromMothership, Needs, Request, ToMothership, Wanted, Way, Whereabouts,
+    Drawn, End, FromMothership, Needs, Request, ToMothership, Wanted, Way, Whereabouts,
 };
 use crate::Error;
 
@@ -43,6 +43,31 @@ struct Shared {
     has_left: AtomicBool,
     frames: AtomicU64,
     bytes: AtomicU64,
+    holes: AtomicU64,
+    successors: Mutex<Vec<(usize, TileServer)>>,
+}
+
+impl Shared {
+    fn successors(&self) -> MutexGuard<'_, Vec<(usize, TileServer)>> {
+        self.successors
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl TileServer {
+    fn new(end: &End, token_file: Option<&Path>) -> Result<TileServer, Error> {
+        Ok(TileServer {
+            server: end.server.clone(),
+            address: end.address.parse()?,
+            transport: match end.way {
+                Way::Shm => Transport::Shm,
+                Way::Unix => Transport::Unix,
+                Way::Tcp => Transport::Tcp,
+            },
+            token_file: token_file.map(Path::to_owned),
+        })
+    }
 }
 
 impl Request {
@@ -100,18 +125,8 @@ pub fn ask(
         }
         link.say(&ToMothership::Alive)?;
     };
-    let tiles = matched.ends.iter().map(|end| {
-        Ok(TileServer {
-            server: end.server.clone(),
-            address: end.address.parse()?,
-            transport: match end.way {
-                Way::Shm => Transport::Shm,
-                Way::Unix => Transport::Unix,
-                Way::Tcp => Transport::Tcp,
-            },
-            token_file: token_file.map(Path::to_owned),
-        })
-    });
+    let tiles = matched.ends.iter();
+    let tiles = tiles.map(|end| TileServer::new(end, token_file));
     let tiles: Vec<TileServer> = tiles.collect::<Result<_, Error>>()?;
     let wall = matched.wall.clone();
     wall.check()
@@ -121,6 +136,7 @@ pub fn ask(
     let member = Member {
         address: address.clone(),
         token,
+        token_file: token_file.map(Path::to_owned),
         request,
         shared: shared.clone(),
     };
@@ -141,6 +157,16 @@ impl Match {
         self.shared.frames.store(frames, Ordering::Relaxed);
         self.shared.bytes.store(bytes, Ordering::Relaxed);
     }
+
+    /// Says which tiles have no renderer, a bit each, so that one is found.
+    pub fn holes(&self, tiles: u64) {
+        self.shared.holes.store(tiles, Ordering::Relaxed);
+    }
+
+    /// The servers that were found since this was asked last, and the numbers of their tiles.
+    pub fn successors(&self) -> Vec<(usize, TileServer)> {
+        std::mem::take(&mut self.shared.successors())
+    }
 }
 
 impl Drop for Match {
@@ -153,12 +179,13 @@ impl Drop for Match {
 struct Member {
     address: Address,
     token: Option<Token>,
+    token_file: Option<PathBuf>,
     request: Request,
     shared: Arc<Shared>,
 }
 
 impl Member {
-    fn stay(self, link: Link) {
+    fn stay(mut self, link: Link) {
         let mut link = Some(link);
         while !self.shared.has_left.load(Ordering::Relaxed) {
             if let Some(link) = link.take() {
@@ -177,12 +204,19 @@ impl Member {
     }
 
     /// Until the connection ends, or the program.
-    fn attend(&self, mut link: Link) -> Result<(), Error> {
+    fn attend(&mut self, mut link: Link) -> Result<(), Error> {
         const LOOK: Duration = Duration::from_millis(200);
         let mut heard = Instant::now();
         let mut said = Instant::now();
+        let mut holes = 0;
         while !self.shared.has_left.load(Ordering::Relaxed) && heard.elapsed() < SILENCE {
+            let now = self.shared.holes.load(Ordering::Relaxed);
+            if holes != now {
+                holes = now;
+                link.say(&ToMothership::Holes(holes))?;
+            }
             match link.hear(LOOK)? {
+                Some(FromMothership::Instead { tile, end }) => self.follow(tile as usize, end)?,
                 Some(FromMothership::Gone { server, why }) => {
                     tracing::debug!("the server {server} has gone from the mothership: {why}")
                 }
@@ -197,6 +231,18 @@ impl Member {
             }
             heard = Instant::now();
         }
+        Ok(())
+    }
+
+    /// A tile is to have another server, also for a mothership that comes after this one.
+    fn follow(&mut self, tile: usize, end: End) -> Result<(), Error> {
+        let server = TileServer::new(&end, self.token_file.as_deref())?;
+        let held = self.request.held.as_mut();
+        let Some(known) = held.and_then(|held| held.ends.get_mut(tile)) else {
+            return Ok(());
+        };
+        *known = end;
+        self.shared.successors().push((tile, server));
         Ok(())
     }
 

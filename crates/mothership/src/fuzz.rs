@@ -43,7 +43,7 @@ fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
         way: Way::Shm,
     };
     let matched = Matched {
-        ends: vec![end.clone(), end],
+        ends: vec![end.clone(), end.clone()],
         wall,
         renderer: "pipe".into(),
         version: "4.5".into(),
@@ -73,6 +73,7 @@ fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
             program: "gears".into(),
             drawn,
         }]),
+        ToMothership::Holes(0b11),
         ToMothership::Stop,
     ];
     let from = [
@@ -82,6 +83,7 @@ fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
             server: "a".into(),
             why: "it ended".into(),
         },
+        FromMothership::Instead { tile: 1, end },
         FromMothership::Status(Box::new(Status {
             listening: vec!["unix:@m".into()],
             ..Status::default()

@@ -31,6 +31,8 @@ pub enum ToMothership {
     Alive,
     Sessions(Vec<Session>),
     Drawn(Drawn),
+    /// The tiles of a client's wall that have no renderer now, a bit each.
+    Holes(u64),
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,6 +53,11 @@ pub enum FromMothership {
     /// It is there again.
     Back {
         server: String,
+    },
+    /// Who is to draw a tile that has no renderer.
+    Instead {
+        tile: u32,
+        end: End,
     },
     /// The server is to end.
     End,

@@ -239,10 +239,6 @@ fn a_server_that_comes_again_takes_its_tile_over() {
             .args(["--mode", "vbo", "--frames", &frames.to_string()]);
         Running::start(&mut command)
     };
-    let picture = |folder: &Path, frame: u64| {
-        let file = folder.join(format!("frame-{frame:06}.png"));
-        Picture::read(&file).unwrap()
-    };
     let frames = || fs::read_dir(&disturbed).unwrap().count() as u64;
     // Until it has been killed, restarted and filled, which takes as long as it takes.
     let running = run(&disturbed, 1_000_000);
@@ -251,12 +247,8 @@ fn a_server_that_comes_again_takes_its_tile_over() {
         four.kill(tile);
         let mut seen = frames();
         four.restart(&stage, tile, &[]);
-        let is_whole = |frame: u64| {
-            let picture = picture(&disturbed, frame);
-            !picture.pixels.chunks_exact(3).any(|rgb| rgb == [0x60; 3])
-        };
         seen = progress(seen + 2, frames);
-        while !is_whole(seen - 1) {
+        while hole(&picture(&disturbed, seen - 1)) {
             seen = progress(seen, frames);
         }
     }
@@ -271,4 +263,101 @@ fn a_server_that_comes_again_takes_its_tile_over() {
     let outcome = run(&undisturbed, last as u32).finish(LIMIT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
+}
+
+/// A server that comes on line somewhere else takes the tile of one that has gone, also with a mothership that knows of the program by hearsay.
+#[test]
+fn a_spare_server_takes_a_lost_ones_tile() {
+    let stage = Stage::new();
+    camera();
+    let demo = programs("demos").join("iso_demo");
+    let tag = std::process::id();
+    let mut config = "[[host]]\nname = \"here\"\n".to_owned();
+    for name in ["left", "right"] {
+        config += &format!("[[server]]\nname = \"{name}\"\nhost = \"here\"\n");
+    }
+    config += "[[wall]]\nname = \"desk\"\ngrid = [2, 1]\ntile_size = [100, 100]\n";
+    config += "servers = [\"left\", \"right\"]\n";
+    let file = stage.folder().join("wall.toml");
+    fs::write(&file, config).unwrap();
+    let home = format!("unix:@mgn-{tag}-spares");
+    let mothership = || {
+        let mut command = stage.mgn();
+        Running::start(
+            command
+                .arg("mothership")
+                .arg(&file)
+                .args(["--listen", &home]),
+        )
+    };
+    let server = |name: &str| {
+        let address = format!("unix:@mgn-{tag}-spares-{name}");
+        let mut command = stage.mgn();
+        command.args(["server", "--mothership", &home, "--name", name]);
+        Running::start(command.args(["--listen", &address]))
+    };
+    let end = |server: Running| {
+        server.signal(Signal::KILL);
+        server.finish(LIMIT);
+    };
+    let first = mothership();
+    let (_left, right) = (server("left"), server("right"));
+    let run = |folder: &Path, wall: &[&str], frames: u32| {
+        let mut command = stage.mgn();
+        command
+            .args(["run", "--headless", "--save"])
+            .arg(folder)
+            .args(wall)
+            .arg("--")
+            .arg(&demo)
+            .args(["--size", "200x100", "--triangles", "2000"])
+            .args(["--mode", "vbo", "--frames", &frames.to_string()]);
+        Running::start(&mut command)
+    };
+    let (undisturbed, disturbed) = (stage.folder(), stage.folder());
+    let desk = ["--wall", "desk", "--mothership", &home];
+    let running = run(&disturbed, &desk, 1_000_000);
+    let frames = || fs::read_dir(&disturbed).unwrap().count() as u64;
+    let wait_for = |is_whole: bool| {
+        // The newest may not be written yet.
+        let mut seen = progress(1, frames);
+        while hole(&picture(&disturbed, seen - 1)) == is_whole {
+            seen = progress(seen, frames);
+        }
+    };
+    wait_for(true);
+    end(right);
+    wait_for(false);
+    let spare = server("spare");
+    wait_for(true);
+    end(first);
+    let seen = frames();
+    progress(seen + 5, frames);
+    wait_for(true);
+    end(spare);
+    wait_for(false);
+    let _another = mothership();
+    let _spare = server("another");
+    wait_for(true);
+    let last = progress(frames() + 5, frames) - 2;
+    progress(last + 1, frames);
+    running.signal(Signal::TERM);
+    let outcome = running.finish(LIMIT);
+    let wanted = "tile 1,0 has a render server again";
+    let times = outcome.stderr.matches(wanted).count();
+    assert_eq!(times, 2, "{}", outcome.describe());
+    let outcome = run(&undisturbed, &["--wall", "2x1"], last as u32).finish(LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
+}
+
+fn picture(folder: &Path, frame: u64) -> Picture {
+    let file = folder.join(format!("frame-{frame:06}.png"));
+    Picture::read(&file).unwrap()
+}
+
+/// Whether a picture has stripes in place of a tile.
+fn hole(picture: &Picture) -> bool {
+    let mut pixels = picture.pixels.chunks_exact(3);
+    pixels.any(|rgb| rgb == [0x60; 3])
 }

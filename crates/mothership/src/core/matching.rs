@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mgn_fabric::{Address, Transport};
 use mgn_wall::Wall;
 
-use super::{Core, Expected, Server, Standing};
+use super::{Client, Core, Expected, Server, Standing};
 use crate::config::{is_vague, WallPlan};
 use crate::protocol::{End, Matched, Needs, Offer, Request, Wanted, Way, Whereabouts};
 
@@ -76,6 +76,37 @@ impl Core {
         let all: Vec<&str> = self.walls.keys().map(String::as_str).collect();
         let all = all.join(", ");
         format!("there is no wall called {name}; the configuration has {all}")
+    }
+
+    /// Who is to draw a tile that has no renderer, if that is another than it was: the server of the same name, which is somewhere else now; or where it is
+    /// not there, one that renders the same and is none of a configured wall's.
+    pub(super) fn successor(&self, client: &Client, tile: usize) -> Option<End> {
+        let Standing::Matched(matched) = &client.standing else {
+            return None;
+        };
+        let lost = matched.ends.get(tile)?;
+        let end = |server: &Server| {
+            let (way, address) = self.way_to(server, &client.request).ok()?;
+            Some(end_at(server, way, address))
+        };
+        let is_same = |server: &&Server| {
+            let offer = &server.hello.offer;
+            (&offer.renderer, &offer.version) == (&matched.renderer, &matched.version)
+                && offer.meets(&client.request.needs).is_ok()
+        };
+        if let Some(same) = self.servers.get(&lost.server).filter(is_same) {
+            return end(same).filter(|end| end != lost);
+        }
+        let is_configured = |server: &Server| {
+            let mut all = self.walls.values().flat_map(|plan| &plan.servers);
+            all.any(|name| *name == server.hello.name)
+        };
+        let is_spare =
+            |server: &&Server| is_same(server) && self.free(server) > 0 && !is_configured(server);
+        let spare = self.servers.values().filter(is_spare);
+        let reached = spare.filter_map(|server| Some((self.free(server), end(server)?)));
+        let (_, end) = reached.max_by_key(|(free, _)| *free)?;
+        Some(end)
     }
 
     /// A wall whose tiles each have their server.

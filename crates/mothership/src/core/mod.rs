@@ -71,6 +71,8 @@ struct Client {
     request: Request,
     since: Duration,
     standing: Standing,
+    /// Tiles that have no renderer, a bit each.
+    holes: u64,
     meter: Meter,
 }
 
@@ -135,6 +137,12 @@ impl Core {
             ToMothership::Drawn(drawn) => {
                 if let Some(client) = self.clients.values_mut().find(|c| c.conn == conn) {
                     client.meter.count(drawn, now);
+                }
+            }
+            ToMothership::Holes(holes) => {
+                if let Some(client) = self.clients.values_mut().find(|c| c.conn == conn) {
+                    client.holes = holes;
+                    self.serve();
                 }
             }
             ToMothership::Alive | ToMothership::Status | ToMothership::Stop => {}
@@ -288,6 +296,7 @@ impl Core {
             request,
             since: now,
             standing,
+            holes: 0,
             meter: Meter::default(),
         };
         self.requests += 1;
@@ -313,7 +322,7 @@ impl Core {
 
     /// Answers whoever can be answered, the longest waiting first. Who is served may give others another reason to wait.
     fn serve(&mut self) {
-        while self.serve_once() {}
+        while self.serve_once() || self.fill_once() {}
     }
 
     /// Whether somebody was matched.
@@ -359,6 +368,38 @@ impl Core {
             }
         }
         is_matched
+    }
+
+    /// Whether somebody was found for a tile that has no renderer.
+    fn fill_once(&mut self) -> bool {
+        let mut holes = self.clients.iter().flat_map(|(n, client)| {
+            let tiles = 0..u64::BITS as usize;
+            let holes = tiles.filter(|tile| client.holes >> tile & 1 != 0);
+            holes.map(move |tile| (*n, client, tile))
+        });
+        let found = holes.find_map(|(n, client, tile)| {
+            let end = self.successor(client, tile)?;
+            Some((n, tile, end))
+        });
+        let Some((n, tile, end)) = found else {
+            return false;
+        };
+        let Some(client) = self.clients.get_mut(&n) else {
+            return false;
+        };
+        let Standing::Matched(matched) = &mut client.standing else {
+            return false;
+        };
+        tracing::info!(
+            "a tile of {} is drawn by the server {} from now on",
+            client.request.program,
+            end.server
+        );
+        matched.ends[tile] = end.clone();
+        let tile = tile as u32;
+        let message = FromMothership::Instead { tile, end };
+        self.output.push_back(Output::Send(client.conn, message));
+        true
     }
 
     fn refuse(&mut self, conn: Conn, why: String) {

@@ -471,6 +471,60 @@ fn what_was_matched_before_a_restart_stays() {
 }
 
 #[test]
+fn a_tile_without_a_renderer_gets_another() {
+    let mut core = Core::new(&config(DESK));
+    server_comes(&mut core, 1, hello("a"));
+    server_comes(&mut core, 2, hello("b"));
+    client_comes(&mut core, 3, request(desk()));
+    let mut matched = matches(&mut core, 3);
+    let holes = |core: &mut Core, conn, bits| {
+        core.hears(Conn(conn), ToMothership::Holes(bits), START);
+    };
+    // It is where it was, and is found there.
+    holes(&mut core, 3, 0b10);
+    assert_eq!(said(&mut core, 3), []);
+    core.leaves(Conn(2), "it was closed");
+    let other = |name: &str, version: &str| {
+        let mut hello = hello(name);
+        hello.offer.version = version.into();
+        hello
+    };
+    server_comes(&mut core, 4, other("c", "4.6"));
+    let gone = matches!(said(&mut core, 3)[..], [FromMothership::Gone { .. }]);
+    assert!(gone);
+    server_comes(&mut core, 5, hello("d"));
+    let instead = |said: Vec<FromMothership>| match &said[..] {
+        [FromMothership::Instead { tile: 1, end }] => end.clone(),
+        other => panic!("{other:?}"),
+    };
+    let end = instead(said(&mut core, 3));
+    assert_eq!(
+        (end.server.as_str(), end.address.as_str()),
+        ("d", "unix:@d")
+    );
+    assert_eq!(core.status(START).clients[0].tiles[1].server, "d");
+    holes(&mut core, 3, 0);
+
+    // Another mothership knows of it, and gives the tile away when it is lost again: to the server of that name, which has come elsewhere.
+    matched.ends[1] = end;
+    let mut core = Core::new(&config(DESK));
+    let mut back = request(desk());
+    back.held = Some(matched);
+    client_comes(&mut core, 1, back);
+    holes(&mut core, 1, 0b10);
+    let mut elsewhere = hello("d");
+    elsewhere.addresses = vec!["unix:@elsewhere".into()];
+    server_comes(&mut core, 2, elsewhere);
+    let said = said(&mut core, 1).into_iter();
+    let said = said.filter(|said| !matches!(said, FromMothership::Back { .. }));
+    assert_eq!(instead(said.collect()).address, "unix:@elsewhere");
+    // Those that draw for configured walls do not stand in for others.
+    server_comes(&mut core, 3, hello("a"));
+    core.leaves(Conn(2), "it was closed");
+    assert_eq!(core.status(START).clients[0].tiles[1].server, "d");
+}
+
+#[test]
 fn silence_is_death_and_a_beat_is_life() {
     let mut core = Core::new(&Config::default());
     server_comes(&mut core, 1, hello("a"));
@@ -594,6 +648,8 @@ fn whoever_comes_and_goes() {
                 }
                 _ => {
                     for conn in open.keys() {
+                        let holes = random.below(4);
+                        core.hears(*conn, ToMothership::Holes(holes), now);
                         if random.below(8) > 0 {
                             core.hears(*conn, ToMothership::Alive, now);
                         }
