@@ -299,8 +299,12 @@ pub struct Relay {
     pub listen: Vec<Address>,
 
     /// A server, or a mothership, and what it is called; may be repeated
-    #[arg(long, value_name = "NAME=ADDR", required = true)]
+    #[arg(long, value_name = "NAME=ADDR", required_unless_present = "mothership")]
     pub to: Vec<Target>,
+
+    /// Carry to all servers that the mothership at this address knows, by their names there
+    #[arg(long, value_name = "ADDR")]
+    pub mothership: Option<Address>,
 
     /// File with the token that clients must prove to know; see `mgn token`
     #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]

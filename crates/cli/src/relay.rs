@@ -1,11 +1,12 @@
 //! `mgn relay`.
 
+use std::collections::BTreeMap;
 use std::str::FromStr;
-use std::sync::mpsc;
+use std::sync::{mpsc, Arc, Mutex, PoisonError};
 use std::thread;
 
 use anyhow::Context;
-use mgn_fabric::{is_name, Address, Relay, Token};
+use mgn_fabric::{is_name, Address, Directory, Relay, Token};
 
 use crate::args;
 
@@ -32,6 +33,33 @@ impl FromStr for Target {
     }
 }
 
+/// Servers as the mothership knows them, or has known them last.
+#[derive(Debug)]
+struct Mothership {
+    address: Address,
+    token: Token,
+    known: Mutex<BTreeMap<(String, bool), Address>>,
+}
+
+impl Directory for Mothership {
+    fn find(&self, name: &str, encrypted: bool) -> Result<Address, String> {
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (name.to_owned(), encrypted);
+        match mgn_mothership::find(&self.address, Some(&self.token), name, encrypted) {
+            Ok(address) => {
+                known().insert(key, address.clone());
+                Ok(address)
+            }
+            Err(mgn_mothership::Error::Refused(why)) => {
+                known().remove(&key);
+                Err(why)
+            }
+            // While the mothership is away, servers stay where they are.
+            Err(error) => known().get(&key).cloned().ok_or_else(|| error.to_string()),
+        }
+    }
+}
+
 pub fn relay(args: args::Relay) -> anyhow::Result<()> {
     let file = args
         .token_file
@@ -43,7 +71,15 @@ pub fn relay(args: args::Relay) -> anyhow::Result<()> {
             anyhow::bail!("--to names {name} twice");
         }
     }
-    let bind = |address| Relay::bind(address, token.clone(), targets.clone());
+    let others = args.mothership.map(|address| -> Arc<dyn Directory> {
+        let token = token.clone();
+        Arc::new(Mothership {
+            address,
+            token,
+            known: Mutex::default(),
+        })
+    });
+    let bind = |address| Relay::bind(address, token.clone(), targets.clone(), others.clone());
     let relays: Vec<Relay> = args.listen.iter().map(bind).collect::<Result<_, _>>()?;
     for relay in &relays {
         crate::say(&format!("listening on {}\n", relay.address()))?;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use mgn_fabric::{Address, Token, Transport};
+use mgn_fabric::{connect, Address, Token, Transport};
 use mgn_mothership::protocol::{self, Request, Wanted};
 use mgn_mothership::{ask, Error, Match, Status};
 use rustix::process::{kill_process, test_kill_process, Pid, Signal};
@@ -730,4 +730,43 @@ fn patience_ends_with_the_reason() {
         error.ends_with("no server called nobody is there"),
         "{error}"
     );
+}
+
+/// A relay that the mothership tells where its servers are carries to those that have come, and goes on without the mothership.
+#[test]
+fn a_relay_finds_servers_by_asking() {
+    let mut stage = Stage::new("relay");
+    let token = stage.folder.join("token");
+    let token_file = token.to_str().unwrap().to_owned();
+    assert!(stage.run(&["token", "new", &token_file]).status.success());
+    let home = stage.home().to_string();
+    let mothership = stage.mothership(&[]);
+    let at = ["--token-file", &token_file, "--listen", "tls:127.0.0.1:0"];
+    let mut relay = stage.mgn();
+    relay.args(["relay", "--mothership", &home]).args(at);
+    let (_, relay) = stage.serve(relay, 1);
+    let token = Token::read(&token).unwrap();
+    // The server says that it does not understand: it has been reached.
+    let refused = |name: &str| {
+        let address: Address = format!("{relay}/{name}").parse().unwrap();
+        let opened = connect(&address, Transport::Tcp, Some(&token), b"?", PATIENCE);
+        match opened.map(drop) {
+            Err(mgn_fabric::Error::Refused(why)) => why,
+            other => panic!("{other:?}"),
+        }
+    };
+    let why = refused("a");
+    assert!(why.contains("the server a is not on line"), "{why}");
+    let mut server = stage.mgn();
+    server
+        .args(["server", "--mothership", &home, "--name", "a"])
+        .args(at);
+    stage.serve(server, 1);
+    stage.until_on_line(&["a"]);
+    assert!(refused("a").contains("does not understand"));
+    let pid = Pid::from_raw(mothership as i32).unwrap();
+    kill_process(pid, Signal::TERM).unwrap();
+    assert!(stage.ends(mothership));
+    assert!(refused("a").contains("does not understand"));
+    assert!(refused("b").contains("there is no mothership"));
 }

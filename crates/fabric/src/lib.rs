@@ -51,7 +51,7 @@ pub use listener::{Incoming, Listener};
 pub use message::{Message, Segment};
 pub use mgn_sys::peer::Credentials;
 pub use printable::printable;
-pub use relay::{Relay, Targets};
+pub use relay::{Directory, Relay, Targets};
 pub use shm::{Member, Multicast};
 pub use token::Token;
 pub use tune::{tune, tune_partner, Tuned};

@@ -18,7 +18,7 @@ use rustix::net::{shutdown, Shutdown};
 use crate::line::Line;
 use crate::peer::{Peer, SILENCE_TIME};
 use crate::wait::Deadline;
-use crate::{connect, printable, Address, Error, Incoming, Listener, Token};
+use crate::{connect, is_name, printable, Address, Error, Incoming, Listener, Token};
 
 /// Connections at once; a session has two.
 const CONNECTIONS_MAX: usize = 1024;
@@ -44,6 +44,11 @@ pub(crate) fn asked_for(opening: &[u8]) -> Option<&str> {
 /// Servers by the names that clients call them.
 pub type Targets = BTreeMap<String, Address>;
 
+/// Who knows of servers beside a relay's targets: gives the address of one that is called so, which is encrypted or not as is wanted, or why there is none.
+pub trait Directory: std::fmt::Debug + Send + Sync {
+    fn find(&self, name: &str, encrypted: bool) -> Result<Address, String>;
+}
+
 /// A relay that listens.
 #[derive(Debug)]
 pub struct Relay {
@@ -55,15 +60,23 @@ pub struct Relay {
 struct Shared {
     token: Token,
     targets: Targets,
+    others: Option<Arc<dyn Directory>>,
+    /// Whether it listens, and so carries, encrypted.
+    encrypted: bool,
     connections: AtomicUsize,
 }
 
 impl Relay {
-    /// Listens, for those who know the token.
+    /// Listens, for those who know the token. What is no target is asked of `others`, if there are any.
     ///
     /// # Errors
     /// As [`Listener::bind`]; [`Error::Address`] where this address or a server's is no `tcp:` or `tls:`, or where one is encrypted and the other is not.
-    pub fn bind(address: &Address, token: Token, targets: Targets) -> Result<Relay, Error> {
+    pub fn bind(
+        address: &Address,
+        token: Token,
+        targets: Targets,
+        others: Option<Arc<dyn Directory>>,
+    ) -> Result<Relay, Error> {
         let listens = kind(address)?;
         for target in targets.values() {
             if kind(target)? != listens {
@@ -78,6 +91,8 @@ impl Relay {
             shared: Arc::new(Shared {
                 token,
                 targets,
+                others,
+                encrypted: listens,
                 connections: AtomicUsize::new(0),
             }),
         })
@@ -143,21 +158,23 @@ impl Place {
         tracing::info!("{who} is carried to {name}");
         let peer =
             |socket: OwnedFd, name: &str| Peer::tcp(Line::clear(socket), name.into(), SILENCE_TIME);
-        let ends = [peer(client, &who), peer(socket, name)];
+        let ends = [peer(client, &who), peer(socket, &name)];
         let bytes = join(&ends);
         tracing::info!("{who} has left {name}; {bytes} bytes were carried");
         Ok(())
     }
 
     /// A socket to whom a client asks for, or why there is none.
-    fn reach(&self, opening: &[u8]) -> Result<(&str, OwnedFd), String> {
-        let targets = &self.0.targets;
+    fn reach(&self, opening: &[u8]) -> Result<(String, OwnedFd), String> {
+        let Shared {
+            targets, others, ..
+        } = &*self.0;
         let known = || {
-            targets
-                .keys()
-                .map(String::as_str)
-                .collect::<Vec<_>>()
-                .join(", ")
+            let mut all: Vec<&str> = targets.keys().map(String::as_str).collect();
+            if others.is_some() {
+                all.push("the mothership's servers");
+            }
+            all.join(", ")
         };
         let Some(asked) = asked_for(opening) else {
             return Err(format!(
@@ -165,12 +182,15 @@ impl Place {
                 known()
             ));
         };
-        let Some((name, address)) = targets.get_key_value(asked) else {
-            let asked = printable(asked, 64);
-            return Err(format!(
-                "the relay knows no {asked}; it carries to {}",
-                known()
-            ));
+        let name = printable(asked, 64);
+        let unknown =
+            |why: String| format!("the relay knows no {name}{why}; it carries to {}", known());
+        let address = match (targets.get(asked), others) {
+            (Some(address), _) => address.clone(),
+            (None, Some(others)) if is_name(asked) => others
+                .find(asked, self.0.encrypted)
+                .map_err(|why| unknown(format!(" ({why})")))?,
+            _ => return Err(unknown(String::new())),
         };
         if self.0.connections.load(Ordering::Relaxed) > CONNECTIONS_MAX {
             return Err(format!(
@@ -178,7 +198,7 @@ impl Place {
             ));
         }
         let deadline = Deadline::after(Some(REACH_TIME));
-        match connect::reach(address, Some(&self.0.token), &deadline) {
+        match connect::reach(&address, Some(&self.0.token), &deadline) {
             Ok(socket) => Ok((name, socket)),
             Err(error) => Err(format!("the relay does not reach {name}: {error}")),
         }
@@ -259,7 +279,7 @@ mod tests {
         let targets = targets.iter();
         let targets = targets.map(|(name, address)| (name.to_string(), (*address).clone()));
         let address = format!("{scheme}:127.0.0.1:0").parse().unwrap();
-        let relay = Relay::bind(&address, token(), targets.collect()).unwrap();
+        let relay = Relay::bind(&address, token(), targets.collect(), None).unwrap();
         let address = relay.address().clone();
         thread::spawn(move || relay.run());
         address
@@ -358,7 +378,7 @@ mod tests {
         let secret = "tls:[::1]:0".parse().unwrap();
         for target in ["tcp:[::1]:7", "unix:@x"] {
             let targets = Targets::from([("it".into(), target.parse().unwrap())]);
-            let error = Relay::bind(&secret, token(), targets).unwrap_err();
+            let error = Relay::bind(&secret, token(), targets, None).unwrap_err();
             assert!(error.to_string().contains(target), "{error}");
         }
     }

@@ -73,6 +73,11 @@ fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
             program: "gears".into(),
             drawn,
         }]),
+        ToMothership::Where(Box::new(Where {
+            server: "a".into(),
+            encrypted: true,
+            whereabouts,
+        })),
         ToMothership::Holes(0b11),
         ToMothership::Stop,
     ];
@@ -84,6 +89,7 @@ fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
             why: "it ended".into(),
         },
         FromMothership::Instead { tile: 1, end },
+        FromMothership::At("tls:h:1".into()),
         FromMothership::Status(Box::new(Status {
             listening: vec!["unix:@m".into()],
             ..Status::default()

@@ -1,7 +1,7 @@
 //! The mothership: who renders, who wants to be rendered, and who is matched with whom. It never touches the data path.
 //!
 //! A [`Config`] says what a wall is made of. [`core`] decides, [`run`] is the process around it. Servers have a [`Registration`]; whoever starts a program
-//! [`ask`]s who draws for it; [`status`] and [`stop`] are for people.
+//! [`ask`]s who draws for it; [`find`] is for relays, [`status`] and [`stop`] are for people.
 #![forbid(unsafe_code)]
 
 mod ask;
@@ -21,7 +21,7 @@ pub use ask::{ask, Match, TileServer};
 pub use config::Config;
 pub use daemon::{run, Options};
 pub use error::Error;
-pub use link::{status, stop};
+pub use link::{find, status, stop};
 pub use register::Registration;
 pub use report::{ClientStatus, Rate, ServerStatus, SessionStatus, Status, TileStatus};
 pub use whereabouts::free_memory;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use mgn_fabric::{Address, Config, Receiver, Sender, Token};
 
-use crate::protocol::{self, FromMothership, Opening, ToMothership};
+use crate::protocol::{self, FromMothership, Opening, ToMothership, Where, Whereabouts};
 use crate::report::Status;
 use crate::Error;
 
@@ -54,6 +54,33 @@ pub(crate) fn sizes() -> Config {
         large_max: protocol::MESSAGE_MAX,
         ..Config::default()
     }
+}
+
+/// Where the server of a name is, as seen from here.
+///
+/// # Errors
+/// [`Error::NotThere`]; [`Error::Refused`] where there is no such server, or none that can be reached; and what the connection says.
+pub fn find(
+    address: &Address,
+    token: Option<&Token>,
+    server: &str,
+    encrypted: bool,
+) -> Result<Address, Error> {
+    let mut link = Link::open(address, token)?;
+    link.say(&ToMothership::Where(Box::new(Where {
+        server: server.into(),
+        encrypted,
+        whereabouts: Whereabouts::here(),
+    })))?;
+    let deadline = Instant::now() + ANSWER_TIME;
+    while Instant::now() < deadline {
+        match link.hear(ANSWER_TIME)? {
+            Some(FromMothership::At(address)) => return Ok(address.parse()?),
+            Some(FromMothership::Refused(why)) => return Err(Error::Refused(why)),
+            _ => {}
+        }
+    }
+    Err(Error::NoAnswer)
 }
 
 /// Who is there.

@@ -31,6 +31,8 @@ pub enum ToMothership {
     Alive,
     Sessions(Vec<Session>),
     Drawn(Drawn),
+    /// A relay asks where a server is that it is to carry somebody to.
+    Where(Box<Where>),
     /// The tiles of a client's wall that have no renderer now, a bit each.
     Holes(u64),
 }
@@ -59,11 +61,22 @@ pub enum FromMothership {
         tile: u32,
         end: End,
     },
+    /// Where the server is that was asked for.
+    At(String),
     /// The server is to end.
     End,
     Status(Box<Status>),
     /// It ends.
     Stopping,
+}
+
+/// Which server, for whom.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Where {
+    pub server: String,
+    /// Whether the address is to be an encrypted one.
+    pub encrypted: bool,
+    pub whereabouts: Whereabouts,
 }
 
 /// A server that comes on line.

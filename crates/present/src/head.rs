@@ -6,8 +6,9 @@ use mgn_wall::Place;
 use x11rb::connection::Connection as _;
 use x11rb::errors::ReplyError;
 use x11rb::protocol::xproto::{
-    AtomEnum, BackingStore, ConnectionExt as _, CreateWindowAux, PropMode, WindowClass,
+    AtomEnum, BackingStore, ConnectionExt as _, CreateWindowAux, EventMask, PropMode, WindowClass,
 };
+use x11rb::protocol::Event;
 use x11rb::wrapper::ConnectionExt as _;
 
 use crate::display::lost;
@@ -61,6 +62,7 @@ impl Head {
         let looks = CreateWindowAux::new()
             .background_pixel(screen.black_pixel)
             .backing_store(BackingStore::WHEN_MAPPED)
+            .event_mask(EventMask::EXPOSURE)
             .override_redirect(1);
         let made = x11.create_window(
             screen.root_depth,
@@ -101,6 +103,15 @@ impl Head {
 impl Target for Head {
     fn show(&mut self, picture: &Picture<'_>) -> Result<(), Error> {
         self.window.show(picture)
+    }
+
+    fn is_exposed(&mut self) -> bool {
+        let mut is_exposed = false;
+        // That the connection is lost is said by the next picture.
+        while let Ok(Some(event)) = self.display.connection.poll_for_event() {
+            is_exposed |= matches!(event, Event::Expose(_));
+        }
+        is_exposed
     }
 }
 

@@ -33,4 +33,9 @@ pub trait Target: Send {
     /// If the target is out of order. It stays usable: it will have said so once and takes further
     /// pictures in silence.
     fn show(&mut self, picture: &Picture<'_>) -> Result<(), Error>;
+
+    /// Whether the last picture has to be shown again, because some of it is not there any more.
+    fn is_exposed(&mut self) -> bool {
+        false
+    }
 }

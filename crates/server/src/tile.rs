@@ -12,7 +12,7 @@ use mgn_wire::Fault;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Pictures that wait to be shown. A client has no more frames under way at once; one that has waits.
 const KEPT_MAX: usize = 4;
@@ -22,6 +22,8 @@ const TARGETS_MAX: usize = 16;
 const PIXELS_MAX: u64 = 1 << 28;
 /// How often a viewer is told what the session has done.
 const FIGURES_EVERY: Duration = Duration::from_secs(1);
+/// How soon a window is seen to has lost some of its picture, if nothing new is shown meanwhile.
+const EXPOSED_EVERY: Duration = Duration::from_millis(100);
 
 /// Who asks for something to be shown, and what they may ask for.
 pub(crate) struct Permission<'a> {
@@ -231,8 +233,13 @@ impl Screens {
 
     /// Shows what is told to be shown, until the client goes or says nonsense.
     pub fn run(mut self, kept: &Kept, mut releases: Receiver, activity: &Activity) {
+        let look = match self.targets.is_empty() {
+            true => FIGURES_EVERY,
+            false => EXPOSED_EVERY,
+        };
+        let mut counted = Instant::now();
         let why = loop {
-            let release = match releases.recv(Some(FIGURES_EVERY)) {
+            let release = match releases.recv(Some(look)) {
                 Ok(Some(message)) => match Release::decode(&message.to_vec()) {
                     Some(release) => Some(release),
                     None => break Fault::refused("it says nonsense on its frames connection"),
@@ -244,7 +251,11 @@ impl Screens {
                 let memory = self.show(part);
                 kept.give_back(memory);
             }
-            self.count(activity);
+            self.show_again();
+            if release.is_some() || counted.elapsed() >= FIGURES_EVERY {
+                counted = Instant::now();
+                self.count(activity);
+            }
         };
         kept.end(why);
     }
@@ -263,35 +274,65 @@ impl Screens {
         if shown.is_empty() {
             return memory;
         }
-        let picture = |at: (u32, u32), size: (u32, u32), pixels, frame| Picture {
-            x: at.0,
-            y: at.1,
-            width: size.0,
-            height: size.1,
-            stride: size.0 * 4,
-            pixels,
+        let size = (shown.width, shown.height);
+        let whole = Picture {
+            x: shown.x,
+            y: shown.y,
+            width: shown.width,
+            height: shown.height,
+            stride: shown.width * 4,
+            pixels: &self.canvas,
             segment: None,
             surface,
-            frame,
+            frame: self.last,
         };
-        let size = (shown.width, shown.height);
-        let whole = picture((shown.x, shown.y), size, &self.canvas, self.last);
         for feed in &mut self.feeds {
             complain(feed.show_part(&whole, shown));
         }
-        let there = self.wall.scaled(&self.wall.tiles[0]).unwrap_or(size);
-        let pixels = match there == size || self.targets.is_empty() {
-            true => &self.canvas,
-            false => {
-                scale(&self.canvas, size, there, &mut self.scaled);
+        let there = self.size_there();
+        if there != size && !self.targets.is_empty() {
+            scale(&self.canvas, size, there, &mut self.scaled);
+        }
+        self.put(frame, |_| true);
+        memory
+    }
+
+    /// Shows the last picture again where some of it has gone.
+    fn show_again(&mut self) {
+        if !self.shown.is_empty() {
+            let frame = self.last - self.before;
+            self.put(frame, |target| target.is_exposed());
+        }
+    }
+
+    /// How large the tile is where it is shown.
+    fn size_there(&self) -> (u32, u32) {
+        let size = (self.shown.width, self.shown.height);
+        self.wall.scaled(&self.wall.tiles[0]).unwrap_or(size)
+    }
+
+    /// Puts what the tile shows to those of its windows and files that are meant.
+    fn put(&mut self, frame: u64, is_meant: impl Fn(&mut dyn mgn_present::Target) -> bool) {
+        let (width, height) = self.size_there();
+        let is_scaled = (width, height) != (self.shown.width, self.shown.height);
+        let picture = Picture {
+            x: 0,
+            y: 0,
+            width,
+            height,
+            stride: width * 4,
+            pixels: if is_scaled {
                 &self.scaled
-            }
+            } else {
+                &self.canvas
+            },
+            segment: None,
+            surface: self.surface,
+            frame,
         };
-        let whole = picture((0, 0), there, pixels, frame);
         // One that fails is shown at no more.
         self.targets
-            .retain_mut(|target| complain(target.show(&whole)));
-        memory
+            .retain_mut(|target| !is_meant(target.as_mut()) || complain(target.show(&picture)));
     }
 
     /// Brings what the tile shows up to date.

@@ -11,7 +11,7 @@ use mgn_tests::{programs, still, still_gears, watch, Live, Outcome, Running, Sta
 use mgn_verify::Picture;
 use rustix::process::{kill_process, Pid, Signal};
 use x11rb::connection::Connection;
-use x11rb::protocol::xproto::{ConnectionExt as _, ImageFormat};
+use x11rb::protocol::xproto::{ConnectionExt as _, CreateWindowAux, ImageFormat, WindowClass};
 
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -25,7 +25,8 @@ impl Head {
     fn start() -> Head {
         let mut process = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", "400x400x24"])
-            .args(["-ac", "-noreset", "-nolisten", "tcp"])
+            // It keeps nothing of windows that are covered.
+            .args(["-ac", "-noreset", "-nolisten", "tcp", "-bs"])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -147,6 +148,70 @@ fn each_head_shows_its_quarter() {
         running.finish(LIMIT);
         until("the windows go", || heads.iter().all(|h| h.windows() == 0));
     }
+}
+
+/// What was in front of a tile's window goes, and the tile is seen again, though the program stands still.
+#[test]
+fn heads_are_drawn_again_where_they_were_covered() {
+    let stage = Stage::new();
+    let head = Head::start();
+    let display = &head.display;
+    let wall = wall(1, |_| {
+        format!(r#"{{"window": {{"display": "{display}", "place": {{"at": [0, 0]}}}}}}"#)
+    });
+    let mut command = stage.mgn();
+    command.args(["run", "--wall", &wall, "--", "glxgears"]);
+    let running = Running::start(&mut command);
+    let all = [0, 0, 150, 150];
+    let black = |picture: &Picture| picture.pixels.iter().all(|byte| *byte == 0);
+    until("a picture", || !black(&head.see(all)));
+    let program = children(running.pid()).into_iter().find(|pid| {
+        fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|n| n == "glxgears\n")
+    });
+    let program = Pid::from_raw(program.expect("the program") as i32).unwrap();
+    kill_process(program, Signal::STOP).unwrap();
+    let shown = || head.see(all);
+    let stands = || {
+        let before = shown();
+        thread::sleep(Duration::from_millis(300));
+        shown() == before
+    };
+    until("it stands still", stands);
+    let want = shown();
+    let (connection, screen) = x11rb::connect(Some(display)).unwrap();
+    let screen = &connection.setup().roots[screen];
+    let cover = connection.generate_id().unwrap();
+    let looks = CreateWindowAux::new()
+        .background_pixel(screen.white_pixel)
+        .override_redirect(1);
+    let made = connection.create_window(
+        screen.root_depth,
+        cover,
+        screen.root,
+        20,
+        30,
+        50,
+        40,
+        0,
+        WindowClass::INPUT_OUTPUT,
+        screen.root_visual,
+        &looks,
+    );
+    made.unwrap().check().unwrap();
+    connection.map_window(cover).unwrap().check().unwrap();
+    until("it is covered", || shown() != want);
+    connection.destroy_window(cover).unwrap().check().unwrap();
+    until("it is seen again", || shown() == want);
+    kill_process(program, Signal::CONT).unwrap();
+    running.signal(Signal::TERM);
+    running.finish(LIMIT);
+}
+
+/// The processes that a process has started.
+fn children(of: u32) -> Vec<u32> {
+    let pids = fs::read_dir("/proc").unwrap().flatten();
+    let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| parent(*pid) == Some(of)).collect()
 }
 
 #[test]

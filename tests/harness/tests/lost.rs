@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use mgn_tests::{camera, programs, Outcome, Running, Stage};
@@ -265,37 +265,99 @@ fn a_server_that_comes_again_takes_its_tile_over() {
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
 }
 
+/// Two servers that somebody else starts.
+const SERVERS: &str = "[[host]]\nname = \"here\"\n\
+    [[server]]\nname = \"left\"\nhost = \"here\"\n\
+    [[server]]\nname = \"right\"\nhost = \"here\"\n";
+
+/// A mothership with a configuration, and servers that come on line with it.
+struct Site<'s> {
+    stage: &'s Stage,
+    file: PathBuf,
+    home: String,
+}
+
+impl Site<'_> {
+    fn new<'s>(stage: &'s Stage, name: &str, config: &str) -> Site<'s> {
+        let file = stage.folder().join("wall.toml");
+        fs::write(&file, config).unwrap();
+        let home = format!("unix:@mgn-{}-{name}", std::process::id());
+        Site { stage, file, home }
+    }
+
+    fn mothership(&self) -> Running {
+        let mut command = self.stage.mgn();
+        command.arg("mothership").arg(&self.file);
+        Running::start(command.args(["--listen", &self.home]))
+    }
+
+    fn server(&self, name: &str) -> Running {
+        let address = format!("{}-{name}", self.home);
+        let mut command = self.stage.mgn();
+        command.args(["server", "--mothership", &self.home, "--name", name]);
+        Running::start(command.args(["--listen", &address]))
+    }
+}
+
+/// A wall that has lost all its servers leaves the one that shows the same as it is.
+#[test]
+fn a_replica_goes_on_without_the_other_wall() {
+    let stage = Stage::new();
+    camera();
+    let demo = programs("demos").join("iso_demo");
+    let (shown, undisturbed) = (stage.folder(), stage.folder());
+    let mut config = SERVERS.to_owned();
+    for (wall, server) in [("desk", "left"), ("beamer", "right")] {
+        config += &format!("[[wall]]\nname = \"{wall}\"\ngrid = [1, 1]\n");
+        config += &format!("tile_size = [200, 100]\nservers = [\"{server}\"]\n");
+    }
+    config += &format!("present = {{ files = \"{}\" }}\n", shown.display());
+    let site = Site::new(&stage, "replica", &config);
+    let _mothership = site.mothership();
+    let (left, _right) = (site.server("left"), site.server("right"));
+    let run = |flags: &[&str], frames: u64| {
+        let mut command = stage.mgn();
+        command
+            .args(["run", "--headless"])
+            .args(flags)
+            .arg("--")
+            .arg(&demo)
+            .args(["--size", "200x100", "--triangles", "2000"])
+            .args(["--frames", &frames.to_string()]);
+        Running::start(&mut command)
+    };
+    let walls = ["--wall", "desk", "--wall", "beamer"];
+    let running = run(
+        &[&walls[..], &["--mothership", &site.home]].concat(),
+        1_000_000,
+    );
+    let shown = shown.join("0,0");
+    let frames = || fs::read_dir(&shown).map_or(0, |files| files.count() as u64);
+    let seen = progress(2, frames);
+    left.signal(Signal::KILL);
+    left.finish(LIMIT);
+    let last = progress(frames().max(seen) + 5, frames) - 2;
+    running.signal(Signal::TERM);
+    let outcome = running.finish(LIMIT);
+    let wanted = "the render server of tile 0,0 is lost";
+    assert!(outcome.stderr.contains(wanted), "{}", outcome.describe());
+    let saved = undisturbed.display().to_string();
+    let outcome = run(&["--save", &saved], last).finish(LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    assert_eq!(picture(&shown, last), picture(&undisturbed, last));
+}
+
 /// A server that comes on line somewhere else takes the tile of one that has gone, also with a mothership that knows of the program by hearsay.
 #[test]
 fn a_spare_server_takes_a_lost_ones_tile() {
     let stage = Stage::new();
     camera();
     let demo = programs("demos").join("iso_demo");
-    let tag = std::process::id();
-    let mut config = "[[host]]\nname = \"here\"\n".to_owned();
-    for name in ["left", "right"] {
-        config += &format!("[[server]]\nname = \"{name}\"\nhost = \"here\"\n");
-    }
+    let mut config = SERVERS.to_owned();
     config += "[[wall]]\nname = \"desk\"\ngrid = [2, 1]\ntile_size = [100, 100]\n";
     config += "servers = [\"left\", \"right\"]\n";
-    let file = stage.folder().join("wall.toml");
-    fs::write(&file, config).unwrap();
-    let home = format!("unix:@mgn-{tag}-spares");
-    let mothership = || {
-        let mut command = stage.mgn();
-        Running::start(
-            command
-                .arg("mothership")
-                .arg(&file)
-                .args(["--listen", &home]),
-        )
-    };
-    let server = |name: &str| {
-        let address = format!("unix:@mgn-{tag}-spares-{name}");
-        let mut command = stage.mgn();
-        command.args(["server", "--mothership", &home, "--name", name]);
-        Running::start(command.args(["--listen", &address]))
-    };
+    let site = Site::new(&stage, "spares", &config);
+    let (mothership, server) = (|| site.mothership(), |name: &str| site.server(name));
     let end = |server: Running| {
         server.signal(Signal::KILL);
         server.finish(LIMIT);
@@ -315,7 +377,7 @@ fn a_spare_server_takes_a_lost_ones_tile() {
         Running::start(&mut command)
     };
     let (undisturbed, disturbed) = (stage.folder(), stage.folder());
-    let desk = ["--wall", "desk", "--mothership", &home];
+    let desk = ["--wall", "desk", "--mothership", &site.home];
     let running = run(&disturbed, &desk, 1_000_000);
     let frames = || fs::read_dir(&disturbed).unwrap().count() as u64;
     let wait_for = |is_whole: bool| {

@@ -249,10 +249,12 @@ fn a_relay_carries_to_who_cannot_be_reached() {
     let text = config(&site.token(), &[&home, "tls:10.77.31.1:7400"], &rest);
     site.mothership(&desk, &text);
     let (outside, inside) = ("tls:[fd77:31::2]:7600", "tls:10.77.32.1:7600");
-    let carried = ["node=tls:10.77.32.2:7500", "home=tls:10.77.31.1:7400"];
-    let relay = [
-        "relay", "--listen", outside, "--listen", inside, "--to", carried[0], "--to", carried[1],
-    ];
+    let mothership = "tls:10.77.31.1:7400";
+    let carried = format!("home={mothership}");
+    let listen = ["relay", "--listen", outside, "--listen", inside];
+    // Servers are found by asking, and the mothership by its address.
+    let targets = ["--to", &carried, "--mothership", mothership];
+    let relay = [&listen[..], &targets].concat();
     site.start(&head, &relay);
     let server = [
         "server",

@@ -7,7 +7,7 @@ use mgn_wall::Wall;
 
 use super::{Client, Core, Expected, Server, Standing};
 use crate::config::{is_vague, WallPlan};
-use crate::protocol::{End, Matched, Needs, Offer, Request, Wanted, Way, Whereabouts};
+use crate::protocol::{End, Matched, Needs, Offer, Request, Wanted, Way, Where, Whereabouts};
 
 /// The answer to a request as things are.
 #[derive(Debug)]
@@ -330,6 +330,39 @@ impl Core {
         }
     }
 
+    /// Where a relay reaches a server.
+    pub(super) fn address_for(&self, asked: &Where) -> Result<String, String> {
+        let name = &asked.server;
+        let server = self.servers.get(name);
+        let server = server.ok_or_else(|| format!("the server {name} is not on line"))?;
+        let together = server.hello.whereabouts.host == asked.whereabouts.host;
+        let addresses = server.hello.addresses.iter();
+        let mut addresses = addresses.filter_map(|address| address.parse().ok());
+        let is_it = |address: &Address| match address {
+            Address::Tcp { host, tls, .. } => {
+                *tls == asked.encrypted && (together || !is_loopback(host))
+            }
+            _ => false,
+        };
+        match addresses.find(is_it) {
+            Some(address) => Ok(self.called(server, &address, together).to_string()),
+            None => {
+                let kind = if asked.encrypted { "tls:" } else { "tcp:" };
+                Err(format!(
+                    "the server {name} listens at no {kind} address that the relay reaches"
+                ))
+            }
+        }
+    }
+
+    /// What others call a server's address.
+    fn called(&self, server: &Server, address: &Address, together: bool) -> Address {
+        let expected = self.expected.get(&server.hello.name);
+        let named = expected.and_then(|expected| expected.address.as_ref());
+        let host = named.unwrap_or(&server.hello.whereabouts.host_name);
+        reachable(address, host, together)
+    }
+
     /// How a client gets to a server: by shared memory on one host, else by TCP.
     fn way_to(&self, server: &Server, request: &Request) -> Result<(Way, String), String> {
         let hello = &server.hello;
@@ -373,9 +406,7 @@ impl Core {
             return Ok((Way::Tcp, relay.to_string()));
         }
         if let (Some(address), true) = (tcp, allowed(Way::Tcp)) {
-            let named = expected.and_then(|expected| expected.address.as_ref());
-            let host = named.unwrap_or(&hello.whereabouts.host_name);
-            return Ok((Way::Tcp, reachable(address, host, together).to_string()));
+            return Ok((Way::Tcp, self.called(server, address, together).to_string()));
         }
         let why = match (unix.is_some() || tcp.is_some(), together) {
             (true, _) => "not by a transport that both ends allow",

@@ -145,6 +145,13 @@ impl Core {
                     self.serve();
                 }
             }
+            ToMothership::Where(asked) => {
+                let answer = match self.address_for(&asked) {
+                    Ok(address) => FromMothership::At(address),
+                    Err(why) => FromMothership::Refused(why),
+                };
+                self.output.push_back(Output::Send(conn, answer));
+            }
             ToMothership::Alive | ToMothership::Status | ToMothership::Stop => {}
             ToMothership::Server(_) | ToMothership::Client(_) => {
                 self.leaves(conn, "it has said twice who it is");

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::{Config, Units};
-use crate::protocol::{Api, Needs, Offer, Profile, Wanted, Way, Whereabouts};
+use crate::protocol::{Api, Needs, Offer, Profile, Wanted, Way, Where, Whereabouts};
 
 const START: Duration = Duration::ZERO;
 
@@ -387,6 +387,37 @@ fn who_is_behind_a_relay_does_without_it() {
     );
     let direct = (Way::Tcp, "tls:[fd00::1]:7500");
     assert_eq!((ends[1].way, ends[1].address.as_str()), direct);
+}
+
+#[test]
+fn relays_are_told_where_servers_are() {
+    let mut core = Core::new(&config(DESK));
+    server_comes(&mut core, 1, hello("a"));
+    let mut near = hello("b");
+    near.addresses = vec!["tcp:127.0.0.1:7500".into()];
+    server_comes(&mut core, 2, near);
+    core.comes(Conn(3), START);
+    let mut ask = |server: &str, encrypted, host| {
+        let asked = Where {
+            server: server.into(),
+            encrypted,
+            whereabouts: whereabouts(host),
+        };
+        core.hears(Conn(3), ToMothership::Where(Box::new(asked)), START);
+        match said(&mut core, 3).pop() {
+            Some(FromMothership::At(address)) => address,
+            Some(FromMothership::Refused(why)) => why,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(ask("a", true, "two"), "tls:one.example.org:7500");
+    assert_eq!(ask("a", true, "one"), "tls:localhost:7500");
+    assert_eq!(ask("b", false, "one"), "tcp:127.0.0.1:7500");
+    for (server, encrypted) in [("a", false), ("b", false), ("b", true)] {
+        let why = ask(server, encrypted, "two");
+        assert!(why.contains("that the relay reaches"), "{why}");
+    }
+    assert!(ask("c", true, "two").contains("not on line"));
 }
 
 #[test]
