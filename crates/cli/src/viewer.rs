@@ -101,7 +101,7 @@ fn feeds(
         (None, Server::Elsewhere, _) if servers.is_empty() => {
             anyhow::bail!("--viewer needs renderers; leave out --transport or name another")
         }
-        _ => Address::Unix(run.join(&format!("viewer-{n}"))),
+        _ => Address::Unix(run.join(format!("viewer-{n}"))),
     })
 }
 
