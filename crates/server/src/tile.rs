@@ -22,7 +22,7 @@ const TARGETS_MAX: usize = 16;
 const PIXELS_MAX: u64 = 1 << 28;
 /// How often a viewer is told what the session has done.
 const FIGURES_EVERY: Duration = Duration::from_secs(1);
-/// How soon a window is seen to has lost some of its picture, if nothing new is shown meanwhile.
+/// How soon a window is seen to have lost some of its picture, if nothing new is shown meanwhile.
 const EXPOSED_EVERY: Duration = Duration::from_millis(100);
 
 /// Who asks for something to be shown, and what they may ask for.

@@ -29,8 +29,8 @@ impl Wall {
                 });
                 tile
             }));
+            self.check()?;
         }
-        self.check()?;
         Ok(self)
     }
 

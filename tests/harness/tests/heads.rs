@@ -25,8 +25,15 @@ impl Head {
     fn start() -> Head {
         let mut process = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", "400x400x24"])
-            // It keeps nothing of windows that are covered.
-            .args(["-ac", "-noreset", "-nolisten", "tcp", "-bs"])
+            // Without Composite it keeps nothing of windows that are covered.
+            .args([
+                "-ac",
+                "-noreset",
+                "-nolisten",
+                "tcp",
+                "-extension",
+                "Composite",
+            ])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -188,10 +195,10 @@ fn heads_are_drawn_again_where_they_were_covered() {
         screen.root_depth,
         cover,
         screen.root,
-        20,
-        30,
-        50,
-        40,
+        0,
+        0,
+        150,
+        150,
         0,
         WindowClass::INPUT_OUTPUT,
         screen.root_visual,
@@ -200,7 +207,25 @@ fn heads_are_drawn_again_where_they_were_covered() {
     made.unwrap().check().unwrap();
     connection.map_window(cover).unwrap().check().unwrap();
     until("it is covered", || shown() != want);
+    // Without the server it stays away.
+    let workers = showing().into_iter().filter(|pid| {
+        let server = parent(*pid);
+        server.and_then(parent) == Some(running.pid())
+    });
+    let workers: Vec<Pid> = workers
+        .filter_map(|pid| Pid::from_raw(pid as i32))
+        .collect();
+    assert_eq!(workers.len(), 4);
+    let all_workers = |signal| {
+        workers
+            .iter()
+            .for_each(|pid| kill_process(*pid, signal).unwrap())
+    };
+    all_workers(Signal::STOP);
     connection.destroy_window(cover).unwrap().check().unwrap();
+    thread::sleep(Duration::from_millis(500));
+    assert!(shown() != want, "the X server has kept it");
+    all_workers(Signal::CONT);
     until("it is seen again", || shown() == want);
     kill_process(program, Signal::CONT).unwrap();
     running.signal(Signal::TERM);
