@@ -33,7 +33,11 @@ impl Wall {
             );
             rest = rest.iter().flat_map(|part| part.without(tile)).collect();
         }
-        // What no tile shows goes to whoever draws least for it.
+        grow(&mut owned, &shown, window);
+        let rest = owned.iter().flatten().fold(vec![window], |rest, part| {
+            rest.iter().flat_map(|gap| gap.without(part)).collect()
+        });
+        // What is left goes to whoever draws least for it.
         for gap in rest {
             let cost = |n: &usize| {
                 let hull = hull(&owned[*n]).hull(&shown[*n]);
@@ -82,6 +86,32 @@ impl Area {
     /// Whether it draws exactly what it answers for, so that what it counts is counted once.
     pub fn is_exact(&self) -> bool {
         self.owned.iter().map(Rect::area).sum::<u64>() == self.drawn.area()
+    }
+}
+
+/// Has tiles reach into what no tile shows as far as they stay rectangles, so that with bezels each draws just what it answers for.
+fn grow(owned: &mut [Vec<Rect>], shown: &[Rect], window: Rect) {
+    for n in 0..owned.len() {
+        let [mut own] = owned[n][..] else { continue };
+        if own != shown[n] {
+            continue;
+        }
+        let others = |band: Rect| {
+            let parts = owned.iter().flatten().map(move |part| part.and(&band));
+            parts.filter(|part| !part.is_empty())
+        };
+        let band = Rect::between(own.right(), own.y, window.right(), own.bottom());
+        let right = others(band).map(|part| part.x).min();
+        let band = Rect::between(0, own.y, own.x, own.bottom());
+        let left = others(band).map(|part| part.right()).max();
+        let (left, right) = (left.unwrap_or(0), right.unwrap_or(window.right()));
+        own = Rect::between(left, own.y, right, own.bottom());
+        let band = Rect::between(own.x, own.bottom(), own.right(), window.bottom());
+        let bottom = others(band).map(|part| part.y).min();
+        let band = Rect::between(own.x, 0, own.right(), own.y);
+        let top = others(band).map(|part| part.bottom()).max();
+        let (top, bottom) = (top.unwrap_or(0), bottom.unwrap_or(window.bottom()));
+        owned[n] = vec![Rect::between(own.x, top, own.right(), bottom)];
     }
 }
 
@@ -163,8 +193,12 @@ mod tests {
             [0, 40, 40, 30],
             [50, 40, 40, 30],
         ];
-        check(&wall((90, 70), Fit::OneToOne, &bezelled), 90, 70);
-        check(&wall((90, 70), Fit::Scale, &bezelled), 61, 33);
+        for (fit, width, height) in [(Fit::OneToOne, 100, 75), (Fit::Scale, 61, 33)] {
+            let wall = wall((90, 70), fit, &bezelled);
+            check(&wall, width, height);
+            let areas = wall.areas(width, height);
+            assert!(areas.iter().all(|area| area.is_exact()));
+        }
         let overlapping = [[0, 0, 50, 50], [40, 10, 50, 50], [20, 30, 30, 40]];
         let wall = wall((90, 70), Fit::OneToOne, &overlapping);
         check(&wall, 100, 80);
