@@ -110,7 +110,8 @@ fn written_unseen(cx: &mut Context, target: u32, names: &[u32]) {
             .iter()
             .for_each(|name| buffers.is_written_unseen(*name));
         drop(buffers);
-        if target != GL_TRANSFORM_FEEDBACK_BUFFER {
+        let by_shaders = matches!(target, GL_SHADER_STORAGE_BUFFER | GL_ATOMIC_COUNTER_BUFFER);
+        if by_shaders && names.iter().any(|name| *name != 0) {
             cx.shaders_write();
         }
     }

@@ -1,7 +1,9 @@
 //! glDrawPixels, glBitmap and glPolygonStipple.
 
 use super::textures::pixels;
+use crate::gl::context;
 use crate::gl::pixels::Extent;
+use crate::tiles::Whole;
 use core::ffi::c_void;
 use mgn_wire::gl::{GL_BITMAP, GL_COLOR_INDEX};
 
@@ -12,8 +14,12 @@ pub unsafe extern "C" fn glDrawPixels(
     type_: u32,
     image: *const c_void,
 ) {
-    // SAFETY: the program's pixels.
+    // SAFETY: the program's pixels; the reference to the thread's context is not kept.
     unsafe {
+        // Mesa goes wrong where it cuts them to a box.
+        if format == GL_COLOR_INDEX {
+            context().make_whole(Whole::Drawing);
+        }
         if let Some((cx, data)) = pixels(Extent::flat(width, height), format, type_, image) {
             cx.enc.gl_draw_pixels(width, height, format, type_, data);
         }
