@@ -246,6 +246,7 @@ impl Context {
 
     /// The next command will be the first of a frame. It finds no room, and so comes by where `begin_frame` is called.
     pub fn end_frame(&mut self) {
+        self.follow_counts();
         if !self.gl.immediate.hides_room() {
             self.begins_frame = true;
             self.enc.end = self.enc.cur;

@@ -4,6 +4,7 @@
 //! from there on, up to the end of the first frame in which nothing has needed that.
 
 use crate::context::Context;
+use crate::gl::Need;
 use crate::session::Session;
 use crate::surface::Surface;
 use mgn_wall::{Area, Rect, Wall};
@@ -27,8 +28,17 @@ pub enum Whole {
 pub struct Needs {
     /// A display list has been compiled with a command that needs whole surfaces.
     lists: AtomicBool,
+    /// One has been compiled with a command that knows of scissor boxes: nothing may be cut to tiles any more.
+    scissors: AtomicBool,
     /// Shaders may write to memory, where everyone sees how often a fragment was drawn.
     writes: AtomicBool,
+}
+
+impl Needs {
+    /// Whether display lists need whole surfaces.
+    pub fn lists(&self) -> bool {
+        self.lists.load(Ordering::Relaxed)
+    }
 }
 
 /// Whether a surface is drawn as a whole, and in which frame that was last needed.
@@ -137,7 +147,7 @@ impl Context {
         let Some(session) = self.session.filter(|s| s.wall().is_some()) else {
             return;
         };
-        if session.needs.lists.load(Ordering::Relaxed) {
+        if session.needs.lists() {
             self.need(Whole::Reading);
             self.need(Whole::Drawing);
         }
@@ -159,6 +169,35 @@ impl Context {
             .is_some_and(|s| s.needs.writes.load(Ordering::Relaxed))
         {
             self.need(Whole::Drawing);
+        }
+        self.follow_counts();
+    }
+
+    /// A query has begun, or goes on with another surface or frame: makes the surface whole if that is needed to count each of its pixels once.
+    pub fn follow_counts(&mut self) {
+        let Some(session) = self.session.filter(|s| s.wall().is_some()) else {
+            return;
+        };
+        let counts = &self.gl.objects.counts;
+        let is_whole = counts.need(Need::Whole)
+            || counts.need(Need::Exact)
+                && (session.needs.scissors.load(Ordering::Relaxed) || !self.draws_exactly());
+        if is_whole {
+            self.need(Whole::Drawing);
+        }
+    }
+
+    /// Whether each pixel of the surface is drawn by one renderer.
+    fn draws_exactly(&self) -> bool {
+        let areas = self.draw.as_ref().and_then(|surface| surface.areas());
+        areas.is_none_or(|areas| areas.iter().all(Area::is_exact))
+    }
+
+    /// A list was compiled that knows of scissor boxes.
+    pub fn lists_scissor(&mut self) {
+        if let Some(session) = self.session {
+            session.needs.scissors.store(true, Ordering::Relaxed);
+            self.follow_counts();
         }
     }
 

@@ -1,5 +1,6 @@
 //! A context as the renderer knows it: the driver's, and what has to be remembered beside it.
 
+use crate::counts::{Counts, Results};
 use crate::debug::Debug;
 use crate::egl;
 use crate::hand::arrays::OwnArrays;
@@ -109,6 +110,8 @@ pub(crate) struct Context {
     pub feedback: Words,
     /// The program's scissor boxes, while the driver has others.
     pub boxes: Option<Kept>,
+    pub counts: Counts,
+    pub results: Results,
     /// Signals when the last frame that was not read back has been rendered.
     pub frame_fence: Option<*mut c_void>,
 }
@@ -157,6 +160,8 @@ impl Context {
             selection: Words::default(),
             feedback: Words::default(),
             boxes: None,
+            counts: Counts::default(),
+            results: Results::default(),
             frame_fence: None,
         }
     }
@@ -177,6 +182,10 @@ impl Context {
         self.has_draw_range = es3 || desktop;
         self.has_viewports = desktop && (version >= (4, 1) || has("GL_ARB_viewport_array"))
             || has("GL_OES_viewport_array");
+        self.results = Results {
+            are_wide: desktop && (version >= (3, 3) || has("GL_ARB_timer_query")),
+            go_to_buffers: desktop && (version >= (4, 4) || has("GL_ARB_query_buffer_object")),
+        };
         self.has_restart = desktop && version >= (3, 1);
         self.has_fixed_restart =
             es3 || desktop && (version >= (4, 3) || has("GL_ARB_ES3_compatibility"));

@@ -7,6 +7,7 @@
 mod configs;
 mod constants;
 mod context;
+mod counts;
 mod debug;
 mod egl;
 mod errors;

@@ -93,6 +93,7 @@ impl Renderer {
     pub(crate) fn keep_to_tile(&mut self) {
         if self.tile.is_some() {
             self.cut_boxes();
+            self.count_what_is_drawn();
         }
     }
 
@@ -100,6 +101,10 @@ impl Renderer {
     #[inline]
     pub(crate) fn leave_tile(&mut self) {
         if self.tile.is_some() {
+            let cx = self.cx.as_deref_mut();
+            if let Some(compiling) = cx.and_then(|cx| cx.compiling.as_mut()) {
+                compiling.scissors = true;
+            }
             self.restore_boxes();
         }
     }
@@ -153,12 +158,12 @@ impl Renderer {
         });
     }
 
+    /// Gives the driver the program's scissor boxes, if it has others.
     #[cold]
-    fn restore_boxes(&mut self) {
+    pub(crate) fn restore_boxes(&mut self) {
         let Some(cx) = self.cx.as_deref_mut() else {
             return;
         };
-        self.names.shared.lists_scissor |= cx.compiling.is_some();
         let Some(kept) = cx.boxes.take() else { return };
         let gl = &self.gl;
         set_boxes(gl, &kept.boxes);

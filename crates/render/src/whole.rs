@@ -224,7 +224,8 @@ impl Renderer {
             return Ok(None);
         }
         self.error();
-        self.leave_tile();
+        self.restore_boxes();
+        self.lift_condition();
         self.pack(true);
         self.unpack(true);
         self.make_current(context, buffer, buffer).map_err(fault)?;
@@ -286,6 +287,7 @@ impl Renderer {
                 if aside.is_clipped {
                     (self.gl.glEnable)(GL_SCISSOR_TEST);
                 }
+                self.impose_condition();
                 let error = (self.gl.glGetError)();
                 if error != GL_NO_ERROR {
                     tracing::warn!("depth was not copied among tiles: error {error:#x}");

@@ -19,6 +19,8 @@ pub struct Encoder {
     pub changes: u32,
     /// Set where the program wants to be told of errors before the command returns that raises them.
     pub watched: bool,
+    /// Set by commands that know of scissor boxes.
+    pub scissors: bool,
     /// Called when `n` bytes do not fit before `end`; gives `n` bytes to write a record to. `n` is at most `RECORD_MAX`.
     pub refill: unsafe fn(*mut Encoder, n: usize) -> *mut u8,
 }
@@ -31,6 +33,7 @@ impl Encoder {
             doubt: 0,
             changes: 0,
             watched: false,
+            scissors: false,
             refill,
         }
     }

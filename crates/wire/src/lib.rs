@@ -52,7 +52,11 @@ pub mod stream {
 pub fn everyone_answers(op: u16) -> bool {
     matches!(
         op,
-        ops::MGN_CREATE_CONTEXT | ops::MGN_FINISH | ops::MGN_READ_TILES | ops::MGN_TAKE_TILES
+        ops::MGN_CREATE_CONTEXT
+            | ops::MGN_FINISH
+            | ops::MGN_READ_TILES
+            | ops::MGN_TAKE_TILES
+            | ops::MGN_COUNTED
     )
 }
 

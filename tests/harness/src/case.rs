@@ -27,6 +27,14 @@ const UNEVEN: &str = r#"{"name": "uneven", "size": [300, 260], "fit": "1:1", "ti
     {"name": "far", "rect": {"x": 290, "y": 250, "width": 10, "height": 10}}
 ]}"#;
 
+/// Four tiles with bezels between them.
+const BEZELS: &str = r#"{"name": "bezels", "size": [256, 256], "fit": "1:1", "tiles": [
+    {"name": "a", "rect": {"x": 0, "y": 0, "width": 120, "height": 120}},
+    {"name": "b", "rect": {"x": 130, "y": 0, "width": 126, "height": 120}},
+    {"name": "c", "rect": {"x": 0, "y": 133, "width": 120, "height": 123}},
+    {"name": "d", "rect": {"x": 130, "y": 133, "width": 126, "height": 123}}
+]}"#;
+
 type Arguments = dyn Fn(&Path) -> Vec<OsString> + Sync + Send;
 
 /// One program with its arguments.
@@ -177,6 +185,7 @@ fn through(stage: &Stage, transport: &str, stats: &Path) -> Command {
     match transport.strip_prefix("wall-") {
         Some("uneven") => command.args(["--wall", UNEVEN]),
         Some("replicas") => command.args(["--wall", "2x2", "--wall", "1x1"]),
+        Some("bezels") => command.args(["--wall", BEZELS]),
         Some(wall) => command.args(["--wall", wall]),
         None => command.args(["--transport", transport]),
     };

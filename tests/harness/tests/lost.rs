@@ -116,7 +116,7 @@ fn questions_are_answered_by_those_that_are_left() {
 fn a_successor_waits_for_its_snapshot() {
     let stage = Stage::new();
     let program = programs("tests/conformance").join("checked_frames");
-    let mut four = Four::start(&stage, "counted");
+    let mut four = Four::start(&stage, "waiting");
     let (folder, begun) = (stage.folder(), stage.folder());
     let counts = stage.folder().join("counts");
     fs::write(&counts, "").unwrap();
@@ -141,6 +141,34 @@ fn a_successor_waits_for_its_snapshot() {
     fs::remove_file(&counts).unwrap();
     let outcome = running.finish(LIMIT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+}
+
+/// What a lost tile had counted is missing in results of queries, and nobody waits for it.
+#[test]
+fn what_a_lost_tile_counts_is_missing() {
+    let stage = Stage::new();
+    let program = programs("tests/conformance").join("counts");
+    let mut four = Four::start(&stage, "counted");
+    let folder = stage.folder();
+    let mut command = stage.mgn();
+    command.args(["run", "--headless"]).args(&four.arguments);
+    command.arg("--").arg(&program).arg("--out").arg(&folder);
+    command.args(["--scene", "samples", "--times", "60"]);
+    let running = Running::start(&mut command);
+    let log = folder.join("counts.txt");
+    let length = || fs::metadata(&log).map_or(0, |log| log.len());
+    let seen = progress(progress(0, length), length);
+    four.kill(3);
+    progress(seen, length);
+    let outcome = running.finish(LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    let log = fs::read_to_string(&log).unwrap();
+    let counted: Vec<&str> = log
+        .lines()
+        .filter(|line| ["box: 65536", "box: 49152"].contains(line))
+        .collect();
+    assert_eq!(counted.first(), Some(&"box: 65536"), "{log}");
+    assert_eq!(counted.last(), Some(&"box: 49152"), "{log}");
 }
 
 /// With the last server the session ends.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use mgn_tests::{camera, programs, Outcome, Running, Stage};
+use mgn_tests::{camera, compare_all, programs, Case, Outcome, Running, Stage};
 use rustix::process::Signal;
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -244,5 +244,49 @@ fn arrays_and_buffers_are_sorted_by_tiles() {
             let most = touching * 115 / 100;
             assert!((touching..=most).contains(&drawn), "{scene}: {last}");
         }
+    }
+}
+
+/// With bezels, too, each pixel is counted by one renderer.
+#[test]
+fn pixels_behind_bezels_are_counted_once() {
+    let program = programs("tests/conformance").join("counts");
+    let case = Case::new("counts", program, |out| vec!["--out".into(), out.into()]);
+    compare_all(&Stage::new(), &[case], &["wall-bezels"]);
+}
+
+/// Each renderer counts the samples of its own tile: nobody is given the others'. Where tiles overlap, all are given everything.
+#[test]
+fn samples_are_counted_in_tiles() {
+    let stage = Stage::new();
+    let program = programs("tests/conformance").join("counts");
+    let overlapping = r#"{"name": "overlap", "size": [256, 256], "fit": "1:1", "tiles": [
+        {"name": "a", "rect": {"x": 0, "y": 0, "width": 140, "height": 256}},
+        {"name": "b", "rect": {"x": 120, "y": 0, "width": 136, "height": 256}}]}"#;
+    let round_trips = |wall: &str, scene: &str| {
+        let stats = stage.folder().join("stats.json");
+        let mut command = stage.mgn();
+        command
+            .args(["run", "--wall", wall, "--stats-json"])
+            .arg(&stats)
+            .arg("--")
+            .arg(&program)
+            .args(["--scene", scene, "--out"])
+            .arg(stage.folder());
+        let outcome = Outcome::of(&mut command, LIMIT);
+        assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+        let text = fs::read_to_string(&stats).unwrap();
+        let figures: serde_json::Value = serde_json::from_str(&text).unwrap();
+        figures["round_trips"].clone()
+    };
+    for scene in ["samples", "framebuffers"] {
+        let exact = round_trips("2x2", scene);
+        assert!(exact["mgnCounted"].as_u64() > Some(0), "{exact}");
+        assert!(exact.get("mgnTakeTiles").is_none(), "{exact}");
+        let overlapped = round_trips(overlapping, scene);
+        assert!(
+            overlapped["mgnTakeTiles"].as_u64() > Some(0),
+            "{overlapped}"
+        );
     }
 }

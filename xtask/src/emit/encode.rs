@@ -66,6 +66,11 @@ fn method(c: &Command) -> String {
     if !c.neutral {
         mark += "self.changes = self.changes.wrapping_add(1);\n";
     }
+    mark += match c.name.as_str() {
+        "glEnable" | "glDisable" => "self.scissors |= cap == crate::gl::GL_SCISSOR_TEST;\n",
+        _ if c.scissoring => "self.scissors = true;\n",
+        _ => "",
+    };
     let head = format!(
         "    #[inline(always)]\n    pub unsafe fn {}(&mut self{params}) {{\n",
         c.ident

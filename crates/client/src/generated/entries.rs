@@ -184,13 +184,6 @@ pub unsafe extern "C" fn glAreTexturesResidentEXT(n: i32, textures: *const u32, 
         value
     }
 }
-pub unsafe extern "C" fn glBeginConditionalRender(id: u32, mode: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_begin_conditional_render(id, mode);
-        cx.done();
-    }
-}
 pub unsafe extern "C" fn glBindAttribLocation(program: u32, index: u32, name: *const u8) {
     unsafe {
         let cx = context();
@@ -2428,27 +2421,6 @@ pub unsafe extern "C" fn glEndConditionalRender() {
         cx.done();
     }
 }
-pub unsafe extern "C" fn glEndQuery(target: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_end_query(target);
-        cx.done();
-    }
-}
-pub unsafe extern "C" fn glEndQueryEXT(target: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_end_query_ext(target);
-        cx.done();
-    }
-}
-pub unsafe extern "C" fn glEndQueryIndexed(target: u32, index: u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_end_query_indexed(target, index);
-        cx.done();
-    }
-}
 pub unsafe extern "C" fn glEvalCoord1xOES(u: i32) {
     refused("glEvalCoord1xOES");
 }
@@ -3713,14 +3685,6 @@ pub unsafe extern "C" fn glGetQueryIndexediv(target: u32, index: u32, pname: u32
         cx.enc.gl_get_query_indexediv(target, index, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
         let mut answer = cx.answer(ops::GL_GET_QUERY_INDEXEDIV);
         answer.array(params.cast::<i32>(), lens::values(pname));
-    }
-}
-pub unsafe extern "C" fn glGetQueryObjectuivEXT(id: u32, pname: u32, params: *mut u32) {
-    unsafe {
-        let cx = context();
-        cx.enc.gl_get_query_objectuiv_ext(id, pname, if params.is_null() { 0 } else { (lens::values(pname)) as u32 });
-        let mut answer = cx.answer(ops::GL_GET_QUERY_OBJECTUIV_EXT);
-        answer.array(params.cast::<u32>(), lens::values(pname));
     }
 }
 pub unsafe extern "C" fn glGetQueryiv(target: u32, pname: u32, params: *mut i32) {

@@ -27,6 +27,13 @@ pub unsafe extern "C" fn glBegin(mode: u32) {
         value
     }
 }
+pub unsafe extern "C" fn glBeginConditionalRender(id: u32, mode: u32) {
+    unsafe {
+        let value = hand::glBeginConditionalRender(id, mode);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glBeginFragmentShaderATI() {
     unsafe {
         let value = hand::glBeginFragmentShaderATI();
@@ -962,6 +969,27 @@ pub unsafe extern "C" fn glEndList() {
         value
     }
 }
+pub unsafe extern "C" fn glEndQuery(target: u32) {
+    unsafe {
+        let value = hand::glEndQuery(target);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glEndQueryEXT(target: u32) {
+    unsafe {
+        let value = hand::glEndQueryEXT(target);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glEndQueryIndexed(target: u32, index: u32) {
+    unsafe {
+        let value = hand::glEndQueryIndexed(target, index);
+        context().done();
+        value
+    }
+}
 pub unsafe extern "C" fn glEndTransformFeedback() {
     unsafe {
         let value = hand::glEndTransformFeedback();
@@ -1657,6 +1685,13 @@ pub unsafe extern "C" fn glGetQueryObjectui64v(id: u32, pname: u32, params: *mut
 pub unsafe extern "C" fn glGetQueryObjectuiv(id: u32, pname: u32, params: *mut u32) {
     unsafe {
         let value = hand::glGetQueryObjectuiv(id, pname, params);
+        context().done();
+        value
+    }
+}
+pub unsafe extern "C" fn glGetQueryObjectuivEXT(id: u32, pname: u32, params: *mut u32) {
+    unsafe {
+        let value = hand::glGetQueryObjectuivEXT(id, pname, params);
         context().done();
         value
     }

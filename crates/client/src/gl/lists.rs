@@ -1,6 +1,8 @@
 //! Display lists. They are compiled by the server; while one is, immediate mode travels call by call.
 
 use super::context;
+use super::objects::Need;
+use crate::tiles::Whole;
 use mgn_wire::sizes::image::{call_lists_bytes, list_offsets};
 use mgn_wire::{gl, ops};
 use std::collections::HashMap;
@@ -85,6 +87,10 @@ pub unsafe extern "C" fn glNewList(list: u32, mode: u32) {
         if let Err(error) = cx.gl.state.gl_new_list(list, mode) {
             return cx.set_error(error.code());
         }
+        // What a list draws while it is compiled is not cut to tiles.
+        if mode == gl::GL_COMPILE_AND_EXECUTE && cx.gl.objects.counts.need(Need::Exact) {
+            cx.make_whole(Whole::Drawing);
+        }
         cx.gl.lists = Lists {
             open: list,
             mode,
@@ -93,6 +99,7 @@ pub unsafe extern "C" fn glNewList(list: u32, mode: u32) {
         cx.gl.immediate.compiling = true;
         cx.gl.shared.names().lists.use_name(list);
         cx.enc.gl_new_list(list, mode);
+        cx.enc.scissors = false;
     }
 }
 
@@ -115,6 +122,9 @@ pub unsafe extern "C" fn glEndList() {
         cx.gl.shared.lists().define(list.open, list.leaves_inside);
         cx.gl.immediate.compiling = false;
         cx.enc.gl_end_list();
+        if cx.enc.scissors {
+            cx.lists_scissor();
+        }
     }
 }
 

@@ -22,14 +22,26 @@ impl Commands for Renderer {
 
     fn end(&mut self) {}
 
+    fn mgn_begin_count(&mut self, target: u32, id: u32) -> Result<(), Fault> {
+        self.hand_mgn_begin_count(target, id)
+    }
     fn mgn_buffer_read(&mut self, buffer: u32, offset: i64, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.hand_mgn_buffer_read(buffer, offset, data_count, reply)
     }
     fn mgn_buffer_write(&mut self, buffer: u32, offset: i64, data: Slice<'_, u8>) -> Result<(), Fault> {
         self.hand_mgn_buffer_write(buffer, offset, data)
     }
+    fn mgn_condition(&mut self, id: u32, mode: u32, draws: u32) -> Result<(), Fault> {
+        self.hand_mgn_condition(id, mode, draws)
+    }
     fn mgn_copy_sub_buffer(&mut self, surface: u32, frame: u32, want: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
         self.hand_mgn_copy_sub_buffer(surface, frame, want, x, y, width, height)
+    }
+    fn mgn_count_to(&mut self, id: u32, pname: u32, type_: u32, buffer: u32, offset: u64, value: u64) -> Result<(), Fault> {
+        self.hand_mgn_count_to(id, pname, type_, buffer, offset, value)
+    }
+    fn mgn_counted(&mut self, id: u32, pname: u32, raises: u32, counts_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.hand_mgn_counted(id, pname, raises, counts_count, reply)
     }
     fn mgn_create_context(
         &mut self,
@@ -2740,9 +2752,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_end_conditional_render(&mut self) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glEndConditionalRender)() };
-        Ok(())
+        self.hand_gl_end_conditional_render()
     }
     fn gl_end_fragment_shader_ati(&mut self) -> Result<(), Fault> {
         self.needs_context()?;
@@ -2753,9 +2763,7 @@ impl Commands for Renderer {
         self.hand_gl_end_list()
     }
     fn gl_end_query(&mut self, target: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glEndQuery)(target) };
-        Ok(())
+        self.hand_gl_end_query(target)
     }
     fn gl_end_query_ext(&mut self, target: u32) -> Result<(), Fault> {
         self.needs_context()?;
@@ -2763,9 +2771,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_end_query_indexed(&mut self, target: u32, index: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glEndQueryIndexed)(target, index) };
-        Ok(())
+        self.hand_gl_end_query_indexed(target, index)
     }
     fn gl_end_transform_feedback(&mut self) -> Result<(), Fault> {
         self.needs_context()?;

@@ -200,7 +200,7 @@ impl Renderer {
     }
 
     /// Works on a buffer as if it were bound to `GL_COPY_WRITE_BUFFER`.
-    fn at_copy_target(
+    pub(crate) fn at_copy_target(
         &mut self,
         buffer: u32,
         work: impl FnOnce(&mut Renderer) -> Result<(), Fault>,

@@ -92,7 +92,7 @@ impl Renderer {
     fn known(&mut self, pname: u32) -> Option<i64> {
         // Not before every get: giving boxes back makes the driver end what it has begun, which some states tell.
         if matches!(pname, GL_SCISSOR_BOX | GL_SCISSOR_TEST) {
-            self.leave_tile();
+            self.restore_boxes();
         }
         if let Some(value) = self.cx.as_deref().and_then(|cx| remembered(cx, pname)) {
             return Some(value);

@@ -2,9 +2,10 @@
 
 use crate::hand::split_lists::{Compiling, Step};
 use crate::renderer::{out, Renderer};
+use mgn_wire::gl::{GL_COMPILE, GL_COMPILE_AND_EXECUTE, GL_LIST_MODE};
 use mgn_wire::sizes::gets::pixel_map_counted_by;
 use mgn_wire::sizes::image::{call_lists_bytes, map_components};
-use mgn_wire::{gl::GL_COMPILE, gl::GL_LIST_MODE, Data, Fault, Plain, Reply, Slice};
+use mgn_wire::{Data, Fault, Plain, Reply, Slice};
 
 /// The most display lists that one command may generate or delete: each takes memory and time in the driver.
 const MOST_LISTS: i32 = 1 << 20;
@@ -36,6 +37,9 @@ impl Renderer {
 
     pub(crate) fn hand_gl_new_list(&mut self, list: u32, mode: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        if mode == GL_COMPILE_AND_EXECUTE {
+            self.count_list();
+        }
         // SAFETY: the context is current.
         unsafe { (self.gl.glNewList)(list, mode) };
         let mode = self.driver_integer(GL_LIST_MODE) as u32;

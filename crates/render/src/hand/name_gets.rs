@@ -51,7 +51,12 @@ impl Renderer {
         if let (Some(class), Some(first)) = (class(pname), values.first_mut()) {
             let name = match driver(*first) {
                 0 => 0,
-                name => self.names.table(class).client(name).unwrap_or(0),
+                name => {
+                    let cx = self.cx.as_deref().filter(|_| class == Class::Query);
+                    let counting = cx.and_then(|cx| cx.counts.client(name));
+                    let found = counting.or_else(|| self.names.table(class).client(name));
+                    found.unwrap_or(0)
+                }
             };
             *first = client(name);
         }

@@ -95,7 +95,10 @@ impl Renderer {
         self.needs_context()?;
         let names = names.to_vec();
         let table = self.names.table_mut(class);
-        let drivers: Vec<u32> = names.iter().filter_map(|&n| table.remove(n)).collect();
+        let mut drivers: Vec<u32> = names.iter().filter_map(|&n| table.remove(n)).collect();
+        if class == Class::Query {
+            drivers.extend(self.cx()?.counts.delete(&names));
+        }
         let gl = &self.gl;
         let delete = match class {
             Class::Buffer => gl.glDeleteBuffers,

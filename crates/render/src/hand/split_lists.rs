@@ -46,6 +46,8 @@ pub(crate) struct Compiling {
     /// The part under compilation.
     part: u32,
     steps: Vec<Step>,
+    /// Whether a command that knows of scissor boxes went into it.
+    pub scissors: bool,
     /// What it is made of, on a wall.
     pub kept: Kept,
 }
@@ -57,6 +59,7 @@ impl Compiling {
             mode,
             part: list,
             steps: Vec::new(),
+            scissors: false,
             kept: Kept::default(),
         }
     }
@@ -99,6 +102,7 @@ impl Renderer {
     /// The list that was being compiled is complete.
     pub(crate) fn list_ended(&mut self, mut compiling: Compiling) {
         self.forget_parts(|list| list == compiling.list);
+        self.names.shared.lists_scissor |= compiling.scissors;
         self.keep_list(&mut compiling);
         if !compiling.steps.is_empty() {
             compiling.steps.push(Step::Part(compiling.part));

@@ -125,7 +125,10 @@ impl Renderer {
         }
         for members in groups.values() {
             for id in members {
-                self.in_context(*id, |r| state::settled(&Driver { gl: &r.gl }))?;
+                self.in_context(*id, |r| {
+                    let conditional = r.cx()?.counts.is_conditional();
+                    state::settled(conditional, &Driver { gl: &r.gl })
+                })?;
             }
         }
         self.surfaces_made(script)?;
@@ -165,7 +168,7 @@ impl Renderer {
     ) -> Result<R, Fault> {
         self.leave();
         self.enter(id)?;
-        self.leave_tile();
+        self.restore_boxes();
         // An error of the program's own stays with us, those of our questions do not.
         self.error();
         let done = self.unheard(|r| {

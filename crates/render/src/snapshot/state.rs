@@ -509,7 +509,10 @@ fn rows<T: Copy>(rows: &[Row<T>], script: &mut Script<'_>, ask: impl Fn(u32) -> 
 }
 
 /// What a stack or a query under way does not let be asked, or only later.
-pub(super) fn settled(driver: &Driver<'_>) -> Result<(), Fault> {
+pub(super) fn settled(conditional: bool, driver: &Driver<'_>) -> Result<(), Fault> {
+    if conditional {
+        return Err(why_not_now("rendering is conditional"));
+    }
     // Within a primitive nothing is told at all.
     if driver.integer(GL_MAX_TEXTURE_SIZE) == 0 {
         return Err(why_not_now("glBegin has been called"));

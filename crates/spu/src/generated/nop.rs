@@ -18,6 +18,10 @@ impl Commands for Nop {
 
     fn end(&mut self) {}
 
+    fn mgn_begin_count(&mut self, target: u32, id: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn mgn_buffer_read(&mut self, buffer: u32, offset: i64, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.commands += 1;
         reply.empty();
@@ -27,8 +31,21 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn mgn_condition(&mut self, id: u32, mode: u32, draws: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn mgn_copy_sub_buffer(&mut self, surface: u32, frame: u32, want: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
         self.commands += 1;
+        Ok(())
+    }
+    fn mgn_count_to(&mut self, id: u32, pname: u32, type_: u32, buffer: u32, offset: u64, value: u64) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn mgn_counted(&mut self, id: u32, pname: u32, raises: u32, counts_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.commands += 1;
+        reply.empty();
         Ok(())
     }
     fn mgn_create_context(

@@ -20,6 +20,15 @@ impl Commands for Observe {
         self.next.end()
     }
 
+    fn mgn_begin_count(&mut self, target: u32, id: u32) -> Result<(), Fault> {
+        let call = Call {
+            op: ops::MGN_BEGIN_COUNT,
+            asks: false,
+            names: &["target", "id"],
+            values: &[Value::Integer(target.into()), Value::Integer(id.into())],
+        };
+        self.around(&call, |next| next.mgn_begin_count(target, id))
+    }
     fn mgn_buffer_read(&mut self, buffer: u32, offset: i64, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         let call = Call {
             op: ops::MGN_BUFFER_READ,
@@ -38,6 +47,15 @@ impl Commands for Observe {
         };
         self.around(&call, |next| next.mgn_buffer_write(buffer, offset, data))
     }
+    fn mgn_condition(&mut self, id: u32, mode: u32, draws: u32) -> Result<(), Fault> {
+        let call = Call {
+            op: ops::MGN_CONDITION,
+            asks: false,
+            names: &["id", "mode", "draws"],
+            values: &[Value::Integer(id.into()), Value::Enum(mode, names::PRIMITIVE_TYPE), Value::Integer(draws.into())],
+        };
+        self.around(&call, |next| next.mgn_condition(id, mode, draws))
+    }
     fn mgn_copy_sub_buffer(&mut self, surface: u32, frame: u32, want: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
         let call = Call {
             op: ops::MGN_COPY_SUB_BUFFER,
@@ -54,6 +72,31 @@ impl Commands for Observe {
             ],
         };
         self.around(&call, |next| next.mgn_copy_sub_buffer(surface, frame, want, x, y, width, height))
+    }
+    fn mgn_count_to(&mut self, id: u32, pname: u32, type_: u32, buffer: u32, offset: u64, value: u64) -> Result<(), Fault> {
+        let call = Call {
+            op: ops::MGN_COUNT_TO,
+            asks: false,
+            names: &["id", "pname", "type", "buffer", "offset", "value"],
+            values: &[
+                Value::Integer(id.into()),
+                Value::Integer(pname.into()),
+                Value::Enum(type_, names::UNGROUPED),
+                Value::Integer(buffer.into()),
+                Value::Unsigned(offset),
+                Value::Unsigned(value),
+            ],
+        };
+        self.around(&call, |next| next.mgn_count_to(id, pname, type_, buffer, offset, value))
+    }
+    fn mgn_counted(&mut self, id: u32, pname: u32, raises: u32, counts_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        let call = Call {
+            op: ops::MGN_COUNTED,
+            asks: true,
+            names: &["id", "pname", "raises", "counts"],
+            values: &[Value::Integer(id.into()), Value::Integer(pname.into()), Value::Integer(raises.into()), Value::Out(counts_count)],
+        };
+        self.around(&call, |next| next.mgn_counted(id, pname, raises, counts_count, reply))
     }
     fn mgn_create_context(
         &mut self,

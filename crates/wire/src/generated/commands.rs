@@ -24,6 +24,10 @@ pub trait Commands {
         self.next().end()
     }
 
+    /// glBeginQuery of an occlusion query that each renderer of a wall counts its share of.
+    fn mgn_begin_count(&mut self, target: u32, id: u32) -> Result<(), Fault> {
+        self.next().mgn_begin_count(target, id)
+    }
     /// Answers with bytes of a buffer that is mapped to stay.
     fn mgn_buffer_read(&mut self, buffer: u32, offset: i64, data_count: u32, reply: &mut Reply) -> Result<(), Fault> {
         self.next().mgn_buffer_read(buffer, offset, data_count, reply)
@@ -32,9 +36,21 @@ pub trait Commands {
     fn mgn_buffer_write(&mut self, buffer: u32, offset: i64, data: Slice<'_, u8>) -> Result<(), Fault> {
         self.next().mgn_buffer_write(buffer, offset, data)
     }
+    /// glBeginConditionalRender by a query that mgnBeginCount began, of which is known whether what follows is drawn.
+    fn mgn_condition(&mut self, id: u32, mode: u32, draws: u32) -> Result<(), Fault> {
+        self.next().mgn_condition(id, mode, draws)
+    }
     /// Shows a part of the back buffer, counted from the lower left corner; the rest of the window stays as it is.
     fn mgn_copy_sub_buffer(&mut self, surface: u32, frame: u32, want: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
         self.next().mgn_copy_sub_buffer(surface, frame, want, x, y, width, height)
+    }
+    /// mgnQueryResultTo of a query that mgnBeginCount began, whose value on all renderers together is this; into `buffer` if that is not 0.
+    fn mgn_count_to(&mut self, id: u32, pname: u32, type_: u32, buffer: u32, offset: u64, value: u64) -> Result<(), Fault> {
+        self.next().mgn_count_to(id, pname, type_, buffer, offset, value)
+    }
+    /// Each renderer of a wall answers with what it has counted for a query that mgnBeginCount began: of its tile, of what it drew as a whole, and 1 if only whether that is nothing matters; for GL_QUERY_RESULT_AVAILABLE with that. Nothing if glGetQueryObject fails, whose error is raised only if `raises` is 1.
+    fn mgn_counted(&mut self, id: u32, pname: u32, raises: u32, counts_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.next().mgn_counted(id, pname, raises, counts_count, reply)
     }
     /// Makes a context; answers with its constants or with why not.
     fn mgn_create_context(

@@ -10,6 +10,12 @@ use crate::{Commands, Reply};
 #[allow(clippy::too_many_lines)]
 pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, reply: &mut Reply) -> Result<(), Fault> {
     match op {
+        ops::MGN_BEGIN_COUNT => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            body.end()?;
+            to.mgn_begin_count(p0, p1)
+        }
         ops::MGN_BUFFER_READ => {
             let p0 = body.u32()?;
             let p1 = body.i64()?;
@@ -24,6 +30,13 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.mgn_buffer_write(p0, p1, p2)
         }
+        ops::MGN_CONDITION => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            body.end()?;
+            to.mgn_condition(p0, p1, p2)
+        }
         ops::MGN_COPY_SUB_BUFFER => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -34,6 +47,24 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p6 = body.i32()?;
             body.end()?;
             to.mgn_copy_sub_buffer(p0, p1, p2, p3, p4, p5, p6)
+        }
+        ops::MGN_COUNT_TO => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.u32()?;
+            let p4 = body.u64()?;
+            let p5 = body.u64()?;
+            body.end()?;
+            to.mgn_count_to(p0, p1, p2, p3, p4, p5)
+        }
+        ops::MGN_COUNTED => {
+            let p0 = body.u32()?;
+            let p1 = body.u32()?;
+            let p2 = body.u32()?;
+            let p3 = body.count()?;
+            body.end()?;
+            to.mgn_counted(p0, p1, p2, p3, reply)
         }
         ops::MGN_CREATE_CONTEXT => {
             let p0 = body.u32()?;

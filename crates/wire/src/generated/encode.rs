@@ -8,6 +8,16 @@ use crate::encoder::{put, Data, Encoder};
 
 impl Encoder {
     #[inline(always)]
+    pub unsafe fn mgn_begin_count(&mut self, target: u32, id: u32) {
+        self.doubt = ops::MGN_BEGIN_COUNT;
+        unsafe {
+            let p = self.room(12);
+            put(p, 0, u32::from(ops::MGN_BEGIN_COUNT) | 3 << 16);
+            put(p, 4, target);
+            put(p, 8, id);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn mgn_buffer_read(&mut self, buffer: u32, offset: i64, data: u32) {
         unsafe {
             let p = self.room(20);
@@ -28,6 +38,17 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn mgn_condition(&mut self, id: u32, mode: u32, draws: u32) {
+        self.doubt = ops::MGN_CONDITION;
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::MGN_CONDITION) | 4 << 16);
+            put(p, 4, id);
+            put(p, 8, mode);
+            put(p, 12, draws);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn mgn_copy_sub_buffer(&mut self, surface: u32, frame: u32, want: u32, x: i32, y: i32, width: i32, height: i32) {
         unsafe {
             let p = self.room(32);
@@ -39,6 +60,31 @@ impl Encoder {
             put(p, 20, y);
             put(p, 24, width);
             put(p, 28, height);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn mgn_count_to(&mut self, id: u32, pname: u32, type_: u32, buffer: u32, offset: u64, value: u64) {
+        self.doubt = ops::MGN_COUNT_TO;
+        unsafe {
+            let p = self.room(36);
+            put(p, 0, u32::from(ops::MGN_COUNT_TO) | 9 << 16);
+            put(p, 4, id);
+            put(p, 8, pname);
+            put(p, 12, type_);
+            put(p, 16, buffer);
+            put(p, 20, offset);
+            put(p, 28, value);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn mgn_counted(&mut self, id: u32, pname: u32, raises: u32, counts: u32) {
+        unsafe {
+            let p = self.room(20);
+            put(p, 0, u32::from(ops::MGN_COUNTED) | 5 << 16);
+            put(p, 4, id);
+            put(p, 8, pname);
+            put(p, 12, raises);
+            put(p, 16, counts);
         }
     }
     #[inline(always)]
@@ -282,6 +328,7 @@ impl Encoder {
     }
     #[inline(always)]
     pub unsafe fn mgn_make_current(&mut self, draw: u32, read: u32) {
+        self.scissors = true;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::MGN_MAKE_CURRENT) | 3 << 16);
@@ -862,6 +909,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_bind_framebuffer(&mut self, target: u32, framebuffer: u32) {
         self.doubt = ops::GL_BIND_FRAMEBUFFER;
+        self.scissors = true;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BIND_FRAMEBUFFER) | 3 << 16);
@@ -872,6 +920,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_bind_framebuffer_ext(&mut self, target: u32, framebuffer: u32) {
         self.doubt = ops::GL_BIND_FRAMEBUFFER_EXT;
+        self.scissors = true;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BIND_FRAMEBUFFER_EXT) | 3 << 16);
@@ -882,6 +931,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_bind_framebuffer_oes(&mut self, target: u32, framebuffer: u32) {
         self.doubt = ops::GL_BIND_FRAMEBUFFER_OES;
+        self.scissors = true;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_BIND_FRAMEBUFFER_OES) | 3 << 16);
@@ -1298,6 +1348,7 @@ impl Encoder {
     ) {
         self.doubt = ops::GL_BLIT_NAMED_FRAMEBUFFER;
         self.changes = self.changes.wrapping_add(1);
+        self.scissors = true;
         unsafe {
             let p = self.room(52);
             put(p, 0, u32::from(ops::GL_BLIT_NAMED_FRAMEBUFFER) | 13 << 16);
@@ -1438,6 +1489,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_clear(&mut self, mask: u32) {
         self.doubt = ops::GL_CLEAR;
+        self.scissors = true;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_CLEAR) | 2 << 16);
@@ -1496,6 +1548,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_clear_bufferfi(&mut self, buffer: u32, drawbuffer: i32, depth: f32, stencil: i32) {
         self.doubt = ops::GL_CLEAR_BUFFERFI;
+        self.scissors = true;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_CLEAR_BUFFERFI) | 5 << 16);
@@ -1508,6 +1561,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_clear_bufferfv(&mut self, buffer: u32, drawbuffer: i32, value: (*const f32, usize)) {
         self.doubt = ops::GL_CLEAR_BUFFERFV;
+        self.scissors = true;
         unsafe {
             let mut r = self.record(ops::GL_CLEAR_BUFFERFV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(buffer);
@@ -1519,6 +1573,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_clear_bufferiv(&mut self, buffer: u32, drawbuffer: i32, value: (*const i32, usize)) {
         self.doubt = ops::GL_CLEAR_BUFFERIV;
+        self.scissors = true;
         unsafe {
             let mut r = self.record(ops::GL_CLEAR_BUFFERIV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(buffer);
@@ -1530,6 +1585,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_clear_bufferuiv(&mut self, buffer: u32, drawbuffer: i32, value: (*const u32, usize)) {
         self.doubt = ops::GL_CLEAR_BUFFERUIV;
+        self.scissors = true;
         unsafe {
             let mut r = self.record(ops::GL_CLEAR_BUFFERUIV, 16 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(buffer);
@@ -1621,6 +1677,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_clear_named_framebufferfi(&mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, depth: f32, stencil: i32) {
         self.doubt = ops::GL_CLEAR_NAMED_FRAMEBUFFERFI;
+        self.scissors = true;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_CLEAR_NAMED_FRAMEBUFFERFI) | 6 << 16);
@@ -1634,6 +1691,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_clear_named_framebufferfv(&mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, value: (*const f32, usize)) {
         self.doubt = ops::GL_CLEAR_NAMED_FRAMEBUFFERFV;
+        self.scissors = true;
         unsafe {
             let mut r = self.record(ops::GL_CLEAR_NAMED_FRAMEBUFFERFV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(framebuffer);
@@ -1646,6 +1704,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_clear_named_framebufferiv(&mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, value: (*const i32, usize)) {
         self.doubt = ops::GL_CLEAR_NAMED_FRAMEBUFFERIV;
+        self.scissors = true;
         unsafe {
             let mut r = self.record(ops::GL_CLEAR_NAMED_FRAMEBUFFERIV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(framebuffer);
@@ -1658,6 +1717,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_clear_named_framebufferuiv(&mut self, framebuffer: u32, buffer: u32, drawbuffer: i32, value: (*const u32, usize)) {
         self.doubt = ops::GL_CLEAR_NAMED_FRAMEBUFFERUIV;
+        self.scissors = true;
         unsafe {
             let mut r = self.record(ops::GL_CLEAR_NAMED_FRAMEBUFFERUIV, 20 + crate::encoder::padded(value.0 as usize, value.1 * 4));
             r.put(framebuffer);
@@ -3801,6 +3861,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_delete_framebuffers(&mut self, names: (*const u32, usize)) {
         self.doubt = ops::GL_DELETE_FRAMEBUFFERS;
+        self.scissors = true;
         unsafe {
             let mut r = self.record(ops::GL_DELETE_FRAMEBUFFERS, 8 + crate::encoder::padded(names.0 as usize, names.1 * 4));
             r.array(names.0.cast(), names.1 * 4);
@@ -3810,6 +3871,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_delete_framebuffers_oes(&mut self, n: i32, framebuffers: (*const u32, usize)) {
         self.doubt = ops::GL_DELETE_FRAMEBUFFERS_OES;
+        self.scissors = true;
         unsafe {
             let mut r =
                 self.record(ops::GL_DELETE_FRAMEBUFFERS_OES, 12 + crate::encoder::padded(framebuffers.0 as usize, framebuffers.1 * 4));
@@ -4126,6 +4188,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_disable(&mut self, cap: u32) {
         self.doubt = ops::GL_DISABLE;
+        self.scissors |= cap == crate::gl::GL_SCISSOR_TEST;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_DISABLE) | 2 << 16);
@@ -4154,6 +4217,7 @@ impl Encoder {
     pub unsafe fn gl_disablei(&mut self, target: u32, index: u32) {
         self.doubt = ops::GL_DISABLEI;
         self.changes = self.changes.wrapping_add(1);
+        self.scissors = true;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_DISABLEI) | 3 << 16);
@@ -4665,6 +4729,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_enable(&mut self, cap: u32) {
         self.doubt = ops::GL_ENABLE;
+        self.scissors |= cap == crate::gl::GL_SCISSOR_TEST;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_ENABLE) | 2 << 16);
@@ -4693,6 +4758,7 @@ impl Encoder {
     pub unsafe fn gl_enablei(&mut self, target: u32, index: u32) {
         self.doubt = ops::GL_ENABLEI;
         self.changes = self.changes.wrapping_add(1);
+        self.scissors = true;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_ENABLEI) | 3 << 16);
@@ -5692,6 +5758,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_get_booleani_v(&mut self, target: u32, index: u32, data: u32) {
         self.doubt = ops::GL_GET_BOOLEANI_V;
+        self.scissors = true;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_BOOLEANI_V) | 4 << 16);
@@ -5881,6 +5948,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_get_doublei_v(&mut self, target: u32, index: u32, data: u32) {
         self.doubt = ops::GL_GET_DOUBLEI_V;
+        self.scissors = true;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_DOUBLEI_V) | 4 << 16);
@@ -5922,6 +5990,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_get_floati_v(&mut self, target: u32, index: u32, data: u32) {
         self.doubt = ops::GL_GET_FLOATI_V;
+        self.scissors = true;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_FLOATI_V) | 4 << 16);
@@ -6057,6 +6126,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_get_integer64i_v(&mut self, target: u32, index: u32, data: u32) {
         self.doubt = ops::GL_GET_INTEGER64I_V;
+        self.scissors = true;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_INTEGER64I_V) | 4 << 16);
@@ -6078,6 +6148,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_get_integeri_v(&mut self, target: u32, index: u32, data: u32) {
         self.doubt = ops::GL_GET_INTEGERI_V;
+        self.scissors = true;
         unsafe {
             let p = self.room(16);
             put(p, 0, u32::from(ops::GL_GET_INTEGERI_V) | 4 << 16);
@@ -7639,6 +7710,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_get_transform_feedbacki_v(&mut self, xfb: u32, pname: u32, index: u32, param: u32) {
         self.doubt = ops::GL_GET_TRANSFORM_FEEDBACKI_V;
+        self.scissors = true;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_GET_TRANSFORM_FEEDBACKI_V) | 5 << 16);
@@ -8361,6 +8433,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_is_enabled(&mut self, cap: u32) {
         self.doubt = ops::GL_IS_ENABLED;
+        self.scissors = true;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_IS_ENABLED) | 2 << 16);
@@ -8370,6 +8443,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_is_enabledi(&mut self, target: u32, index: u32) {
         self.doubt = ops::GL_IS_ENABLEDI;
+        self.scissors = true;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_IS_ENABLEDI) | 3 << 16);
@@ -10738,6 +10812,7 @@ impl Encoder {
     pub unsafe fn gl_new_list(&mut self, list: u32, mode: u32) {
         self.doubt = ops::GL_NEW_LIST;
         self.changes = self.changes.wrapping_add(1);
+        self.scissors = true;
         unsafe {
             let p = self.room(12);
             put(p, 0, u32::from(ops::GL_NEW_LIST) | 3 << 16);
@@ -11246,6 +11321,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_pop_attrib(&mut self) {
         self.doubt = ops::GL_POP_ATTRIB;
+        self.scissors = true;
         unsafe {
             let p = self.room(4);
             put(p, 0, u32::from(ops::GL_POP_ATTRIB) | 1 << 16);
@@ -12990,6 +13066,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_push_attrib(&mut self, mask: u32) {
         self.doubt = ops::GL_PUSH_ATTRIB;
+        self.scissors = true;
         unsafe {
             let p = self.room(8);
             put(p, 0, u32::from(ops::GL_PUSH_ATTRIB) | 2 << 16);
@@ -13653,6 +13730,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_scissor(&mut self, x: i32, y: i32, width: i32, height: i32) {
         self.doubt = ops::GL_SCISSOR;
+        self.scissors = true;
         unsafe {
             let p = self.room(20);
             put(p, 0, u32::from(ops::GL_SCISSOR) | 5 << 16);
@@ -13665,6 +13743,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_scissor_arrayv(&mut self, first: u32, count: i32, v: (*const i32, usize)) {
         self.doubt = ops::GL_SCISSOR_ARRAYV;
+        self.scissors = true;
         unsafe {
             let mut r = self.record(ops::GL_SCISSOR_ARRAYV, 16 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(first);
@@ -13676,6 +13755,7 @@ impl Encoder {
     #[inline(always)]
     pub unsafe fn gl_scissor_indexed(&mut self, index: u32, left: i32, bottom: i32, width: i32, height: i32) {
         self.doubt = ops::GL_SCISSOR_INDEXED;
+        self.scissors = true;
         unsafe {
             let p = self.room(24);
             put(p, 0, u32::from(ops::GL_SCISSOR_INDEXED) | 6 << 16);
@@ -13689,6 +13769,7 @@ impl Encoder {
     #[inline]
     pub unsafe fn gl_scissor_indexedv(&mut self, index: u32, v: (*const i32, usize)) {
         self.doubt = ops::GL_SCISSOR_INDEXEDV;
+        self.scissors = true;
         unsafe {
             let mut r = self.record(ops::GL_SCISSOR_INDEXEDV, 12 + crate::encoder::padded(v.0 as usize, v.1 * 4));
             r.put(index);

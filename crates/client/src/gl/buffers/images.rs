@@ -1,4 +1,4 @@
-//! Buffers that the server writes to without the client seeing what: shaders through images of textures on them, feedback, results of queries.
+//! Buffers that the server writes to without the client seeing what: shaders through images of textures on them, and feedback.
 
 use crate::gl::{context, use_name, Class};
 use mgn_wire::gl::GL_TEXTURE_BUFFER;
@@ -35,10 +35,6 @@ writers! {
     glTransformFeedbackBufferBase(feedback: u32, index: u32, buffer: u32) gl_transform_feedback_buffer_base buffer is_written_unseen;
     glTransformFeedbackBufferRange(feedback: u32, index: u32, buffer: u32, offset: i64, size: i64)
         gl_transform_feedback_buffer_range buffer is_written_unseen;
-    glGetQueryBufferObjectiv(id: u32, buffer: u32, pname: u32, offset: i64) gl_get_query_buffer_objectiv buffer is_written_unseen;
-    glGetQueryBufferObjectuiv(id: u32, buffer: u32, pname: u32, offset: i64) gl_get_query_buffer_objectuiv buffer is_written_unseen;
-    glGetQueryBufferObjecti64v(id: u32, buffer: u32, pname: u32, offset: i64) gl_get_query_buffer_objecti64v buffer is_written_unseen;
-    glGetQueryBufferObjectui64v(id: u32, buffer: u32, pname: u32, offset: i64) gl_get_query_buffer_objectui64v buffer is_written_unseen;
 }
 
 pub unsafe extern "C" fn glBindImageTexture(

@@ -242,6 +242,7 @@ pub fn is_wait(op: u16, answer: &[u8]) -> bool {
         ops::GL_CLIENT_WAIT_SYNC => !answer.starts_with(&GL_TIMEOUT_EXPIRED.to_le_bytes()),
         ops::MGN_FINISH
         | ops::GL_GET_SYNCIV
+        | ops::MGN_COUNTED
         | ops::GL_GET_QUERY_OBJECTIV
         | ops::GL_GET_QUERY_OBJECTUIV
         | ops::GL_GET_QUERY_OBJECTI64V

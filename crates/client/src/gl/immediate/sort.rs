@@ -4,6 +4,7 @@
 //! that are drawn whole, every renderer draws the run.
 
 use crate::context::Context;
+use crate::gl::objects::Need;
 use mgn_wall::{Area, Bounds, Sorter};
 use mgn_wire::draws::{attr, run_overlap, RUN_BLOCK as BLOCK};
 use mgn_wire::encoder::put;
@@ -173,7 +174,8 @@ impl Context {
         let surface = self.draw.as_ref().filter(|surface| !surface.is_whole())?;
         let draws = self.gl.state.draws_to_default()
             && !self.gl.render_modes.tells()
-            && !self.gl.lists.is_open();
+            && !self.gl.lists.is_open()
+            && !self.gl.objects.counts.need(Need::Everything);
         let origin = self.gl.state.get(GL_CLIP_ORIGIN).values()?;
         if !draws || origin.int64(0) != i64::from(GL_LOWER_LEFT) {
             return None;

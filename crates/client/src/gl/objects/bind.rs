@@ -3,8 +3,6 @@
 use super::{adopt, follow, Class};
 use crate::context::Context;
 use crate::gl::context;
-use crate::tiles::Whole;
-use mgn_wire::gl::*;
 
 pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
     // SAFETY: the only reference in use, to the thread's own context.
@@ -131,64 +129,6 @@ pub unsafe extern "C" fn glBindProgramPipeline(pipeline: u32) {
 pub unsafe extern "C" fn glBindProgramPipelineEXT(pipeline: u32) {
     // SAFETY: the same command.
     unsafe { glBindProgramPipeline(pipeline) }
-}
-
-/// A query is about to begin. Says whether the call may go on.
-fn begin_query(cx: &mut Context, id: u32) -> bool {
-    if cx.gl.in_begin() {
-        cx.illegal_in_begin::<()>();
-        return false;
-    }
-    if cx.gl.objects.limits.is_compat() {
-        cx.gl.own.queries.use_name(id);
-    }
-    true
-}
-
-/// Whether a query counts what a tile has only a part of.
-fn counts(target: u32) -> bool {
-    !matches!(target, GL_TIME_ELAPSED | GL_TIMESTAMP)
-}
-
-pub unsafe extern "C" fn glBeginQuery(target: u32, id: u32) {
-    // SAFETY: the only reference in use, to the thread's own context.
-    unsafe {
-        let cx = context();
-        if begin_query(cx, id) {
-            if counts(target) {
-                cx.make_whole(Whole::Drawing);
-            }
-            cx.enc.gl_begin_query(target, id);
-        }
-    }
-}
-
-pub unsafe extern "C" fn glBeginQueryEXT(target: u32, id: u32) {
-    // SAFETY: the same command.
-    unsafe { glBeginQuery(target, id) }
-}
-
-pub unsafe extern "C" fn glBeginQueryIndexed(target: u32, index: u32, id: u32) {
-    // SAFETY: the only reference in use, to the thread's own context.
-    unsafe {
-        let cx = context();
-        if begin_query(cx, id) {
-            if counts(target) {
-                cx.make_whole(Whole::Drawing);
-            }
-            cx.enc.gl_begin_query_indexed(target, index, id);
-        }
-    }
-}
-
-pub unsafe extern "C" fn glQueryCounter(id: u32, target: u32) {
-    // SAFETY: as above.
-    unsafe {
-        let cx = context();
-        if begin_query(cx, id) {
-            cx.enc.gl_query_counter(id, target);
-        }
-    }
 }
 
 pub unsafe extern "C" fn glBeginTransformFeedback(primitive_mode: u32) {

@@ -213,7 +213,10 @@ unsafe fn delete(cx: &mut Context, class: Class, n: i32, names: *const u32) {
                     .iter()
                     .for_each(|name| cx.gl.arrays.delete_vertex_array(*name));
             }
-            Class::Query => enc.gl_delete_queries(list),
+            Class::Query => {
+                enc.gl_delete_queries(list);
+                cx.gl.objects.counts.deleted(&names);
+            }
             Class::Pipeline => {
                 enc.gl_delete_program_pipelines(list);
                 state.gl_delete_program_pipelines(&names);

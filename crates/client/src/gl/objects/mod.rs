@@ -8,6 +8,7 @@ mod limits;
 mod named_strings;
 mod program_queries;
 mod programs;
+mod queries;
 mod query_results;
 mod shaders;
 mod syncs;
@@ -20,6 +21,7 @@ pub use generate::*;
 pub use named_strings::*;
 pub use program_queries::*;
 pub use programs::Programs;
+pub use queries::*;
 pub use query_results::*;
 pub use shaders::*;
 pub use syncs::*;
@@ -59,6 +61,7 @@ pub struct ObjectState {
     questions: u32,
     /// A fragment shader of ATI_fragment_shader was enabled once.
     ati_fragments: bool,
+    pub counts: Counts,
     /// Between glBeginFragmentShaderATI and glEndFragmentShaderATI.
     fragment_shader_open: bool,
 }
@@ -80,6 +83,7 @@ impl ObjectState {
             feeds_back: false,
             questions: 0,
             ati_fragments: false,
+            counts: Counts::default(),
             fragment_shader_open: false,
         }
     }

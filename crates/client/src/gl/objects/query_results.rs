@@ -66,6 +66,73 @@ pub unsafe extern "C" fn glGetQueryObjectui64v(id: u32, pname: u32, params: *mut
     }
 }
 
+pub unsafe extern "C" fn glGetQueryObjectuivEXT(id: u32, pname: u32, params: *mut u32) {
+    // SAFETY: the same command.
+    unsafe { glGetQueryObjectuiv(id, pname, params) }
+}
+
+/// Whether `pname` asks for what renderers of a wall have to tell together.
+fn is_count(pname: u32) -> bool {
+    matches!(
+        pname,
+        GL_QUERY_RESULT | GL_QUERY_RESULT_NO_WAIT | GL_QUERY_RESULT_AVAILABLE
+    )
+}
+
+/// A result as far as its type can hold it.
+fn fitting(value: u64, kind: u32) -> u64 {
+    value.min(match kind {
+        GL_INT => i32::MAX as u64,
+        GL_UNSIGNED_INT => u32::MAX.into(),
+        INT64 => i64::MAX as u64,
+        _ => u64::MAX,
+    })
+}
+
+impl Context {
+    /// Writes what all renderers have counted together to a buffer of each, that of this name or, without one, the one that is bound for results.
+    ///
+    /// # Safety
+    /// The encoder can be written to.
+    unsafe fn count_to(&mut self, id: u32, pname: u32, kind: u32, buffer: u32, offset: u64) {
+        let value = self.counted(id, pname, false).unwrap_or(0);
+        let value = fitting(value, kind);
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.enc
+                .mgn_count_to(id, pname, kind, buffer, offset, value)
+        };
+    }
+}
+
+/// Results that go to a buffer by its name.
+macro_rules! to_buffers {
+    ($($name:ident $send:ident $kind:ident;)*) => {$(
+        pub unsafe extern "C" fn $name(id: u32, buffer: u32, pname: u32, offset: i64) {
+            // SAFETY: the only reference in use, to the thread's own context.
+            unsafe {
+                let cx = context();
+                if cx.gl.in_begin() {
+                    return cx.illegal_in_begin();
+                }
+                if buffer != 0 && cx.gl.objects.counts.is_shared(id) && is_count(pname) {
+                    cx.count_to(id, pname, $kind, buffer, offset as u64);
+                } else {
+                    cx.enc.$send(id, buffer, pname, offset);
+                }
+                cx.gl.shared.buffers().is_written_unseen(buffer);
+            }
+        }
+    )*};
+}
+
+to_buffers! {
+    glGetQueryBufferObjectiv gl_get_query_buffer_objectiv GL_INT;
+    glGetQueryBufferObjectuiv gl_get_query_buffer_objectuiv GL_UNSIGNED_INT;
+    glGetQueryBufferObjecti64v gl_get_query_buffer_objecti64v INT64;
+    glGetQueryBufferObjectui64v gl_get_query_buffer_objectui64v UNSIGNED_INT64;
+}
+
 /// # Safety
 /// `params` is room for a value, or an offset if a buffer is bound for results. Nothing else refers to the thread's context.
 unsafe fn result<T: Plain>(
@@ -82,15 +149,27 @@ unsafe fn result<T: Plain>(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        let is_summed = cx.gl.objects.counts.is_shared(id) && is_count(pname);
         if bound(cx, GL_QUERY_BUFFER).is_ok_and(|buffer| buffer != 0) {
+            if is_summed {
+                return cx.count_to(id, pname, kind, 0, params as u64);
+            }
             return cx.enc.mgn_query_result_to(id, pname, kind, params as u64);
         }
         if params.is_null() {
             return;
         }
-        let n = lens::values(pname);
-        ask(&mut cx.enc, id, pname, n as u32);
-        cx.answer(op).array(params, n);
+        if is_summed {
+            if let Some(value) = cx.counted(id, pname, true) {
+                let value = fitting(value, kind).to_le_bytes();
+                let room = std::slice::from_raw_parts_mut(params.cast(), size_of::<T>());
+                room.copy_from_slice(&value[..size_of::<T>()]);
+            }
+        } else {
+            let n = lens::values(pname);
+            ask(&mut cx.enc, id, pname, n as u32);
+            cx.answer(op).array(params, n);
+        }
         if cx.is_deserted() && pname == GL_QUERY_RESULT_AVAILABLE {
             params.write(T::default());
             params.cast::<u8>().write(1);

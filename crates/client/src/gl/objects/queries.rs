@@ -1,0 +1,292 @@
+//! Queries that begin and end, and rendering on condition of them. On a wall each renderer counts samples of its own tile, and the client adds up.
+
+use crate::context::Context;
+use crate::gl::context;
+use crate::tiles::Whole;
+use mgn_wire::{gl::*, ops};
+use std::collections::HashSet;
+
+/// What one context of a wall counts.
+#[derive(Default)]
+pub struct Counts {
+    active: Vec<Active>,
+    /// Queries of which each renderer has a share.
+    shared: HashSet<u32>,
+}
+
+struct Active {
+    target: u32,
+    index: u32,
+    id: u32,
+    need: Need,
+}
+
+/// What must be so while a query counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// Each pixel of a default framebuffer is drawn by one renderer, or by everyone.
+    Exact,
+    /// Every renderer is sent all that is drawn.
+    Everything,
+    /// Default framebuffers are whole.
+    Whole,
+}
+
+impl Counts {
+    /// Whether any query that counts now needs this.
+    pub fn need(&self, need: Need) -> bool {
+        self.active.iter().any(|active| active.need == need)
+    }
+
+    fn begin(&mut self, active: Active) {
+        match active.need {
+            Need::Exact => self.shared.insert(active.id),
+            _ => self.shared.remove(&active.id),
+        };
+        self.active.push(active);
+    }
+
+    fn end(&mut self, target: u32, index: u32) {
+        self.active
+            .retain(|active| (active.target, active.index) != (target, index));
+    }
+
+    pub(super) fn deleted(&mut self, ids: &[u32]) {
+        self.active.retain(|active| !ids.contains(&active.id));
+        self.shared.retain(|id| !ids.contains(id));
+    }
+
+    /// Whether each renderer has counted a share of a query.
+    pub(in crate::gl) fn is_shared(&self, id: u32) -> bool {
+        self.shared.contains(&id)
+    }
+}
+
+fn counts_samples(target: u32) -> bool {
+    matches!(
+        target,
+        GL_SAMPLES_PASSED | GL_ANY_SAMPLES_PASSED | GL_ANY_SAMPLES_PASSED_CONSERVATIVE
+    )
+}
+
+/// What a query needs on a wall that is followed from call to call; none if that is nothing.
+fn need(target: u32) -> Option<Need> {
+    Some(match target {
+        GL_TIME_ELAPSED | GL_TIMESTAMP => return None,
+        // Scissor boxes may spare a driver some of these.
+        GL_FRAGMENT_SHADER_INVOCATIONS
+        | GL_CLIPPING_INPUT_PRIMITIVES
+        | GL_CLIPPING_OUTPUT_PRIMITIVES => Need::Whole,
+        _ if counts_samples(target) => Need::Exact,
+        _ => Need::Everything,
+    })
+}
+
+/// A query is about to begin. Says whether the call may go on.
+fn begin_query(cx: &mut Context, id: u32) -> bool {
+    if cx.gl.in_begin() {
+        cx.illegal_in_begin::<()>();
+        return false;
+    }
+    if cx.gl.objects.limits.is_compat() {
+        cx.gl.own.queries.use_name(id);
+    }
+    true
+}
+
+impl Context {
+    /// Before a query begins. Says whether each renderer of a wall is to count a share.
+    fn counts_shares(&mut self, target: u32, index: u32, id: u32) -> bool {
+        let Some(session) = self.session.filter(|s| s.wall().is_some()) else {
+            return false;
+        };
+        let Some(mut need) = need(target) else {
+            return false;
+        };
+        // Nobody sees what lists begin and end when they are called.
+        if self.gl.lists.is_open() {
+            self.gl.objects.counts.shared.remove(&id);
+            self.make_whole(Whole::Drawing);
+            return false;
+        }
+        if need == Need::Exact && session.needs.lists() {
+            need = Need::Whole;
+        }
+        self.gl.objects.counts.begin(Active {
+            target,
+            index,
+            id,
+            need,
+        });
+        self.follow_counts();
+        need == Need::Exact
+    }
+
+    fn query_ends(&mut self, target: u32, index: u32) {
+        if !(self.gl.lists.is_open() && self.gl.lists.only_compiles()) {
+            self.gl.objects.counts.end(target, index);
+        }
+    }
+
+    /// What all renderers have counted together, or whether all have done so. None if glGetQueryObject fails; the error is raised if `raises`.
+    pub(super) fn counted(&mut self, id: u32, pname: u32, raises: bool) -> Option<u64> {
+        let (mut shares, mut whole) = (0u64, 0);
+        let (mut is_done, mut is_any) = (true, false);
+        // SAFETY: the context's own encoder.
+        unsafe { self.enc.mgn_counted(id, pname, raises.into(), 3) };
+        let answers = self.answers(ops::MGN_COUNTED);
+        if answers.is_empty() {
+            return None;
+        }
+        for mut answer in answers.into_iter().flatten() {
+            let mut counts = [0u64; 3];
+            // SAFETY: there is room for three numbers.
+            if unsafe { answer.array(counts.as_mut_ptr(), 3) } < 3 {
+                return None;
+            }
+            is_done &= counts[0] != 0;
+            shares = shares.saturating_add(counts[0]);
+            // The same everywhere but where a renderer has come later.
+            whole = counts[1].max(whole);
+            is_any |= counts[2] != 0;
+        }
+        let all = shares.saturating_add(whole);
+        Some(match pname {
+            GL_QUERY_RESULT_AVAILABLE => is_done.into(),
+            _ if is_any => (all != 0).into(),
+            _ => all,
+        })
+    }
+}
+
+pub unsafe extern "C" fn glBeginQuery(target: u32, id: u32) {
+    // SAFETY: the only reference in use, to the thread's own context.
+    unsafe {
+        let cx = context();
+        if begin_query(cx, id) {
+            match cx.counts_shares(target, 0, id) {
+                true => cx.enc.mgn_begin_count(target, id),
+                false => cx.enc.gl_begin_query(target, id),
+            }
+        }
+    }
+}
+
+pub unsafe extern "C" fn glBeginQueryEXT(target: u32, id: u32) {
+    // SAFETY: the same command.
+    unsafe { glBeginQuery(target, id) }
+}
+
+pub unsafe extern "C" fn glBeginQueryIndexed(target: u32, index: u32, id: u32) {
+    // SAFETY: the same command; otherwise the only reference in use, to the thread's own context.
+    unsafe {
+        // Of samples there is no other index.
+        if index == 0 && counts_samples(target) {
+            return glBeginQuery(target, id);
+        }
+        let cx = context();
+        if begin_query(cx, id) {
+            if !counts_samples(target) {
+                cx.counts_shares(target, index, id);
+            }
+            cx.enc.gl_begin_query_indexed(target, index, id);
+        }
+    }
+}
+
+pub unsafe extern "C" fn glEndQuery(target: u32) {
+    // SAFETY: the only reference in use, to the thread's own context.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        cx.query_ends(target, 0);
+        cx.enc.gl_end_query(target);
+    }
+}
+
+pub unsafe extern "C" fn glEndQueryEXT(target: u32) {
+    // SAFETY: the same command.
+    unsafe { glEndQuery(target) }
+}
+
+pub unsafe extern "C" fn glEndQueryIndexed(target: u32, index: u32) {
+    // SAFETY: the only reference in use, to the thread's own context.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        cx.query_ends(target, index);
+        cx.enc.gl_end_query_indexed(target, index);
+    }
+}
+
+pub unsafe extern "C" fn glQueryCounter(id: u32, target: u32) {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        if begin_query(cx, id) {
+            cx.enc.gl_query_counter(id, target);
+        }
+    }
+}
+
+/// On a wall whoever asks waits, whatever the mode says, so that all renderers draw or none does.
+pub unsafe extern "C" fn glBeginConditionalRender(id: u32, mode: u32) {
+    // SAFETY: as above.
+    unsafe {
+        let cx = context();
+        if cx.gl.in_begin() {
+            return cx.illegal_in_begin();
+        }
+        let in_list = cx.gl.lists.is_open();
+        if in_list || !cx.gl.objects.counts.is_shared(id) {
+            if in_list {
+                cx.make_whole(Whole::Drawing);
+            }
+            return cx.enc.gl_begin_conditional_render(id, mode);
+        }
+        let found = cx.counted(id, GL_QUERY_RESULT, false);
+        let inverted =
+            (GL_QUERY_WAIT_INVERTED..=GL_QUERY_BY_REGION_NO_WAIT_INVERTED).contains(&mode);
+        let draws = found.is_some_and(|all| all != 0) != inverted;
+        cx.enc.mgn_condition(id, mode, draws.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wall_does_what_the_queries_that_count_need() {
+        let mut counts = Counts::default();
+        let begin = |counts: &mut Counts, target, index, id| {
+            let need = need(target).unwrap();
+            let active = Active {
+                target,
+                index,
+                id,
+                need,
+            };
+            counts.begin(active);
+        };
+        begin(&mut counts, GL_ANY_SAMPLES_PASSED, 0, 1);
+        assert!(counts.need(Need::Exact) && counts.is_shared(1));
+        begin(&mut counts, GL_PRIMITIVES_GENERATED, 0, 2);
+        begin(&mut counts, GL_PRIMITIVES_GENERATED, 1, 3);
+        counts.end(GL_PRIMITIVES_GENERATED, 0);
+        assert!(counts.need(Need::Everything) && !counts.is_shared(3));
+        counts.end(GL_PRIMITIVES_GENERATED, 1);
+        counts.end(GL_ANY_SAMPLES_PASSED, 0);
+        assert!(!counts.need(Need::Everything) && !counts.need(Need::Exact));
+        assert!(counts.is_shared(1));
+        begin(&mut counts, GL_FRAGMENT_SHADER_INVOCATIONS, 0, 4);
+        assert!(counts.need(Need::Whole));
+        counts.deleted(&[1, 4]);
+        assert!(!counts.need(Need::Whole) && !counts.is_shared(1));
+        assert!(need(GL_TIME_ELAPSED).is_none());
+    }
+}

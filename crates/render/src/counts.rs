@@ -1,0 +1,452 @@
+//! Occlusion queries on a wall, and rendering on condition of them.
+//!
+//! What a renderer draws of its tile is its *share*: all renderers' shares together are what one renderer would count, because the client begins such queries
+//! only where tiles do not overlap. What it draws as a whole, such as framebuffer objects, it counts as everyone does. So a query is made of *pieces*,
+//! queries of the driver's that have counted the one or the other, and the client adds up.
+
+use crate::names::Class;
+use crate::renderer::Renderer;
+use mgn_wire::{gl::*, Fault, Reply};
+use std::collections::HashMap;
+
+/// Pieces that a query may be made of before their results are waited for and added up.
+const MOST_PIECES: usize = 64;
+
+/// Of one context.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    /// By the client's names of queries.
+    tallies: HashMap<u32, Tally>,
+    /// Targets and queries that count now.
+    active: Vec<(u32, u32)>,
+    /// Whether what comes is drawn, between glBeginConditionalRender and glEndConditionalRender.
+    condition: Option<bool>,
+    /// The driver's name of a query that has found nothing; 0 until there is one.
+    nothing: u32,
+}
+
+#[derive(Debug)]
+struct Tally {
+    target: u32,
+    /// The driver's query that has the client's name; the first piece.
+    own: u32,
+    pieces: Vec<Piece>,
+    added: Sums,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    query: u32,
+    /// None while nothing has been drawn.
+    is_share: Option<bool>,
+}
+
+/// How a context gets at results.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Results {
+    /// In 64 bits.
+    pub are_wide: bool,
+    /// Into a buffer, if one is bound.
+    pub go_to_buffers: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    share: u64,
+    whole: u64,
+}
+
+impl Tally {
+    /// The driver's queries but the one that has the client's name.
+    fn others(&self) -> Vec<u32> {
+        let queries = self.pieces.iter().map(|piece| piece.query);
+        queries.filter(|query| *query != self.own).collect()
+    }
+}
+
+impl Counts {
+    fn is_active(&self, id: u32) -> bool {
+        self.active.iter().any(|(_, query)| *query == id)
+    }
+
+    /// Whether drawing depends on a query's result now.
+    pub fn is_conditional(&self) -> bool {
+        self.condition.is_some()
+    }
+
+    /// The client's name of the query that a piece belongs to.
+    pub fn client(&self, query: u32) -> Option<u32> {
+        let has = |tally: &Tally| tally.pieces.iter().any(|piece| piece.query == query);
+        let found = self.tallies.iter().find(|(_, tally)| has(tally));
+        found.map(|(id, _)| *id)
+    }
+
+    /// Queries are deleted: the driver's that go with them.
+    pub fn delete(&mut self, ids: &[u32]) -> Vec<u32> {
+        self.active.retain(|(_, query)| !ids.contains(query));
+        let gone = ids.iter().filter_map(|id| self.tallies.remove(id));
+        gone.flat_map(|tally| tally.others()).collect()
+    }
+
+    /// The query of `target` that counted has ended.
+    fn end(&mut self, target: u32) {
+        self.active.retain(|(active, _)| *active != target);
+    }
+}
+
+impl Renderer {
+    pub(crate) fn hand_mgn_begin_count(&mut self, target: u32, id: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        if self.cx()?.counts.nothing == 0 && !self.make_nothing(target) {
+            return Ok(());
+        }
+        let own = self.name(Class::Query, id);
+        self.error();
+        // SAFETY: the context is current.
+        unsafe { (self.gl.glBeginQuery)(target, own) };
+        if self.failed() {
+            return Ok(());
+        }
+        let counts = &mut self.cx()?.counts;
+        let old = counts.delete(&[id]);
+        let tally = Tally {
+            target,
+            own,
+            pieces: vec![Piece {
+                query: own,
+                is_share: None,
+            }],
+            added: Sums::default(),
+        };
+        counts.tallies.insert(id, tally);
+        counts.active.push((target, id));
+        self.delete_queries(&old);
+        Ok(())
+    }
+
+    /// Makes a query that finds nothing. If it cannot be begun, no other can, and the error is the program's.
+    fn make_nothing(&mut self, target: u32) -> bool {
+        let mut query = 0;
+        self.error();
+        // SAFETY: the context is current; one name is written.
+        unsafe {
+            (self.gl.glGenQueries)(1, &mut query);
+            (self.gl.glBeginQuery)(target, query);
+        }
+        if self.failed() {
+            self.delete_queries(&[query]);
+            return false;
+        }
+        // SAFETY: the context is current.
+        unsafe { (self.gl.glEndQuery)(target) };
+        if let Some(cx) = self.cx.as_deref_mut() {
+            cx.counts.nothing = query;
+        }
+        true
+    }
+
+    pub(crate) fn hand_gl_end_query(&mut self, target: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        // SAFETY: the context is current.
+        unsafe { (self.gl.glEndQuery)(target) };
+        self.query_ended(target)
+    }
+
+    pub(crate) fn hand_gl_end_query_indexed(
+        &mut self,
+        target: u32,
+        index: u32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        // SAFETY: the context is current.
+        unsafe { (self.gl.glEndQueryIndexed)(target, index) };
+        match index {
+            0 => self.query_ended(target),
+            _ => Ok(()),
+        }
+    }
+
+    /// The driver has ended the query of `target`, or compiled that it will.
+    fn query_ended(&mut self, target: u32) -> Result<(), Fault> {
+        let cx = self.cx()?;
+        if cx.compiling.is_none() {
+            cx.counts.end(target);
+        }
+        Ok(())
+    }
+
+    /// Before something is drawn: whether queries count it as this renderer's share.
+    #[inline]
+    pub(crate) fn count_what_is_drawn(&mut self) {
+        let Some(cx) = self.cx.as_deref() else { return };
+        if !cx.counts.active.is_empty() {
+            self.count_as(cx.boxes.is_some());
+        }
+    }
+
+    /// A list is about to be compiled, and executed at the same time: what is drawn meanwhile is not cut to the tile.
+    pub(crate) fn count_list(&mut self) {
+        if self.tile.is_some() {
+            self.count_as(false);
+        }
+    }
+
+    fn count_as(&mut self, is_share: bool) {
+        let Some(cx) = self.cx.as_deref_mut() else {
+            return;
+        };
+        // Not what is compiled, which would take queries into the list.
+        if cx.compiling.is_some() {
+            return;
+        }
+        let mut differs = false;
+        for (_, id) in &cx.counts.active {
+            let tally = cx.counts.tallies.get_mut(id);
+            if let Some(piece) = tally.and_then(|tally| tally.pieces.last_mut()) {
+                differs |= *piece.is_share.get_or_insert(is_share) != is_share;
+            }
+        }
+        if differs {
+            self.pause_counts();
+            self.resume_counts(Some(is_share));
+        }
+    }
+
+    fn pause_counts(&self) {
+        let active = self.cx.iter().flat_map(|cx| &cx.counts.active);
+        for (target, _) in active {
+            // SAFETY: the context is current.
+            unsafe { (self.gl.glEndQuery)(*target) };
+        }
+    }
+
+    /// Goes on counting, in other pieces.
+    fn resume_counts(&mut self, is_share: Option<bool>) {
+        let Some(mut cx) = self.cx.take() else { return };
+        let mut done = Vec::new();
+        for (target, id) in &cx.counts.active {
+            let Some(tally) = cx.counts.tallies.get_mut(id) else {
+                continue;
+            };
+            if tally.pieces.len() >= MOST_PIECES {
+                tally.added = self.sums(tally, cx.results);
+                done.extend(tally.others());
+                tally.pieces.clear();
+            }
+            let mut query = 0;
+            // SAFETY: the context is current; one name is written.
+            unsafe {
+                (self.gl.glGenQueries)(1, &mut query);
+                (self.gl.glBeginQuery)(*target, query);
+            }
+            tally.pieces.push(Piece { query, is_share });
+        }
+        self.cx = Some(cx);
+        self.delete_queries(&done);
+    }
+
+    /// What the pieces of a query have counted, once they are done.
+    fn sums(&self, tally: &Tally, kind: Results) -> Sums {
+        let mut sums = tally.added;
+        for piece in &tally.pieces {
+            let count = self.result(piece.query, GL_QUERY_RESULT, kind);
+            match piece.is_share {
+                Some(true) => sums.share = sums.share.saturating_add(count),
+                _ => sums.whole = sums.whole.saturating_add(count),
+            }
+        }
+        sums
+    }
+
+    fn result(&self, query: u32, pname: u32, kind: Results) -> u64 {
+        let (mut long, mut short) = (0u64, 0u32);
+        let bound = match kind.go_to_buffers {
+            true => self.driver_integer(GL_QUERY_BUFFER_BINDING) as u32,
+            false => 0,
+        };
+        // SAFETY: the context is current; one number is written, because no buffer is bound that it would go to.
+        unsafe {
+            if bound != 0 {
+                (self.gl.glBindBuffer)(GL_QUERY_BUFFER, 0);
+            }
+            match kind.are_wide {
+                true => (self.gl.glGetQueryObjectui64v)(query, pname, &mut long),
+                false => (self.gl.glGetQueryObjectuiv)(query, pname, &mut short),
+            }
+            if bound != 0 {
+                (self.gl.glBindBuffer)(GL_QUERY_BUFFER, bound);
+            }
+        }
+        long.max(short.into())
+    }
+
+    fn delete_queries(&self, queries: &[u32]) {
+        // SAFETY: the context is current; the slice holds the names.
+        unsafe { (self.gl.glDeleteQueries)(queries.len() as i32, queries.as_ptr()) };
+    }
+
+    pub(crate) fn hand_mgn_counted(
+        &mut self,
+        id: u32,
+        pname: u32,
+        raises: u32,
+        counts_count: u32,
+        reply: &mut Reply,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let is_active = self.cx()?.counts.is_active(id);
+        let mut read = 0;
+        let mut failed = is_active;
+        if is_active && raises != 0 {
+            self.set_error(GL_INVALID_OPERATION);
+        } else if raises != 0 {
+            let own = self.object(Class::Query, id);
+            self.error();
+            // SAFETY: the context is current; one number is written.
+            unsafe { (self.gl.glGetQueryObjectuiv)(own, pname, &mut read) };
+            failed = self.failed();
+        }
+        let Some(cx) = self.cx.as_deref().filter(|_| !failed) else {
+            reply.array::<u64>(&[], 0);
+            return Ok(());
+        };
+        let counts = match cx.counts.tallies.get(&id) {
+            // This renderer has taken the place of one that counted.
+            None => [0, read.into(), 0],
+            Some(tally) if pname == GL_QUERY_RESULT_AVAILABLE => {
+                let is_done = |piece: &Piece| self.result(piece.query, pname, cx.results) != 0;
+                [tally.pieces.iter().all(is_done).into(), 0, 0]
+            }
+            Some(tally) => {
+                let Sums { share, whole } = self.sums(tally, cx.results);
+                [share, whole, (tally.target != GL_SAMPLES_PASSED).into()]
+            }
+        };
+        reply.array(&counts, counts_count);
+        Ok(())
+    }
+
+    pub(crate) fn hand_mgn_count_to(
+        &mut self,
+        id: u32,
+        pname: u32,
+        type_: u32,
+        buffer: u32,
+        offset: u64,
+        value: u64,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        if self.cx()?.counts.is_active(id) {
+            self.set_error(GL_INVALID_OPERATION);
+            return Ok(());
+        }
+        // The driver finds what is wrong, or writes what it has counted itself.
+        self.error();
+        if buffer == 0 {
+            self.hand_mgn_query_result_to(id, pname, type_, offset)?;
+        } else {
+            let (id, to) = (self.object(Class::Query, id), offset as i64);
+            let name = self.object(Class::Buffer, buffer);
+            let gl = &self.gl;
+            // SAFETY: the context is current; the driver checks the range.
+            unsafe {
+                match type_ {
+                    GL_INT => (gl.glGetQueryBufferObjectiv)(id, name, pname, to),
+                    GL_UNSIGNED_INT => (gl.glGetQueryBufferObjectuiv)(id, name, pname, to),
+                    GL_INT64_ARB => (gl.glGetQueryBufferObjecti64v)(id, name, pname, to),
+                    _ => (gl.glGetQueryBufferObjectui64v)(id, name, pname, to),
+                }
+            }
+        }
+        if self.failed() {
+            return Ok(());
+        }
+        let bytes = value.to_ne_bytes();
+        let size = match type_ {
+            GL_INT | GL_UNSIGNED_INT => 4,
+            _ => 8,
+        };
+        let write = |r: &mut Renderer, target| {
+            let (offset, from) = (offset as i64, bytes.as_ptr().cast());
+            // SAFETY: so many bytes lie there; the driver has found that they fit into the buffer.
+            unsafe { (r.gl.glBufferSubData)(target, offset, size, from) };
+            Ok(())
+        };
+        match buffer {
+            0 => write(self, GL_QUERY_BUFFER),
+            buffer => self.at_copy_target(buffer, |r| write(r, GL_COPY_WRITE_BUFFER)),
+        }
+    }
+
+    pub(crate) fn hand_mgn_condition(
+        &mut self,
+        id: u32,
+        mode: u32,
+        draws: u32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        if self.cx()?.counts.is_conditional() {
+            self.set_error(GL_INVALID_OPERATION);
+            return Ok(());
+        }
+        let target = match self.cx()?.api.is_desktop() {
+            true => GL_SAMPLES_PASSED,
+            false => GL_ANY_SAMPLES_PASSED,
+        };
+        if self.cx()?.counts.nothing == 0 && !self.make_nothing(target) {
+            return Ok(());
+        }
+        let own = self.object(Class::Query, id);
+        self.error();
+        // SAFETY: the context is current.
+        unsafe { (self.gl.glBeginConditionalRender)(own, mode) };
+        if self.failed() {
+            return Ok(());
+        }
+        // SAFETY: as above; it has just begun.
+        unsafe { (self.gl.glEndConditionalRender)() };
+        let counts = &mut self.cx()?.counts;
+        if counts.is_active(id) {
+            self.set_error(GL_INVALID_OPERATION);
+            return Ok(());
+        }
+        counts.condition = Some(draws != 0);
+        self.impose_condition();
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_end_conditional_render(&mut self) -> Result<(), Fault> {
+        self.needs_context()?;
+        let cx = self.cx()?;
+        let condition = match cx.compiling {
+            None => cx.counts.condition.take(),
+            Some(_) => None,
+        };
+        if condition != Some(true) {
+            // SAFETY: the context is current.
+            unsafe { (self.gl.glEndConditionalRender)() };
+        }
+        Ok(())
+    }
+
+    /// Has the driver draw nothing, if that is what the condition says.
+    pub(crate) fn impose_condition(&self) {
+        if let Some(nothing) = self.hidden_by() {
+            // SAFETY: the context is current.
+            unsafe { (self.gl.glBeginConditionalRender)(nothing, GL_QUERY_WAIT) };
+        }
+    }
+
+    /// Has the driver draw until the condition is imposed again.
+    pub(crate) fn lift_condition(&self) {
+        if self.hidden_by().is_some() {
+            // SAFETY: the context is current.
+            unsafe { (self.gl.glEndConditionalRender)() };
+        }
+    }
+
+    fn hidden_by(&self) -> Option<u32> {
+        let counts = &self.cx.as_deref()?.counts;
+        (counts.condition == Some(false)).then_some(counts.nothing)
+    }
+}
