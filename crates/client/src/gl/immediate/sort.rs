@@ -145,8 +145,11 @@ impl Context {
 
     /// What sorts vertices that the fixed function places and draws with `mode`; none if every renderer has to draw them.
     pub(in crate::gl) fn sorter(&mut self, mode: u32) -> Option<&Sorter> {
+        // A fragment program places nothing, but a draw without the one that is enabled is an error.
         let places = self.gl.objects.draws_without_programs()
-            && self.gl.state.is_enabled(GL_VERTEX_PROGRAM_ARB) == Some(false);
+            && [GL_VERTEX_PROGRAM_ARB, GL_FRAGMENT_PROGRAM_ARB]
+                .iter()
+                .all(|cap| self.gl.state.is_enabled(*cap) == Some(false));
         if !places {
             return None;
         }
