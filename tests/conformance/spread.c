@@ -91,6 +91,71 @@ static void elements_of_memory(void)
     glDrawElements(GL_TRIANGLES, PATCHES * INDICES, GL_UNSIGNED_INT, indices);
 }
 
+/* Two instances of each patch, from memory and from buffers. */
+static void instances(void)
+{
+    static const int half = INDICES / 2;
+    GLuint arrays[2];
+    if (!need_version(3, 2))
+        return;
+    make(8);
+    glGenVertexArrays(2, arrays);
+    for (int i = 0; i < 2; i++) {
+        glBindVertexArray(arrays[i]);
+        fill(GL_ARRAY_BUFFER, i ? positions[0] : expanded[0], i ? sizeof positions : sizeof expanded);
+        glVertexPointer(3, GL_FLOAT, 0, NULL);
+        glEnableClientState(GL_VERTEX_ARRAY);
+    }
+    fill(GL_ELEMENT_ARRAY_BUFFER, indices, sizeof indices);
+    glBindBuffer(GL_ARRAY_BUFFER, 0);
+    for (int patch = 0; patch < PATCHES; patch++) {
+        int first = patch * INDICES;
+        const GLubyte *offset = CLIENT + 4 * first;
+        glBindVertexArray(patch / 4 % 2 ? arrays[patch / 2 % 2] : 0);
+        if (patch / 4 % 2 == 0)
+            glVertexPointer(3, GL_FLOAT, 0, patch / 2 % 2 ? positions : expanded);
+        if (patch / 2 % 2 == 0)
+            glDrawArraysInstanced(GL_TRIANGLES, first, half, 2);
+        else if (patch / 4 % 2 == 0)
+            glDrawElementsInstanced(GL_TRIANGLES, half, GL_UNSIGNED_INT, indices + first, 2);
+        else
+            glDrawElementsInstancedBaseVertex(GL_TRIANGLES, half, GL_UNSIGNED_INT, offset, 2, 0);
+    }
+    errors("instances");
+}
+
+/* Lists of patches, which set what is current, and more that is not for their tiles only. */
+static void lists(void)
+{
+    static const float red[] = {0.8f, 0.1f, 0.1f, 1}, blue[] = {0.1f, 0.2f, 0.9f, 1};
+    make(9);
+    GLuint first = glGenLists(PATCHES);
+    for (int patch = 0; patch < PATCHES; patch++) {
+        glNewList(first + (GLuint)patch, GL_COMPILE);
+        glShadeModel(patch % 3 ? GL_FLAT : GL_SMOOTH);
+        glMaterialfv(GL_FRONT_AND_BACK, GL_EMISSION, patch % 5 ? blue : red);
+        glBegin(GL_TRIANGLES);
+        for (int i = 0; i < INDICES; i++) {
+            const float *p = positions[indices[patch * INDICES + i]];
+            glNormal3f(p[0], p[1], 1);
+            if (i % 7 == 0)
+                glColor3f(p[1], 0.5f, p[0]);
+            glVertex3fv(p);
+        }
+        glEnd();
+        glEndList();
+    }
+    for (int patch = 0; patch < PATCHES; patch++)
+        glCallList(first + (GLuint)patch);
+    /* What the lists have left behind, everywhere. */
+    glBegin(GL_QUADS);
+    for (int i = 0; i < 4; i++)
+        glVertex3f(i % 3 ? 0.03f : -0.03f, i / 2 ? 0.9f : -0.9f, -0.6f);
+    glEnd();
+    FLOATS(GL_CURRENT_COLOR, 4);
+    errors("lists");
+}
+
 /* A small triangle whose middle lies at a number of places. */
 static void triangle(float out[3][2], int place)
 {
@@ -215,6 +280,14 @@ static void kinds(void)
     glEnable(GL_PRIMITIVE_RESTART);
     glPrimitiveRestartIndex(indices[20 * INDICES + 4]);
     glDrawElements(GL_TRIANGLES, 2 * INDICES, GL_UNSIGNED_INT, CLIENT + 4 * 20 * INDICES);
+    glDisable(GL_PRIMITIVE_RESTART);
+    /* All of an instance is drawn before the next. */
+    glDisable(GL_DEPTH_TEST);
+    glEnable(GL_BLEND);
+    glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+    glColor4f(0.2f, 1, 0.4f, 0.5f);
+    glDrawElementsInstanced(GL_TRIANGLES, 9 * INDICES, GL_UNSIGNED_INT, CLIENT + 4 * 36 * INDICES, 2);
+    glDrawArraysInstanced(GL_TRIANGLES, 48 * CORNERS, 3 * CORNERS, 2);
     errors("kinds");
 }
 
@@ -273,4 +346,4 @@ static void bounded(void)
 }
 
 CONFORM("spread", COMPAT, {"arrays", arrays}, {"elements", elements}, {"buffers", buffers}, {"buffers_of_elements", buffers_of_elements},
-        {"elements_of_memory", elements_of_memory}, {"rewritten", rewritten}, {"reused", reused}, {"kinds", kinds}, {"bounded", bounded})
+        {"elements_of_memory", elements_of_memory}, {"instances", instances}, {"lists", lists}, {"rewritten", rewritten}, {"reused", reused}, {"kinds", kinds}, {"bounded", bounded})

@@ -354,6 +354,7 @@ impl Context {
         if self.room_start.is_null() || used <= MESSAGE_HEADER {
             return;
         }
+        self.follow_compiled();
         let group = self
             .gl
             .shared
@@ -390,6 +391,7 @@ impl Context {
         self.room_end = start.wrapping_add(capacity & !3);
         self.enc.cur = start.wrapping_add(MESSAGE_HEADER);
         self.enc.end = self.room_end;
+        self.gl.lists.begin_message(self.enc.cur);
     }
 
     /// Holds no memory of the transport any more, until the next command.
@@ -399,6 +401,7 @@ impl Context {
         self.room_end = null_mut();
         self.enc.cur = null_mut();
         self.enc.end = null_mut();
+        self.gl.lists.begin_message(null_mut());
     }
 
     fn drop_room(&mut self) {

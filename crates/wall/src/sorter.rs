@@ -23,14 +23,46 @@ impl Bounds {
         most: [f32::NEG_INFINITY; 4],
     };
 
-    /// Makes them hold a vertex: x, y, z, and any number.
+    /// Makes them hold a vertex: x, y, z, and any number. What is not a number is left out.
     #[inline(always)]
     pub fn add(&mut self, vertex: [f32; 4]) {
-        for ((least, most), v) in self.least.iter_mut().zip(&mut self.most).zip(vertex) {
-            *least = if v < *least { v } else { *least };
-            *most = if v > *most { v } else { *most };
-        }
+        self.least = lesser(vertex, self.least);
+        self.most = greater(vertex, self.most);
     }
+
+    /// Makes them hold four vertices, which takes half the time of one after the other.
+    #[inline(always)]
+    pub fn add_four(&mut self, [a, b, c, d]: [[f32; 4]; 4]) {
+        let Bounds { least, most } = Bounds::NONE;
+        let least = lesser(a, lesser(b, lesser(c, lesser(d, least))));
+        let most = greater(a, greater(b, greater(c, greater(d, most))));
+        self.least = lesser(least, self.least);
+        self.most = greater(most, self.most);
+    }
+
+    /// Makes them hold what others hold: everything, where those hold no number.
+    #[inline]
+    pub fn join(&mut self, others: &Bounds) {
+        if (0..3).any(|i| others.least[i] > others.most[i]) {
+            *self = Bounds {
+                least: [f32::NEG_INFINITY; 4],
+                most: [f32::INFINITY; 4],
+            };
+        }
+        self.least = lesser(others.least, self.least);
+        self.most = greater(others.most, self.most);
+    }
+}
+
+/// The lesser of each two numbers; the second one if one is none.
+#[inline(always)]
+fn lesser(a: [f32; 4], b: [f32; 4]) -> [f32; 4] {
+    std::array::from_fn(|i| if a[i] < b[i] { a[i] } else { b[i] })
+}
+
+#[inline(always)]
+fn greater(a: [f32; 4], b: [f32; 4]) -> [f32; 4] {
+    std::array::from_fn(|i| if a[i] > b[i] { a[i] } else { b[i] })
 }
 
 impl Sorter {
@@ -128,6 +160,35 @@ mod tests {
         assert_eq!(of(5., 0.), 0);
         // The margin: half a pixel left of the middle.
         assert_eq!(sorter.tiles(&around(&[[-0.011, -0.5, 0.]])), 0b0011);
+    }
+
+    #[test]
+    fn four_vertices_at_once_are_as_one_after_the_other() {
+        let numbers = [-2., 0.5, f32::NAN, 7., f32::INFINITY, 1.];
+        for n in 0..6usize.pow(4) {
+            let vertices = [1, 6, 36, 216].map(|by| {
+                let x = numbers[n / by % 6];
+                [x, -x, x * 0.5, 0.]
+            });
+            let mut one_by_one = Bounds::NONE;
+            one_by_one.add([3., 3., 3., 0.]);
+            let mut at_once = one_by_one;
+            vertices.iter().for_each(|v| one_by_one.add(*v));
+            at_once.add_four(vertices);
+            assert_eq!(at_once, one_by_one, "{vertices:?}");
+        }
+    }
+
+    #[test]
+    fn what_joins_boxes_touches_the_tiles_of_all_of_them() {
+        let sorter = Sorter::new(&IDENTITY, [0., 0., 100., 100.], &QUARTERS, 1.);
+        let mut joined = around(&[[-0.5, -0.5, 0.]]);
+        joined.join(&around(&[[-0.4, -0.3, 0.]]));
+        assert_eq!(sorter.tiles(&joined), 0b0001);
+        joined.join(&around(&[[0.5, -0.3, 0.]]));
+        assert_eq!(sorter.tiles(&joined), 0b0011);
+        joined.join(&around(&[[0.5, f32::NAN, 0.]]));
+        assert_eq!(sorter.tiles(&joined), 0b1111);
     }
 
     #[test]

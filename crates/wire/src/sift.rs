@@ -65,7 +65,7 @@ pub fn sift(
 }
 
 /// The record at a place, header included, and its op.
-fn record(message: &[u8], at: usize) -> Option<(u16, &[u8])> {
+pub fn record(message: &[u8], at: usize) -> Option<(u16, &[u8])> {
     let header = word(message, at)?;
     let end = at + (header >> 16) as usize * 4;
     let record = message.get(at..end).filter(|record| !record.is_empty())?;

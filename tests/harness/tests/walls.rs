@@ -221,6 +221,7 @@ fn arrays_and_buffers_are_sorted_by_tiles() {
         "buffers",
         "buffers_of_elements",
         "elements_of_memory",
+        "instances",
         "bounded",
     ] {
         let folder = stage.folder();
@@ -287,6 +288,34 @@ fn samples_are_counted_in_tiles() {
         assert!(
             overlapped["mgnTakeTiles"].as_u64() > Some(0),
             "{overlapped}"
+        );
+    }
+}
+
+/// A list that only draws is called where it touches the tile.
+#[test]
+fn display_lists_are_sorted_by_tiles() {
+    let stage = Stage::new();
+    let folder = stage.folder();
+    let mut command = stage.mgn();
+    command
+        .args(["run", "--wall", "2x2", "--spu"])
+        .arg(format!("histogram:file={}", folder.join("calls").display()))
+        .arg("--")
+        .arg(programs("tests/conformance").join("spread"))
+        .args(["--scene", "lists", "--out"])
+        .arg(stage.folder());
+    let outcome = Outcome::of(&mut command, LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    let files: Vec<_> = fs::read_dir(&folder).unwrap().flatten().collect();
+    assert_eq!(files.len(), 4);
+    for file in files {
+        let said = fs::read_to_string(file.path()).unwrap();
+        // 64 patches, a quarter of them in each quarter of the window.
+        let called = said.lines().find(|line| line.ends_with(" glCallList"));
+        assert!(
+            called.is_some_and(|line| line.trim().starts_with("16 ")),
+            "{said}"
         );
     }
 }

@@ -92,7 +92,7 @@ impl Names {
 
 impl Shared {
     /// What is known of the group's display lists, locked.
-    pub fn lists(&self) -> std::sync::MutexGuard<'_, super::lists::Unbalanced> {
+    pub fn lists(&self) -> std::sync::MutexGuard<'_, super::lists::Known> {
         self.lists.lock().unwrap_or_else(|e| e.into_inner())
     }
 
@@ -114,7 +114,7 @@ pub struct Shared {
     pub turn: Mutex<()>,
     /// What the shadows of their states have in common.
     pub state: std::sync::Arc<mgn_state::Shared>,
-    lists: Mutex<super::lists::Unbalanced>,
+    lists: Mutex<super::lists::Known>,
 }
 
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! The entry points of draws.
 
 use super::draw::Reads;
-use super::sort::{Piece, EVERYONE};
+use super::sort::{touched, Piece};
 use crate::context::Context;
 use crate::gl::{buffers, context};
 use core::ffi::c_void;
@@ -81,18 +81,21 @@ impl Context {
             }
         };
         let pieces = self.sort_elements(&draw, Some(indices));
-        // SAFETY: `bytes` bytes of indices lie there.
-        unsafe {
-            match pieces.filter(|pieces| self.is_worth_cutting(&draw, indices, pieces)) {
-                None => {
-                    let tiles = self.hinted(draw.mode);
-                    self.send_inline(draw, indices, tiles);
-                }
-                Some(pieces) => pieces.iter().for_each(|piece| {
-                    let indices = indices.add(piece.first * size);
-                    self.send_inline(draw.piece(piece), indices, piece.tiles);
-                }),
-            }
+        let whole = |tiles| Piece {
+            first: 0,
+            count: draw.count as usize,
+            tiles,
+        };
+        let pieces = match pieces {
+            None => vec![whole(self.hinted(draw.mode))],
+            // SAFETY: `bytes` bytes of indices lie there.
+            Some(pieces) if unsafe { self.is_worth_cutting(&draw, indices, &pieces) } => pieces,
+            Some(pieces) => vec![whole(touched(&pieces))],
+        };
+        for piece in &pieces {
+            let indices = indices.wrapping_add(piece.first * size);
+            // SAFETY: as above.
+            unsafe { self.send_inline(draw.piece(piece), indices, piece.tiles) };
         }
     }
 
@@ -223,12 +226,32 @@ impl Context {
         }
     }
 
-    /// Marks the draw of instances that is sent next, if the program has said where it will lie.
-    fn mark_instances(&mut self, mode: u32, first: i32, count: i32, instances: i32) {
-        if draws(mode, first, count, instances) {
-            let tiles = self.hinted(mode);
-            self.only(tiles, 24);
+    /// Draws instances for those who see any of them: the fixed function places all alike, and of others the program may have said where they lie. `send`
+    /// sends the draw if it brings nothing along.
+    fn draw_instances(
+        &mut self,
+        mode: u32,
+        first: i32,
+        count: i32,
+        instances: i32,
+        base_instance: u32,
+        send: impl FnOnce(&mut Context),
+    ) {
+        if !draws(mode, first, count, instances) {
+            return send(self);
         }
+        let mut tiles = 0;
+        if !self.sort_arrays(mode, first, count, |_, piece| tiles |= piece.tiles) {
+            tiles = self.hinted(mode);
+        }
+        if tiles == 0 {
+            return;
+        }
+        if self.gl.arrays.needs_client_memory() {
+            return self.draw_client_arrays(mode, first, count, instances, base_instance, tiles);
+        }
+        self.only(tiles, 24);
+        send(self);
     }
 
     /// A draw of nothing, for the errors that the server may find.
@@ -319,30 +342,26 @@ pub unsafe extern "C" fn glDrawArrays(mode: u32, first: i32, count: i32) {
             // SAFETY: the context's own encoder.
             return unsafe { cx.enc.gl_draw_arrays(mode, first, count) };
         }
-        match cx.sort_arrays(mode, first, count) {
-            None => {
-                let tiles = cx.hinted(mode);
-                cx.send_arrays(mode, first, count, tiles);
-            }
-            Some(pieces) => pieces.iter().for_each(|piece| {
-                let first = first + piece.first as i32;
-                cx.send_arrays(mode, first, piece.count as i32, piece.tiles);
-            }),
+        let is_sorted = cx.sort_arrays(mode, first, count, |cx, piece| {
+            let first = first + piece.first as i32;
+            cx.send_arrays(mode, first, piece.count as i32, piece.tiles);
+        });
+        if !is_sorted {
+            let tiles = cx.hinted(mode);
+            cx.send_arrays(mode, first, count, tiles);
         }
     });
 }
 
 pub unsafe extern "C" fn glDrawArraysInstanced(mode: u32, first: i32, count: i32, instances: i32) {
     let Some(cx) = drawing() else { return };
-    if cx.gl.arrays.needs_client_memory() && draws(mode, first, count, instances) {
-        return cx.draw_client_arrays(mode, first, count, instances, 0, EVERYONE);
-    }
-    cx.mark_instances(mode, first, count, instances);
-    // SAFETY: the context's own encoder.
-    unsafe {
-        cx.enc
-            .gl_draw_arrays_instanced(mode, first, count, instances)
-    };
+    cx.draw_instances(mode, first, count, instances, 0, |cx| {
+        // SAFETY: the context's own encoder.
+        unsafe {
+            cx.enc
+                .gl_draw_arrays_instanced(mode, first, count, instances)
+        };
+    });
 }
 
 pub unsafe extern "C" fn glDrawArraysInstancedBaseInstance(
@@ -353,15 +372,13 @@ pub unsafe extern "C" fn glDrawArraysInstancedBaseInstance(
     base: u32,
 ) {
     let Some(cx) = drawing() else { return };
-    if cx.gl.arrays.needs_client_memory() && draws(mode, first, count, instances) {
-        return cx.draw_client_arrays(mode, first, count, instances, base, EVERYONE);
-    }
-    cx.mark_instances(mode, first, count, instances);
-    // SAFETY: the context's own encoder.
-    unsafe {
-        cx.enc
-            .gl_draw_arrays_instanced_base_instance(mode, first, count, instances, base)
-    };
+    cx.draw_instances(mode, first, count, instances, base, |cx| {
+        // SAFETY: the context's own encoder.
+        unsafe {
+            cx.enc
+                .gl_draw_arrays_instanced_base_instance(mode, first, count, instances, base)
+        };
+    });
 }
 
 /// Indexed draws: the entry point, what it says of the draw, and how it travels when everything is in buffer objects.
@@ -375,12 +392,18 @@ macro_rules! indexed {
                 if cx.brings_elements() {
                     return cx.draw_inline(draw);
                 }
-                if let Some(pieces) = cx.sort_elements(&draw, None) {
-                    return pieces.iter().for_each(|piece| cx.send_piece(&draw, piece));
-                }
-                if draw.draws() && cx.gl.arrays.bound.element_buffer != 0 {
-                    let tiles = cx.hinted(draw.mode);
-                    cx.only(tiles, 64);
+                match cx.sort_elements(&draw, None) {
+                    Some(pieces) if pieces.is_empty() => return,
+                    // Instances travel as they are.
+                    Some(pieces) if draw.instances > 1 => cx.only(touched(&pieces), 64),
+                    Some(pieces) => {
+                        return pieces.iter().for_each(|piece| cx.send_piece(&draw, piece));
+                    }
+                    None if draw.draws() && cx.gl.arrays.bound.element_buffer != 0 => {
+                        let tiles = cx.hinted(draw.mode);
+                        cx.only(tiles, 64);
+                    }
+                    None => {}
                 }
                 // SAFETY: the context's own encoder.
                 unsafe { cx.enc.$encode($($sent),*) };

@@ -8,6 +8,7 @@ pub mod entries;
 mod fetch;
 mod formats;
 mod gets;
+mod hulls;
 mod indirect;
 mod named;
 mod objects;
@@ -18,6 +19,7 @@ mod sure;
 use mgn_wire::draws::{attr, Kind};
 use mgn_wire::gl;
 use mgn_wire::sizes::image::attrib_bytes;
+pub use sort::EVERYONE;
 use std::collections::HashMap;
 
 const SLOTS: usize = attr::COUNT as usize;

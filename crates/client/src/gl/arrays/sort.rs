@@ -4,10 +4,11 @@
 //! copies of it (`buffers`), and bounds are found once for the same contents.
 
 use super::elements::Indexed;
+use super::hulls::{blocks, Indices, Positions};
 use crate::context::Context;
 use crate::gl::buffers::{Buffers, Contents};
-use mgn_wall::Bounds;
-use mgn_wire::draws::{attr, RUN_BLOCK as BLOCK};
+use mgn_wall::{Bounds, Sorter};
+use mgn_wire::draws::attr;
 use mgn_wire::gl::*;
 use mgn_wire::sizes::image::draw_index_bytes;
 use mgn_wire::RECORD_MAX;
@@ -16,9 +17,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The tiles of what everyone draws.
-pub(super) const EVERYONE: u64 = u64::MAX;
-/// Bounds of so many blocks are remembered.
-const BLOCKS_MAX: usize = 1 << 18;
+pub const EVERYONE: u64 = u64::MAX;
+/// Bounds of so many blocks are remembered at least, and of twice as many at most.
+const BLOCKS_KEPT: usize = 1 << 17;
+/// So many blocks of the program's memory are looked at before they are sent, while the processor still has them at hand.
+const STRETCH: usize = 64;
+/// So many blocks are held against the tiles at once, before each by itself.
+const GROUP: usize = 16;
 
 /// A part of a draw.
 #[derive(Debug, PartialEq)]
@@ -35,6 +40,8 @@ pub(super) struct Piece {
 pub struct Known {
     bounds: HashMap<Key, Arc<[Bounds]>>,
     blocks: usize,
+    /// What was remembered before those; what is not asked for again is forgotten, such as contents that have changed.
+    before: HashMap<Key, Arc<[Bounds]>>,
 }
 
 /// What bounds depend on.
@@ -49,140 +56,10 @@ struct Key {
     overlap: Option<usize>,
 }
 
-/// How positions lie, from an address or an offset on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Positions {
-    at: usize,
-    stride: usize,
-    size: u32,
-    type_: u32,
-}
-
-impl Positions {
-    fn bytes(&self) -> usize {
-        let number = match self.type_ {
-            GL_SHORT => 2,
-            GL_DOUBLE => 8,
-            _ => 4,
-        };
-        number * self.size as usize
-    }
-
-    /// Where position 0 lies in a buffer, if all of `elements` lie there.
-    fn within(&self, contents: Contents<'_>, elements: Range<i64>) -> Option<*const u8> {
-        let last = usize::try_from(elements.end - 1).ok()?;
-        let at = self.at.checked_add(last.checked_mul(self.stride)?)?;
-        let start = contents.at(0, at.checked_add(self.bytes())?)?;
-        (elements.start >= 0).then(|| start.wrapping_add(self.at))
-    }
-
-    /// Bounds of each block of `count` vertices, where `place` finds those that count.
-    ///
-    /// # Safety
-    /// Positions lie at those places.
-    unsafe fn hulls(
-        &self,
-        count: usize,
-        overlap: Option<usize>,
-        place: impl Fn(usize) -> Option<*const u8>,
-    ) -> Vec<Bounds> {
-        if (self.type_, self.size) == (GL_FLOAT, 3) {
-            return hulls(count, overlap, |n| {
-                let at = place(n)?.cast::<[f32; 3]>();
-                // SAFETY: the caller's promise.
-                let [x, y, z] = unsafe { at.read_unaligned() };
-                Some([x, y, z, 0.])
-            });
-        }
-        // SAFETY: likewise.
-        hulls(count, overlap, |n| Some(unsafe { self.read(place(n)?) }))
-    }
-
-    /// The position at an address.
-    ///
-    /// # Safety
-    /// It lies there.
-    #[inline(always)]
-    unsafe fn read(&self, at: *const u8) -> [f32; 4] {
-        // SAFETY: the caller's promise: `size` numbers, 2 or 3, of the type.
-        unsafe {
-            macro_rules! read {
-                ($type:ty) => {{
-                    let number = |n| at.cast::<$type>().add(n).read_unaligned() as f32;
-                    let z = if self.size > 2 { number(2) } else { 0. };
-                    [number(0), number(1), z, 0.]
-                }};
-            }
-            match self.type_ {
-                GL_FLOAT => read!(f32),
-                GL_DOUBLE => read!(f64),
-                GL_SHORT => read!(i16),
-                _ => read!(i32),
-            }
-        }
-    }
-}
-
-/// Indices as they lie in memory.
-#[derive(Clone, Copy)]
-struct Indices {
-    at: *const u8,
-    size: usize,
-    base: i32,
-    restart: Option<u32>,
-}
-
-impl Indices {
-    /// Index `n`, unless it restarts the primitive.
-    ///
-    /// # Safety
-    /// There are so many.
-    #[inline(always)]
-    unsafe fn read(&self, n: usize) -> Option<i64> {
-        // SAFETY: the caller's promise.
-        let index = unsafe {
-            let at = self.at.add(n * self.size);
-            match self.size {
-                1 => u32::from(at.read()),
-                2 => u32::from(at.cast::<u16>().read_unaligned()),
-                _ => at.cast::<u32>().read_unaligned(),
-            }
-        };
-        (Some(index) != self.restart).then_some(i64::from(index) + i64::from(self.base))
-    }
-}
-
-/// The blocks of `count` vertices of which each has `overlap` in common with the next; all are one block without a number.
-fn blocks(count: usize, overlap: Option<usize>) -> impl Iterator<Item = Range<usize>> {
-    let number = overlap.map_or(1, |overlap| {
-        1 + count.saturating_sub(BLOCK + overlap).div_ceil(BLOCK)
-    });
-    (0..number).map(move |n| {
-        let end = (n + 1) * BLOCK + overlap.unwrap_or(0);
-        let is_last = n + 1 == number;
-        n * BLOCK..if is_last { count } else { end }
-    })
-}
-
-/// Bounds of each block, whose vertices `vertex` finds.
-#[inline(always)]
-fn hulls(
-    count: usize,
-    overlap: Option<usize>,
-    vertex: impl Fn(usize) -> Option<[f32; 4]>,
-) -> Vec<Bounds> {
-    let hull = |block: Range<usize>| {
-        let mut bounds = Bounds::NONE;
-        block.filter_map(&vertex).for_each(|v| bounds.add(v));
-        bounds
-    };
-    blocks(count, overlap).map(hull).collect()
-}
-
 /// Blocks that follow each other and touch the same tiles are one piece, and what touches none is left out.
-fn pieces(tiles: impl Iterator<Item = u64>, count: usize, overlap: Option<usize>) -> Vec<Piece> {
+fn pieces(blocks: impl Iterator<Item = (Range<usize>, u64)>) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
-    for (block, tiles) in blocks(count, overlap).zip(tiles) {
+    for (block, tiles) in blocks {
         match pieces.last_mut() {
             Some(last) if last.tiles == tiles => last.count = block.end - last.first,
             _ => pieces.push(Piece {
@@ -196,6 +73,26 @@ fn pieces(tiles: impl Iterator<Item = u64>, count: usize, overlap: Option<usize>
     pieces
 }
 
+/// The tiles of each block.
+fn tiles<'a>(sorter: &'a Sorter, bounds: &'a [Bounds]) -> impl Iterator<Item = u64> + 'a {
+    bounds.chunks(GROUP).flat_map(move |group| {
+        let mut around = Bounds::NONE;
+        group.iter().for_each(|bounds| around.join(bounds));
+        let all = sorter.tiles(&around);
+        // Where several are touched, a block may touch some of them only.
+        let is_one = all.count_ones() < 2;
+        group.iter().map(move |bounds| match is_one {
+            true => all,
+            false => sorter.tiles(bounds),
+        })
+    })
+}
+
+/// The tiles that any of the pieces touches.
+pub(super) fn touched(pieces: &[Piece]) -> u64 {
+    pieces.iter().fold(0, |tiles, piece| tiles | piece.tiles)
+}
+
 /// Where what a draw reads lies.
 struct Source<'a> {
     positions: Positions,
@@ -204,58 +101,104 @@ struct Source<'a> {
 }
 
 impl Context {
-    /// How a draw of the elements `first..first + count` is cut. None if everyone draws it, as it is.
+    /// Cuts a draw of the elements `first..first + count` and has the pieces sent. False if everyone draws it, as it is.
     #[inline]
-    pub(super) fn sort_arrays(&mut self, mode: u32, first: i32, count: i32) -> Option<Vec<Piece>> {
-        match self.may_sort() {
-            true => self.cut_arrays(mode, first, count),
-            false => None,
-        }
+    pub(super) fn sort_arrays(
+        &mut self,
+        mode: u32,
+        first: i32,
+        count: i32,
+        send: impl FnMut(&mut Context, &Piece),
+    ) -> bool {
+        self.may_sort() && self.cut_arrays(mode, first, count, send).is_some()
     }
 
-    fn cut_arrays(&mut self, mode: u32, first: i32, count: i32) -> Option<Vec<Piece>> {
+    fn cut_arrays(
+        &mut self,
+        mode: u32,
+        first: i32,
+        count: i32,
+        mut send: impl FnMut(&mut Context, &Piece),
+    ) -> Option<()> {
         let overlap = self.sort_by(mode)?;
         let shared = self.gl.shared.clone();
         let buffers = shared.buffers();
-        let source = self.source(&buffers)?;
+        let Source { positions, buffer } = self.source(&buffers)?;
         let (first, count) = (usize::try_from(first).ok()?, usize::try_from(count).ok()?);
-        let elements = first as i64..(first + count) as i64;
-        let positions = source.positions;
-        let start = match source.buffer {
-            Some((contents, _)) => positions.within(contents, elements)?,
-            None => positions.at as *const u8,
-        };
-        let start = start.wrapping_add(first * positions.stride);
-        let find = || {
-            // SAFETY: the program's arrays hold the elements, or the buffer does, as was checked.
-            unsafe {
-                positions.hulls(count, overlap, |n| {
-                    Some(start.wrapping_add(n * positions.stride))
-                })
+        let Some((contents, number)) = buffer else {
+            drop(buffers);
+            let start = (positions.at as *const u8).wrapping_add(first * positions.stride);
+            let mut blocks = blocks(count, overlap);
+            loop {
+                let some: Vec<_> = blocks.by_ref().take(STRETCH).collect();
+                let Some(next) = some.first().map(|block| block.start) else {
+                    return Some(());
+                };
+                // SAFETY: the program's arrays hold the elements.
+                let hull = |block| unsafe { positions.hull(start, block) };
+                let bounds: Vec<_> = some.iter().cloned().map(hull).collect();
+                let pieces = match self.sort_blocks(mode, some.into_iter(), &bounds) {
+                    Some(pieces) => pieces,
+                    None if next == 0 => return None,
+                    // Another thread has the surface drawn whole from now on.
+                    None => vec![Piece {
+                        first: next,
+                        count: count - next,
+                        tiles: EVERYONE,
+                    }],
+                };
+                pieces.iter().for_each(|piece| send(self, piece));
+                if pieces
+                    .last()
+                    .is_some_and(|last| last.first + last.count == count)
+                {
+                    return Some(());
+                }
             }
         };
-        let key = source.buffer.map(|(_, number)| Key {
+        let elements = first as i64..(first + count) as i64;
+        let start = positions.within(contents, elements)?;
+        let start = start.wrapping_add(first * positions.stride);
+        let key = Key {
             positions: (number, positions),
             indices: None,
             restart: None,
             first,
             count,
             overlap,
-        });
-        self.sort_blocks(mode, count, overlap, key, find)
+        };
+        let bounds = self.gl.arrays.known.bounds(key, || {
+            // SAFETY: the buffer holds the elements, as was checked.
+            let hull = |block| unsafe { positions.hull(start, block) };
+            Some(blocks(count, overlap).map(hull).collect())
+        })?;
+        drop(buffers);
+        let pieces = self.sort_blocks(mode, blocks(count, overlap), &bounds)?;
+        pieces.iter().for_each(|piece| send(self, piece));
+        Some(())
     }
 
-    /// How an indexed draw is cut. `indices` are those that it brings along, `restart` restarts primitives. None if everyone draws it, as it is.
+    /// How an indexed draw is cut; one of instances is not, but may be for some tiles only. `indices` are those that it brings along. None if everyone
+    /// draws it, as it is.
     #[inline]
     pub(super) fn sort_elements(
         &mut self,
         draw: &Indexed,
         indices: Option<*const u8>,
     ) -> Option<Vec<Piece>> {
-        match self.may_sort() && draw.draws() && draw.instances == 1 {
-            true => self.cut_elements(draw, indices),
-            false => None,
+        if !self.may_sort() || !draw.draws() {
+            return None;
         }
+        let pieces = self.cut_elements(draw, indices)?;
+        // Each instance is drawn before the next.
+        if draw.instances == 1 || pieces.is_empty() {
+            return Some(pieces);
+        }
+        Some(vec![Piece {
+            first: 0,
+            count: draw.count as usize,
+            tiles: touched(&pieces),
+        }])
     }
 
     fn cut_elements(&mut self, draw: &Indexed, given: Option<*const u8>) -> Option<Vec<Piece>> {
@@ -268,7 +211,7 @@ impl Context {
         let overlap = overlap.filter(|_| restart.is_none());
         let shared = self.gl.shared.clone();
         let buffers = shared.buffers();
-        let source = self.source(&buffers)?;
+        let Source { positions, buffer } = self.source(&buffers)?;
         let size = draw_index_bytes(draw.type_)?;
         let count = usize::try_from(draw.count).ok()?;
         let offset = draw.indices as usize;
@@ -283,56 +226,62 @@ impl Context {
                 (contents.at(offset, count.checked_mul(size)?)?, Some(number))
             }
         };
-        let indices = Indices {
-            at,
-            size,
-            base: draw.base_vertex,
-            restart,
-        };
-        let key = match (source.buffer, number) {
-            (Some((_, positions)), Some(number)) => Some(Key {
-                positions: (positions, source.positions),
-                indices: Some((number, offset, draw.type_, draw.base_vertex)),
-                restart,
-                first: 0,
-                count,
-                overlap,
-            }),
-            _ => None,
-        };
-        let positions = source.positions;
-        if let Some(bounds) = key.and_then(|key| self.gl.arrays.known.bounds.get(&key).cloned()) {
-            return self.sort_blocks(draw.mode, count, overlap, key, || bounds.to_vec());
-        }
-        let start = match source.buffer {
-            Some((contents, _)) => {
-                // SAFETY: so many indices lie there.
-                let (least, greatest) =
-                    unsafe { super::elements::bounds(at, count, size, restart) }?;
-                let base = i64::from(draw.base_vertex);
-                let elements = i64::from(least) + base..i64::from(greatest) + base + 1;
-                positions.within(contents, elements)?
-            }
-            None => positions.at as *const u8,
-        };
         let find = || {
+            let start = match buffer {
+                Some((contents, _)) => {
+                    // SAFETY: so many indices lie there.
+                    let (least, greatest) =
+                        unsafe { super::elements::bounds(at, count, size, restart) }?;
+                    let base = i64::from(draw.base_vertex);
+                    let elements = i64::from(least) + base..i64::from(greatest) + base + 1;
+                    positions.within(contents, elements)?
+                }
+                None => positions.at as *const u8,
+            };
+            let indices = Indices {
+                at,
+                size,
+                base: draw.base_vertex,
+                restart,
+            };
             // SAFETY: so many indices lie there; the program's arrays hold the elements, or the buffer does, as was checked.
-            unsafe {
-                positions.hulls(count, overlap, |n| {
-                    let element = indices.read(n)?;
-                    Some(start.wrapping_offset(element as isize * positions.stride as isize))
-                })
-            }
+            let hull = |block| unsafe { positions.hull_of(start, &indices, block) };
+            Some(blocks(count, overlap).map(hull).collect())
         };
-        self.sort_blocks(draw.mode, count, overlap, key, find)
+        let bounds = match (buffer, number) {
+            (Some((_, contents)), Some(number)) => {
+                let key = Key {
+                    positions: (contents, positions),
+                    indices: Some((number, offset, draw.type_, draw.base_vertex)),
+                    restart,
+                    first: 0,
+                    count,
+                    overlap,
+                };
+                self.gl.arrays.known.bounds(key, find)?
+            }
+            _ => find()?,
+        };
+        drop(buffers);
+        self.sort_blocks(draw.mode, blocks(count, overlap), &bounds)
     }
 
     /// Whether draws of `mode` are placed by the fixed function and raise no error for certain, so that it does not matter who sees them; and how they may be
     /// cut.
     fn sort_by(&mut self, mode: u32) -> Option<Option<usize>> {
         let generic = self.gl.arrays.bound.enabled >> attr::GENERIC;
-        let sorts = generic == 0 && self.draw_is_sure(mode) && self.sorter(mode).is_some();
-        sorts.then(|| self.sort_overlap(mode))
+        if generic != 0 || !self.draw_is_sure(mode) {
+            return None;
+        }
+        self.begin_a_frame();
+        self.sorter(mode)?;
+        Some(self.sort_overlap(mode))
+    }
+
+    /// With its first command a frame may find the window in another size, and so it does before tiles are looked for.
+    fn begin_a_frame(&mut self) {
+        // SAFETY: the context's own encoder. The room is only looked for, and given back.
+        unsafe { self.enc.cur = self.enc.room(4) };
     }
 
     /// Who draws what is drawn with `mode`, of which the program may have said where it will lie. What errors the draw would raise, everyone is told.
@@ -351,6 +300,7 @@ impl Context {
         {
             return None;
         }
+        self.begin_a_frame();
         let surface = self.in_tiles()?;
         let tiles = self.gl.debug.groups.tiles(surface)?;
         self.check_only(mode);
@@ -390,30 +340,32 @@ impl Context {
         Some(Source { positions, buffer })
     }
 
-    /// Sorts blocks, whose bounds are remembered or found.
+    /// Who draws what lies within `bounds`, drawn with `mode`.
+    pub(in crate::gl) fn tiles_within(&mut self, mode: u32, bounds: Bounds) -> u64 {
+        if !self.draw_is_sure(mode) {
+            return EVERYONE;
+        }
+        self.begin_a_frame();
+        let pieces = self.sort_blocks(mode, std::iter::once(0..1), &[bounds]);
+        pieces.map_or(EVERYONE, |pieces| touched(&pieces))
+    }
+
+    /// Sorts blocks by their bounds; none if everyone has to draw them.
     fn sort_blocks(
         &mut self,
         mode: u32,
-        count: usize,
-        overlap: Option<usize>,
-        key: Option<Key>,
-        find: impl Fn() -> Vec<Bounds>,
+        blocks: impl Iterator<Item = Range<usize>>,
+        bounds: &[Bounds],
     ) -> Option<Vec<Piece>> {
-        let bounds = match key {
-            Some(key) => self.gl.arrays.known.bounds(key, find),
-            None => find().into(),
-        };
         let all = 1u64.checked_shl(self.draw.as_ref()?.areas()?.len() as u32);
         let all = all.map_or(EVERYONE, |bit| bit - 1);
         let sorter = self.sorter(mode)?;
-        let tiles = bounds.iter().map(|bounds| sorter.tiles(bounds));
-        let pieces = pieces(tiles, count, overlap);
-        let is_whole = matches!(&pieces[..], [piece] if piece.tiles == all && piece.count == count);
-        (!is_whole).then_some(pieces)
+        let tiles = tiles(sorter, bounds).map(|tiles| if tiles == all { EVERYONE } else { tiles });
+        Some(pieces(blocks.zip(tiles)))
     }
 
     /// Says that the draw that is written next, of at most `bytes` bytes, is for `tiles` only.
-    pub(super) fn only(&mut self, tiles: u64, bytes: usize) {
+    pub(in crate::gl) fn only(&mut self, tiles: u64, bytes: usize) {
         let room = bytes + 12;
         if tiles == EVERYONE || room > RECORD_MAX {
             return;
@@ -430,24 +382,33 @@ impl Context {
 }
 
 impl Known {
-    fn bounds(&mut self, key: Key, find: impl Fn() -> Vec<Bounds>) -> Arc<[Bounds]> {
+    /// Bounds that are remembered, or found.
+    fn bounds(
+        &mut self,
+        key: Key,
+        find: impl FnOnce() -> Option<Arc<[Bounds]>>,
+    ) -> Option<Arc<[Bounds]>> {
         if let Some(bounds) = self.bounds.get(&key) {
-            return bounds.clone();
+            return Some(bounds.clone());
         }
-        let bounds: Arc<[Bounds]> = find().into();
-        if self.blocks + bounds.len() > BLOCKS_MAX {
-            *self = Known::default();
+        let bounds = match self.before.remove(&key) {
+            Some(bounds) => bounds,
+            None => find()?,
+        };
+        if self.blocks + bounds.len() > BLOCKS_KEPT {
+            self.before = std::mem::take(&mut self.bounds);
+            self.blocks = 0;
         }
         self.blocks += bounds.len();
         self.bounds.insert(key, bounds.clone());
-        bounds
+        Some(bounds)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mgn_wall::Sorter;
+    use mgn_wire::draws::RUN_BLOCK as BLOCK;
 
     /// Numbers from -1 to 1, the same in each run.
     struct Random(u64);
@@ -548,9 +509,16 @@ mod tests {
                     false => at(n),
                 };
                 let count = if indexed { 2000 } else { 900 };
-                let bounds = hulls(count, overlap, |n| Some(vertex(n)));
-                let tiles = bounds.iter().map(|bounds| sorter.tiles(bounds));
-                let pieces = pieces(tiles, count, overlap);
+                let start = vertices.as_ptr().cast();
+                // SAFETY: the vectors' own vertices and indices.
+                let hull = |block: Range<usize>| unsafe {
+                    match indexed {
+                        true => positions.hull_of(start, &read, block),
+                        false => positions.hull(start, block),
+                    }
+                };
+                let bounds: Vec<_> = blocks(count, overlap).map(hull).collect();
+                let pieces = pieces(blocks(count, overlap).zip(tiles(&sorter, &bounds)));
                 let step = if overlap == Some(0) { 3 } else { 1 };
                 for first in (0..count - 2).step_by(step) {
                     let drawn = pieces
@@ -571,7 +539,7 @@ mod tests {
             let tiles: Vec<u64> = blocks(count, Some(overlap))
                 .map(|_| 1 + u64::from(random.next() > 0.))
                 .collect();
-            let pieces = pieces(tiles.iter().copied(), count, Some(overlap));
+            let pieces = pieces(blocks(count, Some(overlap)).zip(tiles.iter().copied()));
             let mut at = 0;
             for piece in &pieces {
                 assert_eq!(piece.first, at);
@@ -579,7 +547,7 @@ mod tests {
             }
             assert_eq!(at + overlap, count);
         }
-        let one = pieces([4].into_iter(), 500, None);
+        let one = pieces(blocks(500, None).zip([4]));
         assert_eq!(
             one,
             [Piece {
@@ -588,6 +556,6 @@ mod tests {
                 tiles: 4
             }]
         );
-        assert!(pieces([0, 0].into_iter(), 150, Some(0)).is_empty());
+        assert!(pieces(blocks(150, Some(0)).zip([0, 0])).is_empty());
     }
 }

@@ -76,18 +76,20 @@ impl Sort {
         loop {
             let first = self.blocks.len() * BLOCK;
             let end = overlap.map_or(usize::MAX, |overlap| first + BLOCK + overlap);
-            let mut open = self.open;
-            for n in self.seen..count.min(end) {
+            let read = |n: usize| {
                 let vertex = at.first.wrapping_add(n * at.stride).cast::<[f32; 4]>();
                 // SAFETY: the caller's promise. What lies behind the position has no meaning.
-                let mut vertex = unsafe { vertex.read_unaligned() };
-                if at.components == 2 {
-                    vertex[2] = 0.;
-                }
-                open.add(vertex);
+                let [x, y, z, w] = unsafe { vertex.read_unaligned() };
+                [x, y, if at.components == 2 { 0. } else { z }, w]
+            };
+            let (mut open, mut n, until) = (self.open, self.seen, count.min(end));
+            while n + 4 <= until {
+                open.add_four([n, n + 1, n + 2, n + 3].map(read));
+                n += 4;
             }
+            (n..until).for_each(|n| open.add(read(n)));
             self.open = open;
-            self.seen = count.min(end);
+            self.seen = until;
             if count <= end {
                 return;
             }

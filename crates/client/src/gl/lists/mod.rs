@@ -1,11 +1,16 @@
 //! Display lists. They are compiled by the server; while one is, immediate mode travels call by call.
 
+mod plain;
+
+use super::arrays::EVERYONE;
 use super::context;
 use super::objects::Need;
 use crate::tiles::Whole;
 use mgn_wire::sizes::image::{call_lists_bytes, list_offsets};
 use mgn_wire::{gl, ops};
+use plain::{Plain, Watched};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The list under compilation.
 #[derive(Default)]
@@ -17,6 +22,7 @@ pub struct Lists {
     leaves_inside: Option<bool>,
     /// Whether it ends a primitive that it did not begin.
     ends_another: bool,
+    watched: Option<Watched>,
 }
 
 impl Lists {
@@ -73,6 +79,7 @@ pub unsafe extern "C" fn glDeleteLists(list: u32, range: i32) {
         cx.enc.gl_delete_lists(list, range);
         if range > 0 {
             cx.gl.shared.names().lists.release_range(list, range as u32);
+            cx.gl.shared.lists().delete(list, range as u32);
         }
     }
 }
@@ -100,6 +107,7 @@ pub unsafe extern "C" fn glNewList(list: u32, mode: u32) {
         cx.gl.shared.names().lists.use_name(list);
         cx.enc.gl_new_list(list, mode);
         cx.enc.scissors = false;
+        cx.watch_list();
     }
 }
 
@@ -118,8 +126,13 @@ pub unsafe extern "C" fn glEndList() {
         if only_compiles {
             cx.gl.immediate.be(false);
         }
-        let list = std::mem::take(&mut cx.gl.lists);
-        cx.gl.shared.lists().define(list.open, list.leaves_inside);
+        cx.follow_compiled();
+        let mut list = std::mem::take(&mut cx.gl.lists);
+        let plain = list.take_plain();
+        cx.gl
+            .shared
+            .lists()
+            .define(list.open, list.leaves_inside, plain);
         cx.gl.immediate.compiling = false;
         cx.enc.gl_end_list();
         if cx.enc.scissors {
@@ -134,10 +147,18 @@ pub unsafe extern "C" fn glCallList(list: u32) {
         let cx = context();
         cx.make_whole_for_lists();
         cx.go_verbatim();
+        let plain = cx.plain_list(list);
+        let tiles = plain
+            .as_ref()
+            .map_or(EVERYONE, |plain| cx.tiles_of_list(plain));
+        cx.only(tiles, 8);
         cx.enc.gl_call_list(list);
+        if let Some(plain) = plain.as_ref().filter(|_| tiles != EVERYONE) {
+            cx.leave_behind(plain);
+        }
         let _ = cx.gl.state.gl_call_list(list);
         cx.follow_list(list);
-        cx.after_list();
+        cx.after_list(plain.is_some());
     }
 }
 
@@ -157,7 +178,7 @@ pub unsafe extern "C" fn glCallLists(n: i32, kind: u32, lists: *const core::ffi:
         let names = super::values(lists.cast::<u8>(), bytes);
         let _ = cx.gl.state.gl_call_lists(n, kind, names);
         cx.follow_lists(kind, names);
-        cx.after_list();
+        cx.after_list(false);
     }
 }
 
@@ -170,23 +191,37 @@ pub unsafe extern "C" fn glIsList(list: u32) -> u8 {
     u8::from(cx.gl.shared.names().lists.is_taken(list))
 }
 
-/// Lists that begin a primitive without ending it, or end one that they did not begin; few programs have any.
+/// What is known of lists.
 #[derive(Default)]
-pub struct Unbalanced(HashMap<u32, bool>);
+pub struct Known {
+    /// Lists that begin a primitive without ending it, or end one that they did not begin; few programs have any.
+    unbalanced: HashMap<u32, bool>,
+    plain: HashMap<u32, Arc<Plain>>,
+}
 
-impl Unbalanced {
-    fn define(&mut self, list: u32, leaves_inside: Option<bool>) {
+impl Known {
+    fn define(&mut self, list: u32, leaves_inside: Option<bool>, plain: Option<Plain>) {
         match leaves_inside {
-            Some(inside) => self.0.insert(list, inside),
-            None => self.0.remove(&list),
+            Some(inside) => self.unbalanced.insert(list, inside),
+            None => self.unbalanced.remove(&list),
         };
+        match plain {
+            Some(plain) => self.plain.insert(list, Arc::new(plain)),
+            None => self.plain.remove(&list),
+        };
+    }
+
+    fn delete(&mut self, first: u32, count: u32) {
+        let stays = |list: u32| list.wrapping_sub(first) >= count;
+        self.unbalanced.retain(|list, _| stays(*list));
+        self.plain.retain(|list, _| stays(*list));
     }
 }
 
 impl crate::context::Context {
     /// A list was called: the program may be between glBegin and glEnd now, or no longer.
     fn follow_list(&mut self, list: u32) {
-        let found = self.gl.shared.lists().0.get(&list).copied();
+        let found = self.gl.shared.lists().unbalanced.get(&list).copied();
         let Some(inside) = found else { return };
         if self.gl.lists.is_open() {
             self.gl.lists.leaves(inside);
@@ -195,7 +230,7 @@ impl crate::context::Context {
     }
 
     fn follow_lists(&mut self, kind: u32, names: &[u8]) {
-        if self.gl.shared.lists().0.is_empty() {
+        if self.gl.shared.lists().unbalanced.is_empty() {
             return;
         }
         let base = self
@@ -209,10 +244,10 @@ impl crate::context::Context {
         }
     }
 
-    /// A list may have used another program, and may raise errors.
-    fn after_list(&mut self) {
+    /// A list may have used another program, unless it is plain, and may raise errors.
+    fn after_list(&mut self, is_plain: bool) {
         self.enc.doubt = ops::GL_CALL_LIST;
-        if self.gl.lists.is_open() && self.gl.lists.only_compiles() {
+        if is_plain || self.gl.lists.is_open() && self.gl.lists.only_compiles() {
             return;
         }
         self.gl.objects.list_executed(&self.gl.shared);

@@ -1,0 +1,246 @@
+//! Bounds of vertices as they lie in arrays and buffers, a block of them at a time.
+
+use crate::gl::buffers::Contents;
+use mgn_wall::Bounds;
+use mgn_wire::draws::RUN_BLOCK as BLOCK;
+use mgn_wire::gl::*;
+use std::ops::Range;
+
+/// How positions lie, from an address or an offset on: 2 or 3 numbers each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Positions {
+    pub at: usize,
+    pub stride: usize,
+    pub size: u32,
+    pub type_: u32,
+}
+
+/// Indices as they lie in memory.
+#[derive(Clone, Copy)]
+pub(super) struct Indices {
+    pub at: *const u8,
+    pub size: usize,
+    pub base: i32,
+    pub restart: Option<u32>,
+}
+
+/// The blocks of `count` vertices of which each has `overlap` in common with the next; all are one block without a number.
+pub(super) fn blocks(count: usize, overlap: Option<usize>) -> impl Iterator<Item = Range<usize>> {
+    let number = overlap.map_or(1, |overlap| {
+        1 + count.saturating_sub(BLOCK + overlap).div_ceil(BLOCK)
+    });
+    (0..number).map(move |n| {
+        let end = (n + 1) * BLOCK + overlap.unwrap_or(0);
+        let is_last = n + 1 == number;
+        n * BLOCK..if is_last { count } else { end }
+    })
+}
+
+impl Positions {
+    fn bytes(&self) -> usize {
+        let number = match self.type_ {
+            GL_SHORT => 2,
+            GL_DOUBLE => 8,
+            _ => 4,
+        };
+        number * self.size as usize
+    }
+
+    /// Where position 0 lies in a buffer, if all of `elements` lie there.
+    pub fn within(&self, contents: Contents<'_>, elements: Range<i64>) -> Option<*const u8> {
+        let last = usize::try_from(elements.end - 1).ok()?;
+        let at = self.at.checked_add(last.checked_mul(self.stride)?)?;
+        let start = contents.at(0, at.checked_add(self.bytes())?)?;
+        (elements.start >= 0).then(|| start.wrapping_add(self.at))
+    }
+
+    /// Bounds of some vertices, where position 0 lies at `start`.
+    ///
+    /// # Safety
+    /// Their positions lie there.
+    pub unsafe fn hull(&self, start: *const u8, vertices: Range<usize>) -> Bounds {
+        let place = |n: usize| start.wrapping_add(n * self.stride);
+        if (self.type_, self.size) != (GL_FLOAT, 3) || self.stride < 4 {
+            // SAFETY: the caller's promise.
+            return hull(vertices, |n| Some(unsafe { self.read(place(n)) }));
+        }
+        let Some(last) = vertices.clone().next_back() else {
+            return Bounds::NONE;
+        };
+        let mut bounds = hull(vertices.start..last, |n| {
+            // SAFETY: the caller's promise; behind all but the last there is more of the next.
+            Some(unsafe { place(n).cast::<[f32; 4]>().read_unaligned() })
+        });
+        // SAFETY: the caller's promise.
+        bounds.add(unsafe { self.read(place(last)) });
+        bounds
+    }
+
+    /// Bounds of the vertices that some indices name.
+    ///
+    /// # Safety
+    /// The indices lie where they say, and the positions of what they name where position 0 lies at `start`.
+    pub unsafe fn hull_of(
+        &self,
+        start: *const u8,
+        indices: &Indices,
+        range: Range<usize>,
+    ) -> Bounds {
+        let place = |n: usize| {
+            // SAFETY: the caller's promise.
+            let element = unsafe { indices.read(n) }?;
+            Some(start.wrapping_offset(element as isize * self.stride as isize))
+        };
+        if (self.type_, self.size) == (GL_FLOAT, 3) {
+            return hull(range, |n| {
+                let at = place(n)?.cast::<[f32; 3]>();
+                // SAFETY: likewise.
+                let [x, y, z] = unsafe { at.read_unaligned() };
+                Some([x, y, z, 0.])
+            });
+        }
+        // SAFETY: likewise.
+        hull(range, |n| Some(unsafe { self.read(place(n)?) }))
+    }
+
+    /// The position at an address.
+    ///
+    /// # Safety
+    /// It lies there.
+    #[inline(always)]
+    pub unsafe fn read(&self, at: *const u8) -> [f32; 4] {
+        // SAFETY: the caller's promise: `size` numbers, 2 or 3, of the type.
+        unsafe {
+            macro_rules! read {
+                ($type:ty) => {{
+                    let number = |n| at.cast::<$type>().add(n).read_unaligned() as f32;
+                    let z = if self.size > 2 { number(2) } else { 0. };
+                    [number(0), number(1), z, 0.]
+                }};
+            }
+            match self.type_ {
+                GL_FLOAT => read!(f32),
+                GL_DOUBLE => read!(f64),
+                GL_SHORT => read!(i16),
+                _ => read!(i32),
+            }
+        }
+    }
+}
+
+impl Indices {
+    /// Index `n`, unless it restarts the primitive.
+    ///
+    /// # Safety
+    /// There are so many.
+    #[inline(always)]
+    pub unsafe fn read(&self, n: usize) -> Option<i64> {
+        // SAFETY: the caller's promise.
+        let index = unsafe {
+            let at = self.at.add(n * self.size);
+            match self.size {
+                1 => u32::from(at.read()),
+                2 => u32::from(at.cast::<u16>().read_unaligned()),
+                _ => at.cast::<u32>().read_unaligned(),
+            }
+        };
+        (Some(index) != self.restart).then_some(i64::from(index) + i64::from(self.base))
+    }
+}
+
+/// Bounds of a block, whose vertices `vertex` finds.
+#[inline(always)]
+fn hull(block: Range<usize>, vertex: impl Fn(usize) -> Option<[f32; 4]>) -> Bounds {
+    let (mut bounds, mut n) = (Bounds::NONE, block.start);
+    while n + 4 <= block.end {
+        // What is no number is left out.
+        let found = [n, n + 1, n + 2, n + 3].map(|n| vertex(n).unwrap_or([f32::NAN; 4]));
+        bounds.add_four(found);
+        n += 4;
+    }
+    (n..block.end)
+        .filter_map(vertex)
+        .for_each(|v| bounds.add(v));
+    bounds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bounds of vertices one by one.
+    fn around(vertices: impl Iterator<Item = [f32; 4]>) -> Bounds {
+        let mut bounds = Bounds::NONE;
+        vertices.for_each(|[x, y, z, _]| bounds.add([x, y, z, 0.]));
+        bounds
+    }
+
+    /// Whether all the same tiles are found for both.
+    fn agree(a: Bounds, b: Bounds) -> bool {
+        let transform = std::array::from_fn(|n| if n % 5 == 0 { 0.01 } else { 0. });
+        let columns: Vec<[i32; 4]> = (0..60).map(|n| [10 * n, 0, 10, 600]).collect();
+        let rows: Vec<[i32; 4]> = columns
+            .iter()
+            .map(|[x, y, w, h]| [*y, *x, *h, *w])
+            .collect();
+        [columns, rows].iter().all(|tiles| {
+            let sorter = mgn_wall::Sorter::new(&transform, [0., 0., 600., 600.], tiles, 0.);
+            sorter.tiles(&a) == sorter.tiles(&b)
+        })
+    }
+
+    #[test]
+    fn bounds_are_those_of_all_vertices_and_of_no_other() {
+        let value = |n: usize| ((n * 7919) % 1009) as f32 / 1009. - 0.5;
+        for (stride, size, type_) in [
+            (12, 3, GL_FLOAT),
+            (24, 3, GL_FLOAT),
+            (0, 3, GL_FLOAT),
+            (8, 2, GL_FLOAT),
+            (16, 2, GL_DOUBLE),
+            (4, 2, GL_SHORT),
+        ] {
+            let positions = Positions {
+                at: 0,
+                stride,
+                size,
+                type_,
+            };
+            for count in [0, 1, 2, 3, 4, 5, 8, 9, 96, 98] {
+                let mut bytes = vec![0u8; stride * count + positions.bytes()];
+                for (n, word) in bytes.chunks_exact_mut(4).enumerate() {
+                    let number = match type_ {
+                        _ if n == 7 => f32::NAN,
+                        GL_DOUBLE => value(n) * 1e-3,
+                        _ => value(n),
+                    };
+                    word.copy_from_slice(&number.to_le_bytes());
+                }
+                // The end of the last one is the end of what there is.
+                bytes.truncate(stride * count.saturating_sub(1) + positions.bytes());
+                let start = bytes.as_ptr();
+                // SAFETY: the vector's own positions.
+                let vertex = |n: usize| unsafe { positions.read(start.wrapping_add(n * stride)) };
+                // SAFETY: likewise.
+                let hull = unsafe { positions.hull(start, 0..count) };
+                let case = format!("{count} of {size} {type_:#x}, {stride} apart");
+                assert!(agree(hull, around((0..count).map(vertex))), "{case}");
+                if count == 0 {
+                    continue;
+                }
+                let indices: Vec<u16> = (0..50u16).map(|n| n * 7 % count as u16).collect();
+                let read = Indices {
+                    at: indices.as_ptr().cast(),
+                    size: 2,
+                    base: 0,
+                    restart: Some(0),
+                };
+                // SAFETY: likewise, and the vector's own indices.
+                let hull = unsafe { positions.hull_of(start, &read, 3..50) };
+                let named = indices[3..].iter().filter(|n| **n != 0);
+                let named = around(named.map(|n| vertex(usize::from(*n))));
+                assert!(agree(hull, named), "indices: {case}");
+            }
+        }
+    }
+}
