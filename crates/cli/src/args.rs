@@ -50,9 +50,6 @@ pub enum Command {
     /// The process that `mgn tune` talks to
     #[command(hide = true)]
     TunePartner,
-    /// What a server here offers; started by `mgn server --mothership`
-    #[command(hide = true)]
-    Offer,
     /// One session of a server; started by `mgn server`
     #[command(hide = true)]
     Worker,

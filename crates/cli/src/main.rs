@@ -42,7 +42,6 @@ fn main() -> ExitCode {
         Command::Mothership(args) => return mothership::mothership(args),
         Command::Status(status) => mothership::status(status),
         Command::Stop(stop) => mothership::stop(stop),
-        Command::Offer => server::offer(),
         Command::Tune(tune) => tune::tune(tune),
         Command::GlList => gl::list(),
         Command::Config(command) => return config::config(command),

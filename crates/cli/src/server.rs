@@ -1,11 +1,9 @@
 //! `mgn server`, its place with the mothership, and the worker processes that it starts.
 
 use std::os::fd::{AsFd, BorrowedFd};
-use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use anyhow::Context;
 use mgn_fabric::{Address, Token};
 use mgn_mothership::protocol::{Api, Drawn, Hello, Offer, Profile, Session, Whereabouts};
 use mgn_mothership::Registration;
@@ -17,7 +15,7 @@ use crate::args::Server;
 
 pub fn serve(args: Server) -> anyhow::Result<()> {
     let token = args.token_file.as_deref().map(Token::read).transpose()?;
-    let member = member(&args, token.clone())?.map(Arc::new);
+    let member = member(&args, token.clone()).map(Arc::new);
     let follower = member.clone().map(|member| member as Arc<dyn Follower>);
     mgn_server::run(Options {
         listen: args.listen,
@@ -51,36 +49,19 @@ pub fn worker() -> anyhow::Result<()> {
     Ok(mgn_server::worker()?)
 }
 
-/// What a server here offers, for its parent process, which touches no OpenGL.
-pub fn offer() -> anyhow::Result<()> {
-    let offer = offer_of(&mgn_server::probe()?);
-    crate::say(&serde_json::to_string(&offer)?)
-}
-
 /// A server as the mothership knows it, from when clients can come.
 #[derive(Debug)]
 struct Member {
     mothership: Address,
     token: Option<Token>,
-    /// But for the addresses.
+    /// But for the addresses, and for what is offered there.
     hello: Hello,
     registration: OnceLock<Registration>,
 }
 
-fn member(args: &Server, token: Option<Token>) -> anyhow::Result<Option<Member>> {
-    let Some(mothership) = args.mothership.clone() else {
-        return Ok(None);
-    };
+fn member(args: &Server, token: Option<Token>) -> Option<Member> {
+    let mothership = args.mothership.clone()?;
     let whereabouts = Whereabouts::here();
-    let offering = Command::new(std::env::current_exe().context("finding the mgn executable")?)
-        .arg("offer")
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .context("asking the driver")?;
-    if !offering.status.success() {
-        anyhow::bail!("this machine renders nothing; `mgn info` says more");
-    }
     let hello = Hello {
         name: args
             .name
@@ -89,16 +70,16 @@ fn member(args: &Server, token: Option<Token>) -> anyhow::Result<Option<Member>>
         instance: instance(),
         whereabouts,
         addresses: Vec::new(),
-        offer: serde_json::from_slice(&offering.stdout).context("asking the driver")?,
+        offer: Offer::default(),
         sessions: args.max_sessions,
         is_ours: args.started,
     };
-    Ok(Some(Member {
+    Some(Member {
         mothership,
         token,
         hello,
         registration: OnceLock::new(),
-    }))
+    })
 }
 
 /// A number that no other server has.
@@ -108,8 +89,9 @@ fn instance() -> u64 {
 }
 
 impl Follower for Member {
-    fn listening(&self, addresses: &[Address]) {
+    fn listening(&self, abilities: &Abilities, addresses: &[Address]) {
         let hello = Hello {
+            offer: offer_of(abilities),
             addresses: addresses.iter().map(Address::to_string).collect(),
             ..self.hello.clone()
         };

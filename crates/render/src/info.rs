@@ -84,8 +84,10 @@ impl Renderer {
         self.egl.create_context(kind, config, share, &attributes)
     }
 
-    /// The highest version of each API, and what the driver calls itself.
-    pub(crate) fn server_info(&mut self) -> Result<ServerInfo, RenderError> {
+    /// The highest version of each API, what the driver calls itself, and the constants of a context of each API that it has, by the API's number.
+    pub(crate) fn abilities(
+        &mut self,
+    ) -> Result<(ServerInfo, Vec<(u32, ContextInfo)>), RenderError> {
         let mut info = ServerInfo {
             configs: self.config_list(),
             is_software: self.egl.is_software,
@@ -93,7 +95,8 @@ impl Renderer {
             memory: memory(),
             ..ServerInfo::default()
         };
-        for (_, api) in APIS {
+        let mut constants = Vec::new();
+        for (number, api) in APIS {
             let Ok(context) = self.throwaway(api) else {
                 continue;
             };
@@ -107,27 +110,16 @@ impl Renderer {
             }
             if info.renderer.is_empty() {
                 info.release = release(&one.version);
-                (info.renderer, info.vendor) = (one.renderer, one.vendor);
+                info.renderer.clone_from(&one.renderer);
+                info.vendor.clone_from(&one.vendor);
             }
+            constants.push((number, one));
             self.discard_context(context);
         }
         if info.renderer.is_empty() {
             return Err(RenderError::NoContext(self.egl.description.clone()));
         }
-        Ok(info)
-    }
-
-    /// The constants of a context of each API that the driver has, by the number of the API.
-    pub fn context_infos(&mut self) -> Vec<(u32, ContextInfo)> {
-        let mut infos = Vec::new();
-        self.leave();
-        for (number, api) in APIS {
-            if let Ok(context) = self.throwaway(api) {
-                infos.push((number, self.context_info()));
-                self.discard_context(context);
-            }
-        }
-        infos
+        Ok((info, constants))
     }
 
     fn config_list(&self) -> Vec<hello::Config> {

@@ -10,7 +10,7 @@ use crate::present::{Keeper, Pictures};
 use crate::storage::Storage;
 use crate::surface::SharedSurface;
 use mgn_fabric::Message;
-use mgn_wire::hello::ServerInfo;
+use mgn_wire::hello::{ContextInfo, ServerInfo};
 use mgn_wire::{Commands, Decoder, Fault, Plain, Reply, Slice};
 use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
@@ -33,6 +33,7 @@ pub struct Renderer {
     pub(crate) gl: Box<Gl>,
     pub(crate) configs: Vec<Choice>,
     pub(crate) info: ServerInfo,
+    constants: Vec<(u32, ContextInfo)>,
     /// The context of the message that is being executed; none between messages of no context.
     pub(crate) cx: Option<Box<Context>>,
     /// The names that `cx` sees.
@@ -90,6 +91,7 @@ impl Renderer {
             gl,
             configs,
             info: ServerInfo::default(),
+            constants: Vec::new(),
             cx: None,
             names: Names::default(),
             contexts: HashMap::new(),
@@ -109,13 +111,18 @@ impl Renderer {
             egl,
         };
         renderer.drop_broken_samples();
-        renderer.info = renderer.server_info()?;
+        (renderer.info, renderer.constants) = renderer.abilities()?;
         Ok(renderer)
     }
 
     /// What the driver can do.
     pub fn info(&self) -> &ServerInfo {
         &self.info
+    }
+
+    /// The constants of a context of each API that the driver has, by the number of the API.
+    pub fn context_infos(&self) -> &[(u32, ContextInfo)] {
+        &self.constants
     }
 
     /// How EGL was reached, for people: vendor, version and platform.

@@ -1,5 +1,6 @@
 //! What the parent and a worker say to each other over a socket pair: postcard of these types behind their length, with a descriptor where one belongs.
 
+use crate::probe::Abilities;
 use mgn_spu::Chain;
 use mgn_sys::passing;
 use mgn_wall::Target;
@@ -46,7 +47,7 @@ pub(crate) struct Session {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum FromWorker {
     /// The driver is open.
-    Ready { renderer: String },
+    Ready(Box<Abilities>),
     /// There is no driver, and why.
     Failed(String),
     /// What the session has done so far: frames, and bytes of commands.

@@ -1,5 +1,6 @@
 //! What a server is to do.
 
+use crate::probe::Abilities;
 use mgn_fabric::{Address, Token};
 use mgn_spu::Chain;
 use mgn_wall::Target;
@@ -36,8 +37,8 @@ pub struct Options {
 
 /// Somebody who follows what a server does, and may end it.
 pub trait Follower: std::fmt::Debug + Send + Sync {
-    /// Clients can come.
-    fn listening(&self, addresses: &[Address]);
+    /// Clients can come, and are offered this.
+    fn listening(&self, abilities: &Abilities, addresses: &[Address]);
     /// The sessions under way, whether or not there is news of them.
     fn sessions(&self, sessions: Vec<SessionReport>);
     /// Becomes readable when the server is to end.

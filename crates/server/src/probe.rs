@@ -5,9 +5,10 @@ use mgn_render::{Pictures, Renderer, Room};
 use mgn_wire::frames::Header;
 use mgn_wire::hello::{ContextInfo, ServerInfo};
 use mgn_wire::Fault;
+use serde::{Deserialize, Serialize};
 
 /// What a server here would offer.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Abilities {
     pub info: ServerInfo,
     /// The constants of a context of each API there is, by the numbers of `mgn_wire::hello::api`.
@@ -21,12 +22,17 @@ pub struct Abilities {
 /// # Errors
 /// One sentence on why nothing can be rendered here.
 pub fn probe() -> Result<Abilities, ServerError> {
-    let mut renderer = Renderer::new(Box::new(Nowhere))?;
-    Ok(Abilities {
-        info: renderer.info().clone(),
-        contexts: renderer.context_infos(),
-        egl: renderer.describe_egl(),
-    })
+    Ok(Abilities::of(&Renderer::new(Box::new(Nowhere))?))
+}
+
+impl Abilities {
+    pub(crate) fn of(renderer: &Renderer) -> Abilities {
+        Abilities {
+            info: renderer.info().clone(),
+            contexts: renderer.context_infos().to_vec(),
+            egl: renderer.describe_egl(),
+        }
+    }
 }
 
 /// The constants of a context of each API that programs in this environment are given, by the numbers of `mgn_wire::hello::api`.
@@ -34,7 +40,8 @@ pub fn probe() -> Result<Abilities, ServerError> {
 /// # Errors
 /// One sentence on why they are given none.
 pub fn probe_environment() -> Result<Vec<(u32, ContextInfo)>, ServerError> {
-    Ok(Renderer::of_environment(Box::new(Nowhere))?.context_infos())
+    let renderer = Renderer::of_environment(Box::new(Nowhere))?;
+    Ok(renderer.context_infos().to_vec())
 }
 
 struct Nowhere;

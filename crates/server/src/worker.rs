@@ -4,6 +4,7 @@ use crate::answers::{Answers, GONE, OVER};
 use crate::control::{self, FromWorker, Inbox, Session, ToWorker};
 use crate::error::ServerError;
 use crate::pictures::{FramesEnd, FramesSlot};
+use crate::probe::Abilities;
 use crate::replay::{serve, Ending};
 use crate::tile::{Permission, Screens};
 use crate::watchdog::{self, Activity, Limits};
@@ -59,12 +60,8 @@ pub fn worker() -> Result<(), ServerError> {
             return Ok(());
         }
     };
-    tell(
-        &control,
-        &FromWorker::Ready {
-            renderer: renderer.info().renderer.clone(),
-        },
-    );
+    let abilities = Box::new(Abilities::of(&renderer));
+    tell(&control, &FromWorker::Ready(abilities));
     let mut inbox = Inbox::default();
     let Some((session, socket)) = wait_for_session(&control, &mut inbox)? else {
         return Ok(());

@@ -5,9 +5,10 @@ mod process;
 use crate::control::Session;
 use crate::error::ServerError;
 use crate::options::{Options, SessionReport};
+use crate::probe::Abilities;
 use mgn_fabric::{printable, Incoming, Listener, Token};
 use mgn_wire::hello::{self, Hello, Role, Shown};
-use process::{Process, Standing};
+use process::{Process, Standing, WORDS_MAX};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::collections::VecDeque;
@@ -21,6 +22,8 @@ use subtle::ConstantTimeEq;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long workers may take to end when the server does, before they are killed.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long after the beginning of a session the next worker is started, if nobody waits for it: a session that begins wants the processors.
+const MOMENT: Duration = Duration::from_secs(1);
 /// The longest sleep: slow clients in the middle of their handshake are dropped by the look that follows.
 const LOOK: Timespec = Timespec {
     tv_sec: 1,
@@ -38,7 +41,7 @@ pub fn run(options: Options) -> Result<(), ServerError> {
     let signals = signals()?;
     let mut spare = Process::start(&options.worker)?;
     // Listening comes after the driver has been tried: clients of a server without one had better not find it.
-    await_driver(&mut spare, &signals, options.end_with_stdin)?;
+    let abilities = await_driver(&mut spare, &signals, options.end_with_stdin)?;
     let mut listeners = Vec::new();
     for address in &options.listen {
         listeners.push(Listener::bind(address, options.token.clone())?);
@@ -49,9 +52,10 @@ pub fn run(options: Options) -> Result<(), ServerError> {
         processes: vec![spare],
         queue: VecDeque::new(),
         sessions: 0,
+        begun: None,
         failure: None,
     };
-    server.announce()?;
+    server.announce(&abilities);
     let result = server.serve(&signals);
     server.stop();
     result
@@ -65,6 +69,8 @@ struct Server {
     queue: VecDeque<Waiting>,
     /// Sessions begun so far; the last one's number.
     sessions: u64,
+    /// When that was.
+    begun: Option<Instant>,
     /// Why the last worker that did not come up did not.
     failure: Option<String>,
 }
@@ -78,11 +84,8 @@ struct Waiting {
 }
 
 impl Server {
-    fn announce(&self) -> Result<(), ServerError> {
-        let renderer = match self.processes.first().map(|p| &p.standing) {
-            Some(Standing::Ready(renderer)) => renderer.as_str(),
-            _ => "",
-        };
+    fn announce(&self, abilities: &Abilities) {
+        let renderer = printable(&abilities.info.renderer, WORDS_MAX);
         let mut out = std::io::stdout().lock();
         for listener in &self.listeners {
             tracing::info!(
@@ -96,10 +99,9 @@ impl Server {
         }
         if let Some(follower) = &self.options.follower {
             let addresses = self.listeners.iter().map(|l| l.address().clone());
-            follower.listening(&addresses.collect::<Vec<_>>());
+            follower.listening(abilities, &addresses.collect::<Vec<_>>());
         }
         let _ = out.flush();
-        Ok(())
     }
 
     fn serve(&mut self, signals: &UnixStream) -> Result<(), ServerError> {
@@ -296,6 +298,7 @@ impl Server {
                 break;
             };
             self.sessions += 1;
+            self.begun = Some(now);
             let session = Box::new(Session {
                 id: self.sessions,
                 key: random_key(),
@@ -346,8 +349,9 @@ impl Server {
             self.start_spare();
             return;
         }
+        let is_quiet = self.begun.is_none_or(|begun| begun.elapsed() >= MOMENT);
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        for _ in spares..self.queue.len().min(processors).max(1) {
+        for _ in spares..self.queue.len().min(processors).max(is_quiet.into()) {
             self.start_spare();
         }
     }
@@ -411,19 +415,19 @@ impl Server {
     }
 }
 
-/// Waits for the first worker's driver.
+/// Waits for the first worker's driver, and says what that can do.
 fn await_driver(
     first: &mut Process,
     signals: &UnixStream,
     end_with_stdin: bool,
-) -> Result<(), ServerError> {
+) -> Result<Box<Abilities>, ServerError> {
     let stdin = std::io::stdin();
     let deadline = Instant::now() + PATIENCE;
     loop {
         first.hear();
         let ending = first.ending();
         match (&first.standing, ending) {
-            (Standing::Ready(_), None) => return Ok(()),
+            (Standing::Ready(abilities), None) => return Ok(abilities.clone()),
             (Standing::Failed(why), _) => return Err(ServerError::Worker(why.clone())),
             (_, Some(ending)) => {
                 let ending = if ending.is_empty() { "ended" } else { &ending };

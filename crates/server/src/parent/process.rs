@@ -3,6 +3,7 @@
 use crate::control::{self, FromWorker, Inbox, Session, ToWorker};
 use crate::error::ServerError;
 use crate::options::WorkerCommand;
+use crate::probe::Abilities;
 use mgn_fabric::{printable, Incoming};
 use rustix::process::{pidfd_open, Pid, PidfdFlags};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -11,7 +12,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// Characters of what a worker says.
-const WORDS_MAX: usize = 400;
+pub(super) const WORDS_MAX: usize = 400;
 
 /// Ends with this: a worker that is dropped is killed.
 #[derive(Debug)]
@@ -31,8 +32,8 @@ pub(super) struct Process {
 #[derive(Debug)]
 pub(super) enum Standing {
     Starting,
-    /// The driver is open; this is its renderer.
-    Ready(String),
+    /// The driver is open; this is what it can do.
+    Ready(Box<Abilities>),
     /// There is no driver, and why.
     Failed(String),
     Serving(Box<Session>),
@@ -77,9 +78,7 @@ impl Process {
         let open = self.inbox.fill(control, false);
         while let Ok(Some(message)) = self.inbox.next() {
             match message {
-                FromWorker::Ready { renderer } => {
-                    self.standing = Standing::Ready(printable(&renderer, WORDS_MAX))
-                }
+                FromWorker::Ready(abilities) => self.standing = Standing::Ready(abilities),
                 FromWorker::Failed(why) => self.standing = Standing::Failed(why),
                 FromWorker::Drawn { frames, bytes } => self.drawn = (frames, bytes),
                 FromWorker::Ended(why) => self.last_words = Some(printable(&why, WORDS_MAX)),
