@@ -19,12 +19,12 @@ struct Home<'a> {
 }
 
 impl Home<'_> {
-    /// With this configuration, listening at an address that ends in `name`. Returns when it answers.
+    /// With this configuration, listening at `name` in its folder. Returns when it answers.
     fn start<'a>(stage: &'a Stage, name: &str, config: &str) -> Home<'a> {
         let folder = stage.folder();
         let file = folder.join("mothership.toml");
         fs::write(&file, config).unwrap();
-        let address = format!("unix:@mgn-{}-{name}", std::process::id());
+        let address = format!("unix:{}", folder.join(name).display());
         let mut command = stage.mgn();
         command.arg("mothership").arg(&file);
         command.args(["--listen", &address]);
@@ -176,6 +176,56 @@ fn started_servers_run_their_chains() {
         let calls = fs::read_to_string(folder.join(file)).unwrap();
         assert!(calls.contains("glCallList"), "{file}: {calls}");
     }
+}
+
+/// Many servers come, draw and go, and nothing stays of them but what they have logged.
+#[test]
+fn a_crowd_leaves_nothing_behind() {
+    const SERVERS: usize = 12;
+    let stage = Stage::new();
+    let place = stage.folder();
+    let names: Vec<String> = (0..SERVERS).map(|n| format!("s{n}")).collect();
+    let mut config = String::new();
+    for name in &names {
+        let socket = place.join(name);
+        let socket = socket.display();
+        config +=
+            &format!("[[server]]\nname = \"{name}\"\nlisten = \"unix:{socket}\"\ndiscard = true\n");
+    }
+    config += "[[wall]]\nname = \"desk\"\ngrid = [4, 3]\ntile_size = [75, 100]\n";
+    config += &format!("servers = {names:?}\n");
+    let home = Home::start(&stage, "crowd", &config);
+    let run = ["run", "--wall", "desk", "--frames", "20", "--", "glxgears"];
+    let mut run = home.mgn(&run);
+    run.env("TMPDIR", &place).env("XDG_RUNTIME_DIR", &place);
+    let outcome = Outcome::of(&mut run, LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    let sockets = || names.iter().filter(|name| place.join(name).exists());
+    assert_eq!(sockets().count(), SERVERS);
+    // Everybody whom the mothership has started is told where to log.
+    let ours = format!("XDG_STATE_HOME={}", home.folder.display());
+    let left = || {
+        let processes = fs::read_dir("/proc").unwrap().flatten();
+        let environments = processes.filter_map(|p| fs::read(p.path().join("environ")).ok());
+        let is_ours = |variables: &Vec<u8>| {
+            let mut variables = variables.split(|byte| *byte == 0);
+            variables.any(|variable| variable == ours.as_bytes())
+        };
+        environments.filter(is_ours).count()
+    };
+    assert!(left() >= SERVERS);
+    let address = home.address.clone();
+    home.stop();
+    assert_eq!(left(), 0);
+    let files: Vec<_> = fs::read_dir(&place).unwrap().flatten().collect();
+    assert!(files.is_empty(), "{files:?}");
+    let shared = fs::read_dir("/dev/shm").unwrap().flatten();
+    let is_ours = |name: &str| name.contains("mgn") || name.contains("manganese");
+    assert!(!shared
+        .into_iter()
+        .any(|f| is_ours(&f.file_name().to_string_lossy())));
+    let address = address.strip_prefix("unix:").unwrap();
+    assert!(!Path::new(address).exists());
 }
 
 /// Renderers are sent what touches their tiles, and not everything.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::sync::Arc;
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use mgn_fabric::{Incoming, Listener};
@@ -135,7 +135,7 @@ pub(super) fn listen(
     next: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
     events: SyncSender<Event>,
-) -> Result<(), Error> {
+) -> Result<JoinHandle<()>, Error> {
     let take = move || {
         while !stop.load(Ordering::Relaxed) {
             match listener.accept_timeout(LOOK) {
@@ -154,5 +154,5 @@ pub(super) fn listen(
         }
     };
     let thread = thread::Builder::new().name("listener".into()).spawn(take);
-    thread.map(drop).map_err(Error::io("cannot start a thread"))
+    thread.map_err(Error::io("cannot start a thread"))
 }

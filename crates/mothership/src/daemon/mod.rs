@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
 use std::sync::Arc;
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use mgn_fabric::{Address, Incoming, Listener, Token};
@@ -66,6 +66,9 @@ pub fn run(options: Options) -> Result<(), Error> {
         daemon.look();
         daemon.carry();
     }
+    // Who would tell something now does not wait.
+    drop(inbox);
+    daemon.hear_no_more();
     Ok(())
 }
 
@@ -77,7 +80,8 @@ struct Daemon {
     /// Where it listens.
     addresses: Vec<Address>,
     ending: Ending,
-    /// Ends the threads that listen.
+    /// Threads that listen, and what ends them.
+    listening: Vec<JoinHandle<()>>,
     is_over: Arc<AtomicBool>,
 }
 
@@ -97,7 +101,7 @@ impl Daemon {
         let token = token.map(Token::read).transpose()?;
         let is_over = Arc::new(AtomicBool::new(false));
         let next = Arc::new(AtomicU64::new(1));
-        let mut addresses = Vec::new();
+        let (mut addresses, mut listening) = (Vec::new(), Vec::new());
         for address in &config.mothership.listen {
             // The kernel says whose process is at the other end of a unix socket.
             let token = token
@@ -105,7 +109,8 @@ impl Daemon {
                 .filter(|_| matches!(address, Address::Tcp { .. }));
             let listener = Listener::bind(address, token)?;
             addresses.push(listener.address().clone());
-            connections::listen(listener, next.clone(), is_over.clone(), events.clone())?;
+            let (next, stop) = (next.clone(), is_over.clone());
+            listening.push(connections::listen(listener, next, stop, events.clone())?);
         }
         Ok(Daemon {
             core: Core::new(&config),
@@ -114,12 +119,21 @@ impl Daemon {
             start: Instant::now(),
             addresses,
             ending: Ending::Not,
+            listening,
             is_over,
         })
     }
 
     fn now(&self) -> Duration {
         self.start.elapsed()
+    }
+
+    /// Ends the threads that listen, with which their sockets go.
+    fn hear_no_more(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        for thread in self.listening.drain(..) {
+            let _ = thread.join();
+        }
     }
 
     fn announce(&self) {
