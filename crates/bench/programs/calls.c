@@ -1,5 +1,6 @@
 /*
- * Measures single OpenGL calls as a program sees them: nanoseconds a call, or calls a second for those that wait for the renderer.
+ * Measures single OpenGL calls as a program sees them: nanoseconds a call, or calls a second for those that wait for the renderer; and frames of one
+ * triangle.
  * Prints one JSON object. An ordinary GLX program.
  */
 #define _GNU_SOURCE
@@ -61,7 +62,7 @@ int main(void)
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
     glFinish();
 
-    double identity, translate, color, vertex, get, error, read;
+    double identity, translate, color, vertex, get, error, read, frame;
     GLint value;
     GLubyte pixel[4];
     MEASURE(identity, 0.3, 20000, , glLoadIdentity(), glFinish());
@@ -71,8 +72,10 @@ int main(void)
     MEASURE(get, 0.3, 20000, , glGetIntegerv(GL_MATRIX_MODE, &value), );
     MEASURE(error, 0.3, 20000, , glGetError(), );
     MEASURE(read, 1.0, 2000, , glReadPixels(0, 0, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel), );
+    MEASURE(frame, 1.0, 200, , (glBegin(GL_TRIANGLES), glVertex2f(0, 0), glVertex2f(1, 0), glVertex2f(0, 1), glEnd(), glXSwapBuffers(display, window)),
+            glFinish());
     printf("{\"load_identity_ns\": %.2f, \"translate_ns\": %.2f, \"color_ns\": %.2f, \"normal_vertex_ns\": %.2f, \"get_integer_ns\": %.2f, "
-           "\"get_error_ns\": %.2f, \"read_pixels_per_second\": %.0f}\n",
-           identity, translate, color, vertex, get, error, 1e9 / read);
+           "\"get_error_ns\": %.2f, \"read_pixels_per_second\": %.0f, \"frame_ns\": %.0f}\n",
+           identity, translate, color, vertex, get, error, 1e9 / read, frame);
     return 0;
 }

@@ -19,6 +19,8 @@ pub enum Says {
     Glmark,
     /// And it must be interrupted.
     Gears,
+    /// None: its time is measured.
+    Nothing,
 }
 
 /// For a game that follows the clock: one that goes on by a sixtieth of a second with each frame, so that it draws as many as it can, and the same each
@@ -100,6 +102,7 @@ impl Says {
             Says::Json(name) => json_number(text, name),
             Says::Glmark => glmark_rate(text),
             Says::Gears => gears_rate(text),
+            Says::Nothing => None,
         }
     }
 }

@@ -11,10 +11,14 @@ pub fn lines(result: &RowResult) -> String {
     for (i, (way, samples)) in result.samples.iter().enumerate() {
         let ratios = sorted(result.ratios(i));
         let wanted = result.row.wanted.iter().find(|w| w.0 == *way);
-        let verdict = match wanted {
-            None => String::new(),
-            Some((_, least)) if middle(&ratios) >= *least => format!(">= {least:.2}: yes"),
-            Some((_, least)) => format!(">= {least:.2}: NO"),
+        let value = median(samples, |s| s.value) * result.row.scale;
+        let answer = |is_so: bool| if is_so { "yes" } else { "NO" };
+        let verdict = match (wanted, result.row.most.filter(|_| i == 0)) {
+            (Some((_, least)), _) => {
+                format!(">= {least:.2}: {}", answer(middle(&ratios) >= *least))
+            }
+            (None, Some(most)) => format!("<= {most:.2}: {}", answer(value <= most)),
+            (None, None) => String::new(),
         };
         let ratio = if i == 0 {
             String::new()
@@ -30,7 +34,7 @@ pub fn lines(result: &RowResult) -> String {
             "{:<28} {:<14} {:>8.2} {:<14}  {ratio:<28} {verdict:<13} {:>12.2} {:>8.2} {:>7.1}%\n",
             if i == 0 { result.row.name } else { "" },
             way.name(),
-            median(samples, |s| s.value) * result.row.scale,
+            value,
             result.row.unit,
             median(samples, |s| s.program_cpu),
             median(samples, |s| s.server_cpu),

@@ -19,6 +19,8 @@ pub struct Row {
     ways: &'static [Way],
     /// (way, least ratio) that is wanted.
     pub wanted: &'static [(Way, f64)],
+    /// The most that is wanted of the first way's value.
+    pub most: Option<f64>,
 }
 
 pub struct RowResult {
@@ -87,6 +89,7 @@ const fn frames(
         less: false,
         ways,
         wanted,
+        most: None,
     }
 }
 
@@ -109,6 +112,7 @@ const fn iso(
         less: false,
         ways,
         wanted,
+        most: None,
     }
 }
 
@@ -142,6 +146,25 @@ const fn far(name: &'static str, needs: &'static str, program: Program) -> Row {
     frames(name, needs, program, ways, &[(Way::Far, 1.0 / 1.3)])
 }
 
+const UNSORTED: Way = Way::Unsorted("2x2");
+const SORTED: Way = Way::Wall("2x2");
+
+/// The program's own CPU time, with four renderers that are told everything, and with four that are told what touches their tiles.
+const fn sorting(name: &'static str, arguments: &'static [&'static str]) -> Row {
+    Row {
+        name,
+        needs: NOTHING,
+        program: Program::new("demos/iso_demo", arguments, Says::Json("cpu_seconds")),
+        unit: "ms CPU/frame",
+        // 41 frames, but for the one that does not count.
+        scale: 1e3 / 40.0,
+        less: true,
+        ways: &[UNSORTED, SORTED],
+        wanted: &[(SORTED, 1.0 / 1.5)],
+        most: None,
+    }
+}
+
 const fn call(name: &'static str, value: &'static str, wanted: &'static [(Way, f64)]) -> Row {
     Row {
         name,
@@ -152,6 +175,7 @@ const fn call(name: &'static str, value: &'static str, wanted: &'static [(Way, f
         less: true,
         ways: RENDERED,
         wanted,
+        most: None,
     }
 }
 
@@ -212,6 +236,7 @@ pub fn all() -> Vec<Row> {
             less: false,
             ways: RENDERED,
             wanted: &[],
+            most: None,
         },
         glmark(
             "glmark2 build",
@@ -280,6 +305,60 @@ pub fn all() -> Vec<Row> {
                 Says::Glmark,
             ),
         ),
+        frames(
+            "iso_demo --cull, to all",
+            NOTHING,
+            Program::new(
+                "demos/iso_demo",
+                &["--cull", "--frames", "40", "--json"],
+                Says::Json(FRAMES),
+            ),
+            &[
+                Way::Unsorted("1x1"),
+                Way::Unsorted("2x1"),
+                Way::Unsorted("3x1"),
+                UNSORTED,
+            ],
+            &[(UNSORTED, 0.9)],
+        ),
+        Row {
+            name: "a triangle a frame",
+            needs: NOTHING,
+            program: Program::new("bench/calls", &[], Says::Json("frame_ns")),
+            unit: "us",
+            scale: 1e-3,
+            less: true,
+            ways: &[Way::Wall("1x1"), Way::Wall("2x1")],
+            wanted: &[(Way::Wall("2x1"), 1.0 / 1.6)],
+            most: None,
+        },
+        sorting(
+            "sorting, immediate",
+            &["--cull", "--mode", "immediate", "--frames", "41", "--json"],
+        ),
+        sorting(
+            "sorting, arrays",
+            &["--cull", "--mode", "arrays", "--frames", "41", "--json"],
+        ),
+        sorting(
+            "sorting, vbo",
+            &["--cull", "--mode", "vbo", "--frames", "41", "--json"],
+        ),
+        sorting(
+            "sorting, static",
+            &["--cull", "--mode", "static", "--frames", "41", "--json"],
+        ),
+        Row {
+            name: "a crowd, 100 frames",
+            needs: NOTHING,
+            program: Program::new("demos/rings", &[], Says::Nothing),
+            unit: "s",
+            scale: 1.0,
+            less: true,
+            ways: &[Way::Crowd(8, 8)],
+            wanted: &[],
+            most: Some(20.0),
+        },
         call("glLoadIdentity", "load_identity_ns", &[]),
         call("glTranslatef", "translate_ns", &[]),
         call("glColor4f", "color_ns", &[]),

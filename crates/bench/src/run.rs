@@ -4,12 +4,13 @@ use crate::program::{json_number, Program};
 use crate::relay;
 use anyhow::{bail, Context, Result};
 use rustix::process::{kill_process, Pid, Signal};
+use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How a program's OpenGL is executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,14 +25,23 @@ pub enum Way {
     /// Over TCP through a relay, which passes on at once, or `FAR` later.
     Relayed,
     Far,
+    /// A wall of so many columns and rows, whose renderers discard, over shared memory, and nothing shown.
+    Wall(&'static str),
+    /// The same, and all renderers are told everything.
+    Unsorted(&'static str),
+    /// A wall of so many columns and rows with a discarding server for each tile, all of which a mothership starts, finds and ends. The value is how many
+    /// seconds that takes, with the program's.
+    Crowd(u32, u32),
 }
 
+/// What demos are told where renderers are to be told everything.
+const UNSORTED: &str = "--program";
 /// What is added to the way there, and to the way back.
 const FAR: Duration = Duration::from_millis(1);
 
 impl Way {
-    pub fn name(self) -> &'static str {
-        match self {
+    pub fn name(self) -> String {
+        let name = match self {
             Way::Direct => "direct",
             Way::Null => "null",
             Way::Discard => "discard, shm",
@@ -40,7 +50,11 @@ impl Way {
             Way::Tcp => "tcp",
             Way::Relayed => "tcp, relay",
             Way::Far => "tcp, 1 ms",
-        }
+            Way::Wall(wall) => wall,
+            Way::Unsorted(wall) => return format!("{wall}, unsorted"),
+            Way::Crowd(columns, rows) => return format!("{} servers", columns * rows),
+        };
+        name.into()
     }
 }
 
@@ -149,19 +163,17 @@ impl Machine {
         }
         self.children
             .push(command.spawn().context("cannot start mgn server")?);
-        let socket = PathBuf::from(listen[0].trim_start_matches("unix:"));
-        for _ in 0..200 {
-            if socket.exists() {
-                return Ok(());
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        bail!("mgn server did not come up at {}", listen[0])
+        wait_for(listen[0])
     }
 
     /// Runs `program` and reads its result.
     pub fn run(&self, way: Way, program: &Program) -> Result<Sample> {
-        let words = program.words(&self.target, &self.mgn);
+        let mut words = program.words(&self.target, &self.mgn);
+        match way {
+            Way::Crowd(columns, rows) => return self.crowd([columns, rows], &words),
+            Way::Unsorted(_) => words.push(UNSORTED.into()),
+            _ => {}
+        }
         let stats = self.scratch.join("stats.json");
         let _ = fs::remove_file(&stats);
         let mut command = match way {
@@ -174,14 +186,20 @@ impl Machine {
             command.arg("run").arg("--stats-json").arg(&stats);
             let tcp = |port: u16| Some(format!("tcp:127.0.0.1:{port}"));
             let (server, transport) = match way {
-                Way::Null | Way::Direct => (None, "null"),
-                Way::Discard => (Some(self.address("discard")), "shm"),
+                Way::Null | Way::Direct | Way::Crowd(..) => (None, "null"),
+                Way::Discard | Way::Wall(_) | Way::Unsorted(_) => {
+                    (Some(self.address("discard")), "shm")
+                }
                 Way::Shm | Way::Unseen => (Some(self.address("render")), "shm"),
                 Way::Tcp => (tcp(PORT), "tcp"),
                 Way::Relayed => (tcp(RELAYED_PORT), "tcp"),
                 Way::Far => (tcp(FAR_PORT), "tcp"),
             };
-            if way == Way::Unseen {
+            if let Way::Wall(wall) | Way::Unsorted(wall) = way {
+                // Which would begin when the machine is busy.
+                command.args(["--wall", wall, "--weld", "never"]);
+            }
+            if matches!(way, Way::Unseen | Way::Wall(_) | Way::Unsorted(_)) {
                 command.args(["--present", "none"]);
             }
             if let Some(server) = server {
@@ -225,6 +243,59 @@ impl Machine {
         })
     }
 
+    /// Draws a hundred frames with a crowd of servers that are there for that only.
+    fn crowd(&self, [columns, rows]: [u32; 2], words: &[OsString]) -> Result<Sample> {
+        let names: Vec<String> = (0..columns * rows).map(|n| format!("crowd-{n}")).collect();
+        let mut config = String::new();
+        for name in &names {
+            let address = self.address(name);
+            config +=
+                &format!("[[server]]\nname = \"{name}\"\nlisten = \"{address}\"\ndiscard = true\n");
+        }
+        config += &format!("[[wall]]\nname = \"crowd\"\nservers = {names:?}\n");
+        config += &format!("grid = [{columns}, {rows}]\ntile_size = [80, 80]\n");
+        let file = self.scratch.join("crowd.toml");
+        fs::write(&file, config)?;
+        let home = self.address("mothership");
+        let children = children_cpu();
+        let start = Instant::now();
+        let mut mothership = Command::new(&self.mgn)
+            .arg("mothership")
+            .arg(&file)
+            .args(["--listen", &home])
+            .env("XDG_STATE_HOME", &self.scratch)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("cannot start mgn mothership")?;
+        wait_for(&home)?;
+        let mgn = |arguments: &[&str], words: &[OsString]| -> Result<()> {
+            let mut command = Command::new(&self.mgn);
+            command
+                .args(arguments)
+                .args(words)
+                .env("DISPLAY", &self.display)
+                .env("MGN_MOTHERSHIP", &home)
+                .stdout(Stdio::null());
+            let ended = command.status().context("cannot run mgn")?;
+            match ended.success() {
+                true => Ok(()),
+                false => bail!("mgn {} ended with {ended}", arguments.join(" ")),
+            }
+        };
+        let run = ["run", "--wall", "crowd", "--present", "none"];
+        let drawn = mgn(&[&run[..], &["--frames", "100", "--"]].concat(), words);
+        mgn(&["stop"], &[])?;
+        mothership.wait()?;
+        drawn?;
+        Ok(Sample {
+            value: start.elapsed().as_secs_f64(),
+            program_cpu: children_cpu() - children,
+            server_cpu: 0.0,
+            send_wait: 0.0,
+        })
+    }
+
     fn server_cpu(&self) -> f64 {
         [RENDERING, DISCARDING]
             .iter()
@@ -241,6 +312,18 @@ impl Drop for Machine {
         }
         let _ = fs::remove_dir_all(&self.scratch);
     }
+}
+
+/// Waits until somebody listens at a `unix:` address.
+fn wait_for(address: &str) -> Result<()> {
+    let socket = Path::new(address.trim_start_matches("unix:"));
+    for _ in 0..500 {
+        if socket.exists() {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    bail!("mgn did not come up at {address}")
 }
 
 /// User and system seconds of a process and of its children that have ended.
