@@ -124,9 +124,13 @@ impl Process {
         }
     }
 
-    /// Tells the worker to end, by closing its socket.
+    /// Tells the worker to end, by closing its socket. One that has not opened its driver yet would hear it late, and has nothing to put in order.
     pub fn hang_up(&mut self) {
         self.control = None;
+        if matches!(self.standing, Standing::Starting) {
+            // One that has ended cannot be killed, and that is all right.
+            let _ = self.child.kill();
+        }
     }
 
     /// How the process ended, if it has; an empty text if in order.
