@@ -137,8 +137,8 @@ fn run<'a>(row: &'a Row, options: &Options) -> Result<Vec<Measured<'a>>> {
             for _ in 0..TRIES {
                 let run = once(row, way, options)?;
                 let first = round.first().map_or(run.line, |first| first.line);
-                let is_steady = run.line.is_finite() || options.quick;
-                if is_steady && (run.line < NEAR) == (first < NEAR) {
+                let is_alike = run.line.is_finite() && (run.line < NEAR) == (first < NEAR);
+                if is_alike || options.quick {
                     round.push(run);
                     break;
                 }
