@@ -268,7 +268,6 @@ impl Machine {
             .stderr(Stdio::null())
             .spawn()
             .context("cannot start mgn mothership")?;
-        wait_for(&home)?;
         let mgn = |arguments: &[&str], words: &[OsString]| -> Result<()> {
             let mut command = Command::new(&self.mgn);
             command
@@ -284,10 +283,16 @@ impl Machine {
             }
         };
         let run = ["run", "--wall", "crowd", "--present", "none"];
-        let drawn = mgn(&[&run[..], &["--frames", "100", "--"]].concat(), words);
-        mgn(&["stop"], &[])?;
+        let outcome = wait_for(&home).and_then(|()| {
+            let drawn = mgn(&[&run[..], &["--frames", "100", "--"]].concat(), words);
+            mgn(&["stop"], &[])?;
+            drawn
+        });
+        if outcome.is_err() {
+            let _ = kill_process(Pid::from_child(&mothership), Signal::TERM);
+        }
         mothership.wait()?;
-        drawn?;
+        outcome?;
         Ok(Sample {
             value: start.elapsed().as_secs_f64(),
             program_cpu: children_cpu() - children,

@@ -29,6 +29,8 @@ pub struct Renderer {
     replies: Option<Replies>,
     /// How much higher it numbers messages than is said of them here, modulo 2^32: one that came later was told others before.
     ahead: u32,
+    /// The last message before it came, if it came later.
+    since: Option<u32>,
     /// Nobody waits for it any more.
     is_lost: AtomicBool,
 }
@@ -195,6 +197,7 @@ impl Renderer {
             member: None,
             replies,
             ahead: 0,
+            since: None,
             is_lost: AtomicBool::new(false),
         }
     }

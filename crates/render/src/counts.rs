@@ -19,10 +19,18 @@ pub(crate) struct Counts {
     tallies: HashMap<u32, Tally>,
     /// Targets and queries that count now.
     active: Vec<(u32, u32)>,
-    /// Whether what comes is drawn, between glBeginConditionalRender and glEndConditionalRender.
-    condition: Option<bool>,
+    /// Between glBeginConditionalRender and glEndConditionalRender.
+    condition: Option<Condition>,
     /// The driver's name of a query that has found nothing; 0 until there is one.
     nothing: u32,
+}
+
+/// Who decides whether what comes is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Condition {
+    Driver,
+    /// The client, and how.
+    Imposed(bool),
 }
 
 #[derive(Debug)]
@@ -169,7 +177,7 @@ impl Renderer {
     /// The driver has ended the query of `target`, or compiled that it will.
     fn query_ended(&mut self, target: u32) -> Result<(), Fault> {
         let cx = self.cx()?;
-        if cx.compiling.is_none() {
+        if !cx.only_compiles {
             cx.counts.end(target);
         }
         Ok(())
@@ -301,6 +309,10 @@ impl Renderer {
             self.set_error(GL_INVALID_OPERATION);
         } else if raises != 0 {
             let own = self.object(Class::Query, id);
+            if self.cx()?.results.go_to_buffers && self.driver_integer(GL_QUERY_BUFFER_BINDING) != 0
+            {
+                return Err(Fault::refused("a result that would go to a buffer"));
+            }
             self.error();
             // SAFETY: the context is current; one number is written.
             unsafe { (self.gl.glGetQueryObjectuiv)(own, pname, &mut read) };
@@ -311,7 +323,8 @@ impl Renderer {
             return Ok(());
         };
         let counts = match cx.counts.tallies.get(&id) {
-            // This renderer has taken the place of one that counted.
+            // This renderer has taken the place of one that counted; nobody waits for that.
+            None if pname == GL_QUERY_RESULT_AVAILABLE => [1, 0, 0],
             None => [0, read.into(), 0],
             Some(tally) if pname == GL_QUERY_RESULT_AVAILABLE => {
                 let is_done = |piece: &Piece| self.result(piece.query, pname, cx.results) != 0;
@@ -410,19 +423,41 @@ impl Renderer {
             self.set_error(GL_INVALID_OPERATION);
             return Ok(());
         }
-        counts.condition = Some(draws != 0);
+        counts.condition = Some(Condition::Imposed(draws != 0));
         self.impose_condition();
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_begin_conditional_render(
+        &mut self,
+        id: u32,
+        mode: u32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let cx = self.cx()?;
+        let (condition, only_compiles) = (cx.counts.condition, cx.only_compiles);
+        if matches!(condition, Some(Condition::Imposed(_))) && !only_compiles {
+            self.set_error(GL_INVALID_OPERATION);
+            return Ok(());
+        }
+        let id = self.object(Class::Query, id);
+        self.error();
+        // SAFETY: the context is current.
+        unsafe { (self.gl.glBeginConditionalRender)(id, mode) };
+        if !only_compiles && !self.failed() {
+            self.cx()?.counts.condition = Some(Condition::Driver);
+        }
         Ok(())
     }
 
     pub(crate) fn hand_gl_end_conditional_render(&mut self) -> Result<(), Fault> {
         self.needs_context()?;
         let cx = self.cx()?;
-        let condition = match cx.compiling {
-            None => cx.counts.condition.take(),
-            Some(_) => None,
+        let condition = match cx.only_compiles {
+            false => cx.counts.condition.take(),
+            true => None,
         };
-        if condition != Some(true) {
+        if condition != Some(Condition::Imposed(true)) {
             // SAFETY: the context is current.
             unsafe { (self.gl.glEndConditionalRender)() };
         }
@@ -447,6 +482,6 @@ impl Renderer {
 
     fn hidden_by(&self) -> Option<u32> {
         let counts = &self.cx.as_deref()?.counts;
-        (counts.condition == Some(false)).then_some(counts.nothing)
+        (counts.condition == Some(Condition::Imposed(false))).then_some(counts.nothing)
     }
 }

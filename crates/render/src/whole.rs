@@ -345,8 +345,11 @@ impl Renderer {
                 let internal = format.internal as i32;
                 let (kind, type_) = (format.format, format.type_);
                 let (row, pixels) = (w as usize * format.bytes, from.add(at));
-                let rows = std::slice::from_raw_parts(pixels, row * h as usize).rchunks(row);
-                let reversed = rows.collect::<Vec<_>>().concat();
+                let mut reversed = vec![0u8; row * h as usize];
+                // By pointer, because what lies in a message may change meanwhile.
+                for (n, to) in reversed.rchunks_exact_mut(row).enumerate() {
+                    std::ptr::copy_nonoverlapping(pixels.add(n * row), to.as_mut_ptr(), row);
+                }
                 let pixels = reversed.as_ptr().cast();
                 (gl.glTexImage2D)(GL_TEXTURE_2D, 0, internal, w, h, 0, kind, type_, pixels);
                 (gl.glFramebufferTexture2D)(

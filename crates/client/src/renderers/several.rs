@@ -172,7 +172,7 @@ impl Several {
         }
     }
 
-    /// Each renderer's own answer, by tile; none of those that are lost.
+    /// Each renderer's own answer, by tile; none of those that are lost, or came after the question.
     pub fn answers(
         &self,
         context: u32,
@@ -187,7 +187,11 @@ impl Several {
         };
         let answers: Vec<_> = all
             .iter()
-            .map(|r| r.as_ref().and_then(&mut answer))
+            .map(|r| {
+                r.as_ref()
+                    .filter(|r| r.was_told(number))
+                    .and_then(&mut answer)
+            })
             .collect();
         match answers.iter().any(Option::is_some) {
             true => Ok(answers),
@@ -258,6 +262,7 @@ impl Several {
         named.map_err(broken)?;
         told = told.wrapping_add(1);
         renderer.ahead = told.wrapping_sub(*order);
+        renderer.since = Some(*order);
         renderer.member = self.multicast.join(&renderer.sender).map_err(broken)?;
         self.seats().all[tile] = Some(Arc::new(renderer));
         Ok(frames)
@@ -311,6 +316,12 @@ impl Seats {
 }
 
 impl Renderer {
+    /// Whether it was there when message `number` was sent.
+    fn was_told(&self, number: u32) -> bool {
+        self.since
+            .is_none_or(|since| number.wrapping_sub(since) as i32 > 0)
+    }
+
     /// Sends a command to this renderer only.
     fn tell(&self, write: impl FnOnce(&mut Encoder)) -> Result<(), Error> {
         let mut room = self.sender.reserve(MESSAGE_HEADER + COMMAND_BYTES)?;

@@ -176,10 +176,6 @@ impl Reader {
         lane.released(lane.group_counter(chunk))
             == self.sent[chunk as usize].load(Ordering::Relaxed)
     }
-
-    fn lags(&self) -> bool {
-        (0..GROUP_CHUNKS).any(|chunk| !self.has_released(chunk))
-    }
 }
 
 impl End {
@@ -212,15 +208,16 @@ impl End {
         let mut held_since = None;
         let result = loop {
             let mut found = None;
-            let mut ready = || {
+            let ready = || {
                 found = self.try_reserve(len);
                 found.is_some()
             };
-            if !turn.spin(&mut ready) {
+            if !turn.spin(ready) {
                 let slowest = self.book().slowest();
                 turn.sleeping();
                 match slowest {
-                    Some(reader) => reader.sender.lane().writer_sleep(LOOK, ready),
+                    // Another thread may be waiting for a slot there, by the same word: it stays set.
+                    Some(reader) => reader.sender.lane().writer_sleep(LOOK, || false),
                     None => thread::sleep(LOOK),
                 }
                 turn.woke();
@@ -253,11 +250,13 @@ fn is_released(readers: &[Arc<Reader>], chunk: u32) -> bool {
 }
 
 impl Book {
-    /// Somebody who may be waited for, once those that have closed are left out.
+    /// Who has had a chunk for longest, once those that have closed are left out.
     fn slowest(&mut self) -> Option<Arc<Reader>> {
         self.readers
             .retain(|reader| !reader.sender.lane().reader_closed());
-        self.readers.iter().find(|reader| reader.lags()).cloned()
+        let oldest = self.pool.oldest()?;
+        let mut readers = self.readers.iter();
+        readers.find(|reader| !reader.has_released(oldest)).cloned()
     }
 }
 

@@ -45,6 +45,11 @@ impl Pool {
         self.sent.len()
     }
 
+    /// The chunk that has waited longest for the reader.
+    pub(crate) fn oldest(&self) -> Option<u32> {
+        self.flying.front().copied()
+    }
+
     /// Messages sent in each chunk so far, modulo 2^32.
     pub(crate) fn sent(&self) -> &[u32] {
         &self.sent

@@ -368,10 +368,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_begin_conditional_render(&mut self, id: u32, mode: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        let id = self.object(Class::Query, id);
-        unsafe { (self.gl.glBeginConditionalRender)(id, mode) };
-        Ok(())
+        self.hand_gl_begin_conditional_render(id, mode)
     }
     fn gl_begin_fragment_shader_ati(&mut self) -> Result<(), Fault> {
         self.needs_context()?;

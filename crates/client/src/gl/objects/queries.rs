@@ -123,6 +123,9 @@ impl Context {
     }
 
     fn query_ends(&mut self, target: u32, index: u32) {
+        if self.gl.lists.is_open() {
+            self.make_whole(Whole::Drawing);
+        }
         if !(self.gl.lists.is_open() && self.gl.lists.only_compiles()) {
             self.gl.objects.counts.end(target, index);
         }
@@ -233,6 +236,17 @@ pub unsafe extern "C" fn glQueryCounter(id: u32, target: u32) {
     }
 }
 
+/// The mode of conditional rendering that does the same, and waits.
+fn waiting(mode: u32) -> u32 {
+    match mode {
+        GL_QUERY_NO_WAIT => GL_QUERY_WAIT,
+        GL_QUERY_BY_REGION_NO_WAIT => GL_QUERY_BY_REGION_WAIT,
+        GL_QUERY_NO_WAIT_INVERTED => GL_QUERY_WAIT_INVERTED,
+        GL_QUERY_BY_REGION_NO_WAIT_INVERTED => GL_QUERY_BY_REGION_WAIT_INVERTED,
+        other => other,
+    }
+}
+
 /// On a wall whoever asks waits, whatever the mode says, so that all renderers draw or none does.
 pub unsafe extern "C" fn glBeginConditionalRender(id: u32, mode: u32) {
     // SAFETY: as above.
@@ -246,6 +260,8 @@ pub unsafe extern "C" fn glBeginConditionalRender(id: u32, mode: u32) {
             if in_list {
                 cx.make_whole(Whole::Drawing);
             }
+            let is_on_wall = cx.session.is_some_and(|s| s.wall().is_some());
+            let mode = if is_on_wall { waiting(mode) } else { mode };
             return cx.enc.gl_begin_conditional_render(id, mode);
         }
         let found = cx.counted(id, GL_QUERY_RESULT, false);
