@@ -284,6 +284,7 @@ impl Session {
                     why
                 }
                 Err(NoSuccessor::Never(why)) => {
+                    self.stats.hole(tile, false);
                     line(format_args!("nobody takes over tile {name}: {why}"));
                     return None;
                 }

@@ -68,10 +68,14 @@ impl Counters {
     pub fn read(run_dir: &Path) -> Counters {
         let mut total = Counters::default();
         for entry in fs::read_dir(run_dir).into_iter().flatten().flatten() {
-            if entry.file_name().to_string_lossy().starts_with("stats-") {
-                if let Ok(bytes) = fs::read(entry.path()) {
-                    total.add(&bytes);
-                }
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let Some(pid) = name.strip_prefix("stats-") else {
+                continue;
+            };
+            if let Ok(bytes) = fs::read(entry.path()) {
+                let lives = Path::new("/proc").join(pid).exists();
+                total.add(&bytes, lives);
             }
         }
         let length = |span: Option<(u64, u64)>| {
@@ -82,7 +86,7 @@ impl Counters {
         total
     }
 
-    fn add(&mut self, file: &[u8]) {
+    fn add(&mut self, file: &[u8], lives: bool) {
         let words: Vec<u64> = file
             .chunks_exact(8)
             .map(|w| u64::from_ne_bytes(w.try_into().expect("chunks of eight")))
@@ -91,7 +95,10 @@ impl Counters {
             return;
         }
         self.processes += 1;
-        self.holes |= words[HOLES];
+        // Who has ended misses nothing.
+        if lives {
+            self.holes |= words[HOLES];
+        }
         for (sum, place) in [
             (&mut self.frames, FRAMES),
             (&mut self.shown, SHOWN),
@@ -179,8 +186,10 @@ mod tests {
             (DOUBTS + 8, 2),
             (FIRST_FRAME, 2 * second),
             (LAST_FRAME, 4 * second),
+            (HOLES, 0b1000),
         ];
-        fs::write(run.join("stats-10"), file(&gears)).unwrap();
+        // No process has such a number.
+        fs::write(run.join("stats-5000000"), file(&gears)).unwrap();
         let helper = [
             (START, 2 * second),
             (NOW, 6 * second),
@@ -188,7 +197,8 @@ mod tests {
             (BY_OP + 7, 1),
             (HOLES, 0b101),
         ];
-        fs::write(run.join("stats-11"), file(&helper)).unwrap();
+        let living = format!("stats-{}", std::process::id());
+        fs::write(run.join(&living), file(&helper)).unwrap();
         let counters = Counters::read(run.path());
         assert_eq!(counters.processes, 2);
         assert_eq!(counters.frames, 21);

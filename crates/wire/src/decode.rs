@@ -2,7 +2,7 @@
 
 use crate::encoder::{NULL, OFFSET};
 use crate::generated::decode::record;
-use crate::{ops, stream, Commands, Data, Plain, Reply, Slice, LONG_MAX, MESSAGE_HEADER};
+use crate::{ops, sift, stream, Commands, Data, Plain, Reply, Slice, LONG_MAX, MESSAGE_HEADER};
 use std::collections::HashMap;
 use std::marker::PhantomData;
 
@@ -102,12 +102,11 @@ impl Decoder {
                     }
                 },
                 ops::MGN_ONLY if self.tile.is_some() => {
-                    let is_needed = self.is_needed(one.u64()?);
+                    let tiles = one.u64()?;
                     one.end()?;
-                    // The draw lies in the same message, unless that is full or it is too long for a record.
+                    let is_needed = self.tile.is_none_or(|tile| sift::is_for(tiles, tile));
                     let mut rest = body.clone();
-                    let is_whole = |op| !matches!(op, stream::LONG | stream::LONG_DATA);
-                    if !is_needed && rest.left() > 0 && is_whole(rest.record()?.0) {
+                    if !is_needed && rest.left() > 0 && sift::is_marked(rest.record()?.0) {
                         body = rest;
                     }
                     continue;
@@ -123,12 +122,6 @@ impl Decoder {
             }
         }
         Ok(())
-    }
-
-    /// Whether what is for `tiles`, a bit each, is for this one.
-    fn is_needed(&self, tiles: u64) -> bool {
-        let bit = |tile| 1u64.checked_shl(tile).unwrap_or(0);
-        self.tile.is_none_or(|tile| tiles & bit(tile) != 0)
     }
 
     /// Shows `to` the records of display lists.

@@ -32,9 +32,7 @@ pub fn sift(
         let end = at + record.len();
         if op == ops::MGN_ONLY {
             out.put(&message[from..at])?;
-            let is_for = mask(record.get(4..)?) & 1u64.checked_shl(tile).unwrap_or(0) != 0;
-            // The draw lies in the same message, unless that is full or it is too long for a record.
-            let draw = match is_for {
+            let draw = match is_for(mask(record.get(4..)?), tile) {
                 true => None,
                 false => record_of_draw(message, end),
             };
@@ -72,11 +70,21 @@ pub fn record(message: &[u8], at: usize) -> Option<(u16, &[u8])> {
     Some((header as u16, record))
 }
 
-/// The record at a place, if it is all of a draw.
+/// The record at a place, if it is the draw behind a mark.
 fn record_of_draw(message: &[u8], at: usize) -> Option<&[u8]> {
     let (op, record) = record(message, at)?;
-    let is_whole = op != stream::LONG && op != stream::LONG_DATA;
-    is_whole.then_some(record)
+    is_marked(op).then_some(record)
+}
+
+/// Whether a tile is among those of a mark, a bit each.
+pub(crate) fn is_for(tiles: u64, tile: u32) -> bool {
+    tiles & 1u64.checked_shl(tile).unwrap_or(0) != 0
+}
+
+/// Whether the record behind a mark, of command `op`, is the draw that the mark is for: it lies in the same message, unless that is full, or the draw is too
+/// long for a record.
+pub(crate) fn is_marked(op: u16) -> bool {
+    op != stream::LONG && op != stream::LONG_DATA
 }
 
 /// Tiles, a bit each.

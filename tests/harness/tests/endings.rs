@@ -333,7 +333,11 @@ fn a_server_outlives_its_clients_and_forgets_them() {
     let outcome = run("20").finish(LIMIT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     // The one for the next session, which comes a moment after a session has begun.
-    let rest = || until("a worker without a session", || (workers() == 1).then_some(()));
+    let rest = || {
+        until("a worker without a session", || {
+            (workers() == 1).then_some(())
+        })
+    };
     rest();
     let idle = settled(server.pid());
 
