@@ -334,12 +334,12 @@ fn a_server_outlives_its_clients_and_forgets_them() {
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     // The one for the next session, which comes a moment after a session has begun.
     let rest = || {
-        until("a worker without a session", || {
-            (workers() == 1).then_some(())
-        })
+        until("a worker without a session and nothing else", || {
+            (workers() == 1 && below(server.pid()).len() == 1).then_some(())
+        });
+        anonymous(server.pid())
     };
-    rest();
-    let idle = settled(server.pid());
+    let idle = rest();
 
     // One is killed while the others draw.
     let victim = gears(&stage, &["--server", &address]);
@@ -350,8 +350,7 @@ fn a_server_outlives_its_clients_and_forgets_them() {
         assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     }
     drop(victim);
-    rest();
-    let after = settled(server.pid());
+    let after = rest();
     assert!(after <= idle + 4096, "the server kept {} KiB", after - idle);
     server.signal(Signal::TERM);
     let outcome = server.finish(SOON);
@@ -359,28 +358,12 @@ fn a_server_outlives_its_clients_and_forgets_them() {
     assert!(!socket.exists(), "its socket is removed");
 }
 
-/// Memory of a process and of all below it, in KiB, once it no longer changes: the next worker
-/// opens its driver after a client has come.
-fn settled(pid: u32) -> u64 {
-    let mut last = 0;
-    until("quiet", || {
-        thread::sleep(Duration::from_millis(500));
-        let now = resident(pid);
-        let before = std::mem::replace(&mut last, now);
-        (now.abs_diff(before) < 64).then_some(now)
-    })
-}
-
-/// Memory of a process and of all below it, in KiB: their own, since how much of a library's pages counts as theirs depends on who else has it open.
-fn resident(pid: u32) -> u64 {
-    let all = below(pid).into_iter().map(|(pid, _)| pid).chain([pid]);
-    all.map(|pid| {
-        let status = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
-        let line = status.lines().find_map(|l| l.strip_prefix("Anonymous:"));
-        line.and_then(|l| l.split_whitespace().next()?.parse::<u64>().ok())
-            .unwrap_or(0)
-    })
-    .sum()
+/// Memory of a process, in KiB, that is its own: how much of a library's pages counts as its own depends on who else has it open.
+fn anonymous(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap();
+    let line = status.lines().find_map(|l| l.strip_prefix("Anonymous:"));
+    let number = line.and_then(|l| l.split_whitespace().next()?.parse().ok());
+    number.expect("a line about anonymous memory")
 }
 
 #[test]
