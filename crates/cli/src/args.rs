@@ -1,5 +1,6 @@
 //! The command line. Help, man pages and completions all come from here.
 
+mod bench;
 mod mothership;
 
 use std::ffi::OsString;
@@ -12,6 +13,7 @@ use mgn_verify::Input;
 
 use crate::relay::Target;
 
+pub use bench::Bench;
 pub use mothership::{Config, Contact, Mothership, Status, Stop, WallName};
 
 /// Run OpenGL programs whose rendering is done by another process, here or on another machine.
@@ -31,6 +33,7 @@ pub enum Command {
     Replay(Replay),
     Info(Info),
     Tune(Tune),
+    Bench(Bench),
     Mothership(Mothership),
     Relay(Relay),
     Status(Status),
@@ -50,6 +53,9 @@ pub enum Command {
     /// The process that `mgn tune` talks to
     #[command(hide = true)]
     TunePartner,
+    /// A process that takes part in a measurement; started by `mgn bench`
+    #[command(subcommand, hide = true)]
+    BenchPart(mgn_bench::Part),
     /// One session of a server; started by `mgn server`
     #[command(hide = true)]
     Worker,

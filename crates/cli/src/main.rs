@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod bench;
 mod config;
 mod found;
 mod generated;
@@ -43,6 +44,8 @@ fn main() -> ExitCode {
         Command::Status(status) => mothership::status(status),
         Command::Stop(stop) => mothership::stop(stop),
         Command::Tune(tune) => tune::tune(tune),
+        Command::Bench(bench) => bench::bench(bench),
+        Command::BenchPart(part) => part.run(),
         Command::GlList => gl::list(),
         Command::Config(command) => return config::config(command),
         Command::Token(Token::New { file }) => new_token(&file),

@@ -4,29 +4,22 @@
 //! Before and after every run the time is measured in which a cache line changes hands, because virtual processors move: a run during which it changed,
 //! or which was near where the others of its round were far, is made again, and rows tell near (below 150 ns) and far apart. Ratios are taken round by
 //! round. Other rows measure what many processes and many links take, and how fairly it is shared.
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 mod crowd;
-mod measure;
-mod member;
-#[allow(unsafe_code)]
-mod memory;
-#[allow(unsafe_code)]
-mod ours;
-mod pair;
-mod peers;
-mod probe;
 mod report;
 mod rows;
-mod sockets;
 
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use clap::{Parser, Subcommand};
+use clap::Parser;
 use serde_json::json;
 
-use report::{Measured, Run, NEAR};
+use mgn_bench::net::{measure, pair, peers};
+use mgn_bench::probe::{self, NEAR};
+use mgn_bench::Part;
+use report::{Measured, Run};
 use rows::{Named, Row, Way};
 
 #[derive(Parser)]
@@ -53,22 +46,16 @@ struct Options {
     json: Option<PathBuf>,
 }
 
-#[derive(Subcommand)]
+#[derive(clap::Subcommand)]
 enum Command {
-    /// One of the two processes of a run of ours
-    #[command(hide = true)]
-    End(pair::End),
-    /// One of many processes
-    #[command(hide = true)]
-    Member(member::Member),
+    #[command(subcommand, hide = true)]
+    BenchPart(Part),
 }
 
 fn main() -> Result<()> {
     let mut options = Options::parse();
-    match &options.command {
-        Some(Command::End(end)) => return end.run(),
-        Some(Command::Member(member)) => return member.run(),
-        None => {}
+    if let Some(Command::BenchPart(part)) = &options.command {
+        return part.run();
     }
     if options.quick {
         (options.rounds, options.seconds) = (1, 0.004);

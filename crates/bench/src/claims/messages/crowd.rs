@@ -8,7 +8,8 @@ use anyhow::{ensure, Context, Result};
 use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
 use serde_json::{json, Value};
 
-use crate::member::COUNTED;
+use mgn_bench::net::member::COUNTED;
+use mgn_bench::PART;
 
 pub struct Crowd {
     pub name: &'static str,
@@ -246,7 +247,7 @@ struct Running {
 impl Running {
     fn start(transport: &str, index: usize) -> Result<Running> {
         let mut child = Command::new(std::env::current_exe()?)
-            .args(["member", transport, &index.to_string()])
+            .args([PART, "member", transport, &index.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

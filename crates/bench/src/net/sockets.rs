@@ -10,8 +10,8 @@ use anyhow::{bail, Result};
 use rustix::io::Errno;
 use rustix::net::{recv, send, RecvFlags, SendFlags};
 
-use crate::measure::Test;
-use crate::pair::{tell_address, End, Pair};
+use crate::net::measure::Test;
+use crate::net::pair::{tell_address, End, Pair};
 
 pub struct Raw {
     test: Test,

@@ -7,8 +7,8 @@ use anyhow::Result;
 use mgn_fabric::endpoint::{Endpoint, How, Joined, LinkId, Received, Request, Wanted};
 use mgn_fabric::{Listener, Token, Transport};
 
-use crate::measure::Test;
-use crate::pair::{read_all, spin, tell_address, End, Pair};
+use crate::net::measure::Test;
+use crate::net::pair::{read_all, spin, tell_address, End, Pair};
 
 const DATA: u64 = 1;
 const ACK: u64 = 2;

@@ -5,15 +5,12 @@
 //! server's side stand beside them.
 #![forbid(unsafe_code)]
 
-mod program;
-mod relay;
 mod report;
 mod rows;
-mod run;
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use run::Machine;
+use mgn_bench::gl::run::Machine;
 use std::path::PathBuf;
 
 #[derive(Parser)]

@@ -1,6 +1,6 @@
 //! What is compared with what, and what is wanted.
 
-use crate::measure::{Test, Unit, TIMES};
+use mgn_bench::net::measure::{Test, Unit, TIMES};
 
 /// A way of sending messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,13 +2,12 @@
 
 use serde_json::{json, Value};
 
+use mgn_bench::probe::NEAR;
+
 use crate::rows::{Claim, Figure, Row, Way, What};
 
 pub const HEADINGS: &str =
     "row                                way                 median unit     CPU s, both sides  line ns  measured (range), wanted";
-
-/// A cache line that changes hands in less than this, in ns, has not far to go.
-pub const NEAR: f64 = 150.0;
 
 /// What one run said, and the time in which a cache line changed hands then.
 #[derive(Clone, Debug)]

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::{bail, Context, Result};
 use mgn_sys::{memory, Mapping, Protection};
 
-use crate::measure::Test;
-use crate::pair::{read_all, tell_address, End, Pair};
+use crate::net::measure::Test;
+use crate::net::pair::{read_all, tell_address, End, Pair};
 
 /// Where the places for messages begin; before them are the two indexes, and two words to agree on.
 const PLACES: usize = 4096;

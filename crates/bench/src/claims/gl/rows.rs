@@ -1,8 +1,8 @@
 //! What is measured.
 
-use crate::program::{Play, Program, Says, FRAMES};
-use crate::run::{Machine, Sample, Way};
 use anyhow::Result;
+use mgn_bench::gl::program::{Play, Program, Says, FRAMES};
+use mgn_bench::gl::run::{Machine, Sample, Way};
 use std::process::{Command, Stdio};
 
 /// A program, and the ways in which it is run. The first way is what the others are compared with.

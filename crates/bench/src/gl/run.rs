@@ -1,7 +1,7 @@
 //! Running a program in one of several ways, on an X server of our own.
 
-use crate::program::{json_number, Program};
-use crate::relay;
+use crate::gl::program::{json_number, Program};
+use crate::gl::relay;
 use anyhow::{bail, Context, Result};
 use rustix::process::{kill_process, Pid, Signal};
 use std::ffi::OsString;

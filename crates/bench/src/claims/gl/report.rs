@@ -1,7 +1,7 @@
 //! The table, and the same as JSON.
 
 use crate::rows::RowResult;
-use crate::run::Sample;
+use mgn_bench::gl::run::Sample;
 use serde_json::json;
 
 pub const HEADINGS: &str = "row                          way             median unit            ratio to the first (range)      wanted   CPU s: program  server   in send";

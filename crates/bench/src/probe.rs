@@ -4,7 +4,19 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::record::Place;
+
 const TRIPS: u32 = 20_000;
+
+/// A cache line that changes hands in less than this, in ns, has not far to go.
+pub const NEAR: f64 = 150.0;
+
+pub fn place() -> Place {
+    match line() < NEAR {
+        true => Place::Near,
+        false => Place::Far,
+    }
+}
 
 /// A probe that takes longer, on one processor say, is given up.
 const PATIENCE: Duration = Duration::from_millis(100);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{bail, Context, Result};
 use rustix::process::{waitid, Pid, WaitId, WaitIdOptions};
 
-use crate::measure::{Sample, Test};
+use crate::net::measure::{Sample, Test};
 
 pub fn open_mpi(
     target: &Path,

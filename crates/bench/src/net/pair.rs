@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context, Result};
 
-use crate::measure::{Sample, Test, COMPUTE, OVERLAP_PARTS, TIMES};
+use crate::net::measure::{Sample, Test, COMPUTE, OVERLAP_PARTS, TIMES};
+use crate::net::{memory, ours, peers, sockets};
 use crate::probe::pin;
-use crate::{memory, ours, peers, sockets};
 
 /// One of the two processes of a run.
-#[derive(clap::Args)]
+#[derive(Debug, clap::Args)]
 pub struct End {
     pub rank: usize,
     way: String,
@@ -41,7 +41,16 @@ pub fn run(way: &str, test: Test, size: usize, seconds: f64) -> Result<Sample> {
     let start = |rank: usize, address: &str| -> Result<Child> {
         let mut command = Command::new(std::env::current_exe()?);
         let (rank, size, seconds) = (rank.to_string(), size.to_string(), seconds.to_string());
-        command.args(["end", &rank, way, address, test.name(), &size, &seconds]);
+        command.args([
+            crate::PART,
+            "end",
+            &rank,
+            way,
+            address,
+            test.name(),
+            &size,
+            &seconds,
+        ]);
         let command = command.stdin(Stdio::null()).stdout(Stdio::piped());
         command.spawn().context("cannot run this program")
     };

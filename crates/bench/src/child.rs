@@ -1,0 +1,180 @@
+//! Programs that are run for a limited time.
+
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{bail, Context, Result};
+use rustix::process::{kill_process_group, waitid, Pid, Signal, WaitId, WaitIdOptions};
+
+/// A program that has ended.
+#[derive(Debug)]
+pub struct Done {
+    pub status: ExitStatus,
+    pub stdout: String,
+    pub stderr: String,
+    /// Seconds of CPU that it and the children it has waited for took.
+    pub cpu: f64,
+}
+
+/// How long a program that is told to end may take for that.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Set when this process was told to end: then what it measures is given up.
+static IS_OVER: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// From now on SIGINT and SIGTERM end the programs that are run here, and what is being measured is given up. A second one ends this process at once.
+pub fn heed_signals() -> Result<()> {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    let flag = IS_OVER.get_or_init(Default::default);
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register_conditional_shutdown(signal, 130, flag.clone())?;
+        signal_hook::flag::register(signal, flag.clone())?;
+    }
+    Ok(())
+}
+
+/// Whether this process was told to end.
+pub fn is_over() -> bool {
+    let flag = IS_OVER.get();
+    flag.is_some_and(|flag| flag.load(Ordering::Relaxed))
+}
+
+/// Runs a program to its end and reads what it says. After `limit` it is told to end, with all that it has started in its process group.
+pub fn output(command: &mut Command, limit: Duration) -> Result<Done> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    let child = command
+        .spawn()
+        .with_context(|| format!("cannot run {name}"))?;
+    wait(child, &name, limit)
+}
+
+/// As [`output`], of a program that leads a process group.
+pub fn wait(mut child: Child, name: &str, limit: Duration) -> Result<Done> {
+    let stdout = reader(child.stdout.take());
+    let stderr = reader(child.stderr.take());
+    let pid = Pid::from_child(&child);
+    let deadline = Instant::now() + limit;
+    let is_late = !ends(pid, deadline);
+    if is_late {
+        let _ = kill_process_group(pid, Signal::TERM);
+        let deadline = Instant::now() + GRACE;
+        while !has_ended(pid) && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(10));
+        }
+        let _ = kill_process_group(pid, Signal::KILL);
+    }
+    let cpu = cpu(child.id());
+    let status = child.wait()?;
+    let stdout = stdout.join().unwrap_or_default();
+    let stderr = stderr.join().unwrap_or_default();
+    if is_over() {
+        bail!("interrupted");
+    }
+    if is_late {
+        bail!("{name} did not end within {} s", limit.as_secs_f64());
+    }
+    Ok(Done {
+        status,
+        stdout,
+        stderr,
+        cpu,
+    })
+}
+
+impl Done {
+    /// Itself, unless it failed: then an error with the last line of what it said.
+    pub fn success(self, name: &str) -> Result<Done> {
+        if self.status.success() {
+            return Ok(self);
+        }
+        let said = self.stderr.lines().rev().chain(self.stdout.lines().rev());
+        let last = said.map(str::trim).find(|line| !line.is_empty());
+        bail!(
+            "{name} ended with {}: {}",
+            self.status,
+            last.unwrap_or("it said nothing")
+        )
+    }
+}
+
+/// Whether a child ends before a time, and before this process is told to end.
+fn ends(pid: Pid, deadline: Instant) -> bool {
+    let mut pause = Duration::from_micros(200);
+    while !has_ended(pid) {
+        if Instant::now() >= deadline || is_over() {
+            return false;
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(10));
+    }
+    true
+}
+
+/// Whether a child has ended. It is left to be waited for.
+fn has_ended(pid: Pid) -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    !matches!(
+        waitid(WaitId::Pid(pid), options),
+        Ok(None) | Err(rustix::io::Errno::INTR)
+    )
+}
+
+fn reader(from: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut from) = from {
+            let _ = from.read_to_end(&mut bytes);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// User and system seconds of a process and of its children that have ended.
+pub fn cpu(pid: u32) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // After the name in parentheses come the state and 10 more, then user and system time in ticks, its own and its children's.
+    let fields = stat.rsplit(')').next().unwrap_or("").split_whitespace();
+    let ticks = fields
+        .skip(11)
+        .take(4)
+        .filter_map(|field| field.parse::<f64>().ok());
+    ticks.sum::<f64>() / rustix::param::clock_ticks_per_second() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(line: &str, limit: Duration) -> Result<Done> {
+        output(Command::new("sh").args(["-c", line]), limit)
+    }
+
+    #[test]
+    fn what_hangs_is_ended_with_what_it_started() {
+        let begun = Instant::now();
+        let limit = Duration::from_millis(200);
+        let error = shell("trap '' TERM; sleep 1000 & sleep 1000", limit).unwrap_err();
+        assert!(error.to_string().contains("did not end"), "{error}");
+        assert!(begun.elapsed() < Duration::from_secs(100));
+    }
+
+    #[test]
+    fn what_fails_says_why() {
+        let limit = Duration::from_secs(60);
+        let done = shell("echo out; echo it broke >&2; exit 3", limit).unwrap();
+        assert_eq!(done.stdout, "out\n");
+        let error = done.success("a program").unwrap_err().to_string();
+        assert!(error.contains("it broke") && error.contains('3'), "{error}");
+        assert!(output(&mut Command::new("/no/such/program"), limit).is_err());
+    }
+}

@@ -1,0 +1,11 @@
+//! Messages between processes, ours and others'.
+
+pub mod measure;
+pub mod member;
+#[allow(unsafe_code)]
+mod memory;
+#[allow(unsafe_code)]
+mod ours;
+pub mod pair;
+pub mod peers;
+mod sockets;

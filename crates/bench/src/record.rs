@@ -1,0 +1,172 @@
+//! What was measured, as it is written down: docs/bench.md describes the files.
+
+use serde::{Deserialize, Serialize};
+
+use crate::machine::Machine;
+use crate::suites::Suite;
+
+/// What a file says first.
+pub const SCHEMA: &str = "manganese bench";
+
+/// Readers refuse others.
+pub const VERSION: u32 = 1;
+
+/// Everything of one run: the JSON file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Record {
+    #[serde(flatten)]
+    pub head: Head,
+    pub outcomes: Vec<Outcome>,
+}
+
+/// Where and how it was measured: the first line of the file that a run grows, and the beginning of the JSON file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Head {
+    pub schema: String,
+    pub version: u32,
+    pub is_quick: bool,
+    /// The command that began the run.
+    pub command: String,
+    /// When it began, in seconds since 1970.
+    pub began: u64,
+    pub machine: Machine,
+}
+
+/// What became of an experiment.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Outcome {
+    pub suite: Suite,
+    pub key: String,
+    pub plots: Vec<Plot>,
+    pub series: Vec<Series>,
+    pub notes: Vec<String>,
+    /// How many rounds were run, and how many seconds that took.
+    pub rounds: u32,
+    pub seconds: f64,
+}
+
+/// Figures that belong together: a quantity over a parameter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plot {
+    /// Unique in a record: `net-latency`.
+    pub id: String,
+    pub title: String,
+    pub x: Axis,
+    pub y: Axis,
+    pub better: Better,
+    pub fold: Fold,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Axis {
+    /// "message size".
+    pub name: String,
+    /// "B"; empty for a number without one.
+    pub unit: String,
+    pub is_log: bool,
+}
+
+impl Axis {
+    pub fn linear(name: &str, unit: &str) -> Axis {
+        Axis {
+            name: name.to_string(),
+            unit: unit.to_string(),
+            is_log: false,
+        }
+    }
+
+    pub fn log(name: &str, unit: &str) -> Axis {
+        Axis {
+            is_log: true,
+            ..Axis::linear(name, unit)
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    Less,
+    More,
+    Neither,
+}
+
+/// What the values of several rounds come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fold {
+    /// Their median, with an interval.
+    Median,
+    /// Things that were counted.
+    Sum,
+    Most,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    Ours,
+    /// Somebody else's library or program.
+    Peer,
+    /// What this machine can do at best, without any library.
+    Limit,
+}
+
+/// A line of a plot, or why there is none.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Series {
+    pub plot: String,
+    pub name: String,
+    pub kind: Kind,
+    pub command: String,
+    pub points: Vec<Point>,
+    /// What it lacks, or what went wrong.
+    pub note: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Point {
+    pub x: f64,
+    pub place: Place,
+    /// A value for each round that counts, and those rounds' numbers: values of two ways in the same round were measured one right after the other.
+    pub values: Vec<f64>,
+    pub rounds: Vec<u32>,
+    /// What the values come to.
+    pub value: f64,
+    /// The interval in which the median lies in at least 93 % of all cases.
+    pub low: f64,
+    pub high: f64,
+    pub state: State,
+    pub percentiles: Option<Percentiles>,
+    pub cpu: Option<[f64; 2]>,
+}
+
+/// How far from each other the two processors were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Place {
+    Near,
+    Far,
+    /// It does not matter.
+    Any,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    Resolved,
+    /// Too few rounds counted.
+    Unresolved,
+    /// The rounds say too different things for any number to be meant.
+    Noisy,
+}
+
+/// Of many single values within one run, in the plot's unit.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Percentiles {
+    pub p50: f64,
+    pub p90: f64,
+    pub p99: f64,
+    pub p999: f64,
+    pub most: f64,
+}

@@ -1,0 +1,189 @@
+//! Measuring: rounds, the probe of how far the processors are, the time box.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use crate::child;
+use crate::plan::{Experiment, Figure};
+use crate::probe;
+use crate::record::{Fold, Outcome, Place, Plot, Point, Series, State};
+use crate::statistics::{half_width, median, LEAST_ROUNDS, NOISY};
+
+/// Where all intervals are narrower, to either side, more rounds are not run.
+const NARROW: f64 = 0.05;
+
+/// Runs of one way that may fail before it is left out.
+const FAILURES: u32 = 2;
+
+/// Runs of a way in a round, until the processors do not move meanwhile.
+const TRIES: u32 = 2;
+
+/// Values of one place in a plot, as they come: which round, and the figure.
+type Values = Vec<(u32, Figure)>;
+
+/// Measures until all intervals are narrow or the time is over. `step` is told which round begins, and of which way. None if this process was told to end.
+pub fn measure(experiment: &mut Experiment, mut step: impl FnMut(u32, &str)) -> Option<Outcome> {
+    let begun = Instant::now();
+    let ways = &mut experiment.ways;
+    let mut notes: Vec<Option<String>> = ways.iter().map(|way| way.missing()).collect();
+    let mut failures: Vec<u32> = notes
+        .iter()
+        .map(|note| note.as_ref().map_or(0, |_| FAILURES))
+        .collect();
+    // By way, line, plot, x as bits (of positive numbers, in their order), and place.
+    let mut found: BTreeMap<(usize, String, String, u64, Place), Values> = BTreeMap::new();
+    let mut round = 0;
+    while round < *experiment.rounds.end() && failures.iter().any(|count| *count < FAILURES) {
+        let enough = round >= *experiment.rounds.start() && is_narrow(&experiment.plots, &found);
+        if enough || round > 0 && begun.elapsed() >= experiment.budget {
+            break;
+        }
+        for (at, way) in ways.iter_mut().enumerate() {
+            if failures[at] >= FAILURES {
+                continue;
+            }
+            step(round, &way.name());
+            for _ in 0..TRIES {
+                let before = experiment.is_placed.then(probe::place);
+                let figures = way.run();
+                if child::is_over() {
+                    return None;
+                }
+                let figures = match figures {
+                    Ok(figures) => figures,
+                    Err(error) => {
+                        failures[at] += 1;
+                        notes[at] = Some(format!("{error:#}"));
+                        break;
+                    }
+                };
+                let after = experiment.is_placed.then(probe::place);
+                if before != after {
+                    continue;
+                }
+                let place = before.unwrap_or(Place::Any);
+                for figure in figures {
+                    let series = figure.series.clone().unwrap_or_else(|| way.name());
+                    let key = (at, series, figure.plot.clone(), figure.x.to_bits(), place);
+                    found.entry(key).or_default().push((round, figure));
+                }
+                break;
+            }
+        }
+        round += 1;
+    }
+    let series = lines(experiment, &notes, found);
+    Some(Outcome {
+        suite: experiment.suite,
+        key: experiment.key.clone(),
+        plots: experiment.plots.clone(),
+        series,
+        notes: experiment.notes.clone(),
+        rounds: round,
+        seconds: begun.elapsed().as_secs_f64(),
+    })
+}
+
+fn is_narrow(
+    plots: &[Plot],
+    found: &BTreeMap<(usize, String, String, u64, Place), Values>,
+) -> bool {
+    found.iter().all(|((_, _, id, ..), values)| {
+        let is_median = plots
+            .iter()
+            .any(|plot| plot.id == *id && plot.fold == Fold::Median);
+        let values: Vec<f64> = values.iter().map(|(_, figure)| figure.value).collect();
+        !is_median || values.len() >= LEAST_ROUNDS && half_width(median(&values)) <= NARROW
+    })
+}
+
+/// The lines of all plots, and of each way that gave none in a plot the reason.
+fn lines(
+    experiment: &Experiment,
+    notes: &[Option<String>],
+    found: BTreeMap<(usize, String, String, u64, Place), Values>,
+) -> Vec<Series> {
+    let mut lines: Vec<Series> = Vec::new();
+    for ((at, name, id, _, place), values) in found {
+        let Some(plot) = experiment.plots.iter().find(|plot| plot.id == id) else {
+            continue;
+        };
+        let point = point(plot, place, &values);
+        let line = lines
+            .iter_mut()
+            .find(|line| line.plot == id && line.name == name);
+        match line {
+            Some(line) => line.points.push(point),
+            None => lines.push(Series {
+                plot: id,
+                name,
+                kind: experiment.ways[at].kind(),
+                command: experiment.ways[at].command(),
+                points: vec![point],
+                note: notes[at].clone(),
+            }),
+        }
+    }
+    for line in &mut lines {
+        let order = |point: &Point| (point.place, point.x);
+        line.points
+            .sort_by(|one, other| order(one).partial_cmp(&order(other)).expect("numbers"));
+    }
+    for (way, note) in experiment.ways.iter().zip(notes) {
+        let name = way.name();
+        if note.is_some() && !lines.iter().any(|line| line.note == *note) {
+            lines.push(Series {
+                plot: experiment.plots[0].id.clone(),
+                name,
+                kind: way.kind(),
+                command: way.command(),
+                points: Vec::new(),
+                note: note.clone(),
+            });
+        }
+    }
+    lines
+}
+
+fn point(plot: &Plot, place: Place, found: &Values) -> Point {
+    let values: Vec<f64> = found.iter().map(|(_, figure)| figure.value).collect();
+    let (value, low, high) = match plot.fold {
+        Fold::Median => median(&values),
+        Fold::Sum => [values.iter().sum(); 3].into(),
+        Fold::Most => [values.iter().copied().fold(f64::MIN, f64::max); 3].into(),
+    };
+    let state = match plot.fold {
+        Fold::Median if values.len() < LEAST_ROUNDS => State::Unresolved,
+        Fold::Median if half_width((value, low, high)) > NOISY => State::Noisy,
+        _ => State::Resolved,
+    };
+    let middle = |of: &dyn Fn(&Figure) -> Option<f64>| {
+        let values: Option<Vec<f64>> = found.iter().map(|(_, figure)| of(figure)).collect();
+        values.map(|values| median(&values).0)
+    };
+    let side = |side: usize| middle(&|figure| figure.cpu.map(|cpu| cpu[side]));
+    let percentile = |of: fn(&crate::record::Percentiles) -> f64| {
+        middle(&move |figure| figure.percentiles.as_ref().map(of))
+    };
+    let percentiles = || {
+        Some(crate::record::Percentiles {
+            p50: percentile(|p| p.p50)?,
+            p90: percentile(|p| p.p90)?,
+            p99: percentile(|p| p.p99)?,
+            p999: percentile(|p| p.p999)?,
+            most: percentile(|p| p.most)?,
+        })
+    };
+    Point {
+        x: found[0].1.x,
+        place,
+        rounds: found.iter().map(|(round, _)| *round).collect(),
+        value,
+        low,
+        high,
+        state,
+        percentiles: percentiles(),
+        cpu: side(0).zip(side(1)).map(Into::into),
+        values,
+    }
+}

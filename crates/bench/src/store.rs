@@ -1,0 +1,232 @@
+//! Where a run is kept: a file of JSON lines that grows by one with each experiment, so that a run that was interrupted goes on where it was.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{bail, Context, Result};
+use serde_json::Value;
+
+use crate::record::{Head, Outcome, Record, Series, SCHEMA, VERSION};
+
+/// Its name in the folder of a run.
+pub const FILE: &str = "results.jsonl";
+
+pub struct Store {
+    path: PathBuf,
+    file: File,
+    pub record: Record,
+}
+
+impl Store {
+    /// Goes on with the run in a folder, or begins one.
+    pub fn open(folder: &Path, head: Head) -> Result<Store> {
+        let path = folder.join(FILE);
+        fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        let doing = || format!("cannot write {}", path.display());
+        let record = match fs::read_to_string(&path) {
+            Ok(text) if !text.is_empty() => {
+                let record = grown(&text).with_context(|| path.display().to_string())?;
+                is_same(&record.head, &head).with_context(|| path.display().to_string())?;
+                // What an interruption has cut off is measured again.
+                let whole = text.rfind('\n').map_or(0, |end| end + 1);
+                let file = OpenOptions::new().write(true).open(&path);
+                file.and_then(|file| file.set_len(whole as u64))
+                    .with_context(doing)?;
+                record
+            }
+            Ok(_) => begun(&path, head)?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => begun(&path, head)?,
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot read {}", path.display()))
+            }
+        };
+        let file = OpenOptions::new().append(true).open(&path);
+        let file = file.with_context(doing)?;
+        Ok(Store { path, file, record })
+    }
+
+    pub fn has(&self, key: &str) -> bool {
+        self.record
+            .outcomes
+            .iter()
+            .any(|outcome| outcome.key == key)
+    }
+
+    pub fn add(&mut self, outcome: Outcome) -> Result<()> {
+        let line = serde_json::to_string(&outcome)? + "\n";
+        self.file
+            .write_all(line.as_bytes())
+            .and_then(|()| self.file.sync_data())
+            .with_context(|| format!("cannot write {}", self.path.display()))?;
+        self.record.outcomes.push(outcome);
+        Ok(())
+    }
+}
+
+fn begun(path: &Path, head: Head) -> Result<Record> {
+    let line = serde_json::to_string(&head)? + "\n";
+    fs::write(path, line).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(Record {
+        head,
+        outcomes: Vec::new(),
+    })
+}
+
+/// Runs can be put together only if they were measured alike.
+fn is_same(there: &Head, here: &Head) -> Result<()> {
+    let what = if there.machine != here.machine {
+        "on another machine, or with other versions"
+    } else if there.is_quick != here.is_quick {
+        match there.is_quick {
+            true => "with --quick",
+            false => "without --quick",
+        }
+    } else {
+        return Ok(());
+    };
+    bail!("what is there was measured {what}: choose another --dir, or --fresh to measure anew")
+}
+
+/// Reads a run: its folder, the file in it, or the file that `--json` wrote.
+pub fn load(path: &Path) -> Result<Record> {
+    let file = match path.is_dir() {
+        true => path.join(FILE),
+        false => path.to_path_buf(),
+    };
+    let text =
+        fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+    let record = match serde_json::from_str::<Value>(&text) {
+        Ok(value) if value.get("outcomes").is_some() => {
+            check(&value).and_then(|()| Ok(serde_json::from_value(value)?))
+        }
+        _ => grown(&text),
+    };
+    record.with_context(|| file.display().to_string())
+}
+
+/// Reads lines; the last one counts only if it is whole.
+fn grown(text: &str) -> Result<Record> {
+    let mut lines = text
+        .split_inclusive('\n')
+        .filter(|line| line.ends_with('\n'));
+    let first = lines.next().unwrap_or_default();
+    let Ok(value) = serde_json::from_str::<Value>(first) else {
+        bail!("this is nothing that mgn bench wrote");
+    };
+    check(&value)?;
+    let head = serde_json::from_value(value).context("its first line is damaged")?;
+    let outcomes: Result<Vec<Outcome>> = lines
+        .enumerate()
+        .map(|(at, line)| {
+            serde_json::from_str(line).with_context(|| format!("its line {} is damaged", at + 2))
+        })
+        .collect();
+    Ok(Record {
+        head,
+        outcomes: outcomes?,
+    })
+}
+
+fn check(value: &Value) -> Result<()> {
+    if value.get("schema").and_then(Value::as_str) != Some(SCHEMA) {
+        bail!("this is nothing that mgn bench wrote");
+    }
+    match value.get("version").and_then(Value::as_u64) {
+        Some(version) if version == u64::from(VERSION) => Ok(()),
+        Some(version) => bail!(
+            "this is version {version} of the schema, and this mgn reads version {VERSION}: \
+             use the mgn that wrote it, or measure again"
+        ),
+        None => bail!("it does not say which version of the schema it is"),
+    }
+}
+
+/// The JSON file.
+pub fn json(record: &Record) -> Result<String> {
+    Ok(serde_json::to_string_pretty(record)? + "\n")
+}
+
+/// The CSV file: a line for each point, and for each way that has none.
+pub fn csv(record: &Record) -> Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record([
+        "version",
+        "suite",
+        "experiment",
+        "plot",
+        "way",
+        "kind",
+        "x",
+        "x_unit",
+        "place",
+        "state",
+        "value",
+        "low",
+        "high",
+        "unit",
+        "better",
+        "rounds",
+        "p50",
+        "p90",
+        "p99",
+        "p999",
+        "most",
+        "cpu_here",
+        "cpu_there",
+        "note",
+    ])?;
+    let lower = |value: serde_json::Result<Value>| -> Result<String> {
+        Ok(value?.as_str().unwrap_or_default().to_string())
+    };
+    for outcome in &record.outcomes {
+        for series in &outcome.series {
+            let Some(plot) = outcome.plots.iter().find(|plot| plot.id == series.plot) else {
+                continue;
+            };
+            let Series {
+                name, kind, note, ..
+            } = series;
+            let head = [
+                record.head.version.to_string(),
+                outcome.suite.name(),
+                outcome.key.clone(),
+                plot.id.clone(),
+                name.clone(),
+                lower(serde_json::to_value(kind))?,
+            ];
+            let note = note.clone().unwrap_or_default();
+            for point in &series.points {
+                let optional = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
+                let percentile = point.percentiles.as_ref();
+                let point = [
+                    point.x.to_string(),
+                    plot.x.unit.clone(),
+                    lower(serde_json::to_value(point.place))?,
+                    lower(serde_json::to_value(point.state))?,
+                    point.value.to_string(),
+                    point.low.to_string(),
+                    point.high.to_string(),
+                    plot.y.unit.clone(),
+                    lower(serde_json::to_value(plot.better))?,
+                    point.values.len().to_string(),
+                    optional(percentile.map(|p| p.p50)),
+                    optional(percentile.map(|p| p.p90)),
+                    optional(percentile.map(|p| p.p99)),
+                    optional(percentile.map(|p| p.p999)),
+                    optional(percentile.map(|p| p.most)),
+                    optional(point.cpu.map(|cpu| cpu[0])),
+                    optional(point.cpu.map(|cpu| cpu[1])),
+                    note.clone(),
+                ];
+                writer.write_record(head.iter().chain(&point))?;
+            }
+            if series.points.is_empty() {
+                let empty = vec![String::new(); 17];
+                writer.write_record(head.iter().chain(&empty).chain([&note]))?;
+            }
+        }
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}

@@ -1,0 +1,122 @@
+//! `mgn bench`.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{bail, Context};
+use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressStyle};
+use mgn_bench::machine::Machine;
+use mgn_bench::plan::{Experiment, Wishes};
+use mgn_bench::record::{Head, SCHEMA, VERSION};
+use mgn_bench::store::{self, Store};
+use mgn_bench::suites::Suite;
+use mgn_bench::{child, runner, table};
+
+use crate::args::Bench;
+use crate::say;
+
+pub fn bench(bench: Bench) -> anyhow::Result<()> {
+    if let Some(command) = bench.command {
+        match command {}
+    }
+    measure(bench)
+}
+
+fn measure(bench: Bench) -> anyhow::Result<()> {
+    let iterations = bench.iterations;
+    let wishes = Wishes {
+        is_quick: bench.quick,
+        iterations: iterations.unwrap_or(if bench.quick { 1_000 } else { 10_000 }),
+        program: bench.program,
+        mgn: std::env::current_exe().context("cannot find this program's own file")?,
+    };
+    let suites = match &bench.suites[..] {
+        [] => Suite::value_variants(),
+        suites => suites,
+    };
+    let mut experiments = Vec::new();
+    for suite in suites {
+        let planned = suite.plan(&wishes);
+        experiments
+            .extend(planned.with_context(|| format!("{} cannot be measured", suite.name()))?);
+    }
+    if let Some(only) = &bench.only {
+        experiments.retain(|experiment| experiment.key.contains(only.as_str()));
+        if experiments.is_empty() {
+            bail!("no experiment's name contains {only:?}");
+        }
+    }
+    if bench.fresh {
+        forget(&bench.dir)?;
+    }
+    let mut store = Store::open(&bench.dir, head(wishes.is_quick)?)?;
+    child::heed_signals()?;
+    let known = |store: &Store, experiment: &Experiment| store.has(&experiment.key);
+    let (done, mut left): (Vec<_>, Vec<_>) = experiments
+        .into_iter()
+        .partition(|experiment| known(&store, experiment));
+    for outcome in &store.record.outcomes {
+        if done.iter().any(|experiment| experiment.key == outcome.key) {
+            say(&table::lines(outcome))?;
+        }
+    }
+    let bar = ProgressBar::new(left.len() as u64);
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed_precise}  {wide_msg}");
+    bar.set_style(style.context("a bar's template")?);
+    bar.enable_steady_tick(std::time::Duration::from_millis(500));
+    for experiment in &mut left {
+        let key = experiment.key.clone();
+        let outcome = runner::measure(experiment, |round, way| {
+            bar.set_message(format!("{key}: {way}, round {}", round + 1));
+        });
+        let Some(outcome) = outcome else {
+            bar.finish_and_clear();
+            bail!("interrupted; the same command goes on with what is left");
+        };
+        bar.suspend(|| say(&table::lines(&outcome)))?;
+        bar.inc(1);
+        store.add(outcome)?;
+    }
+    bar.finish_and_clear();
+    let write = |path: &Path, text: String| {
+        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+    };
+    if let Some(path) = &bench.json {
+        write(path, store::json(&store.record)?)?;
+    }
+    if let Some(path) = &bench.csv {
+        write(path, store::csv(&store.record)?)?;
+    }
+    say(&format!(
+        "\nAll of it is in {}; mgn bench report {} makes a page of it.\n",
+        bench.dir.display(),
+        bench.dir.display()
+    ))
+}
+
+/// Removes an earlier run's file, and nothing else.
+fn forget(folder: &Path) -> anyhow::Result<()> {
+    let path = folder.join(store::FILE);
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot remove {}", path.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn head(is_quick: bool) -> anyhow::Result<Head> {
+    let words: Vec<String> = std::env::args().collect();
+    Ok(Head {
+        schema: SCHEMA.to_string(),
+        version: VERSION,
+        is_quick,
+        command: std::iter::once("mgn".to_string())
+            .chain(words.into_iter().skip(1))
+            .collect::<Vec<_>>()
+            .join(" "),
+        began: SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs(),
+        machine: Machine::here(),
+    })
+}
