@@ -67,7 +67,6 @@ bench: deps-bench build
 	mkdir -p $(TARGET)/bench
 	$(CC) -O2 -Wall -Wextra -o $(TARGET)/bench/calls crates/bench/programs/calls.c -lGL -lX11
 	"$(CARGO)" run --release --locked -p mgn-bench --bin mgn-bench
-	! command -v mpicc >/dev/null || mpicc -O2 -Wall -o $(TARGET)/bench/messages crates/bench/programs/messages.c
 	"$(CARGO)" run --release --locked -p mgn-bench --bin mgn-bench-messages
 
 lint:

@@ -99,8 +99,10 @@ if [ "$goal" = apps ] || [ "$goal" = bench ]; then
     $program python3-vtk9 "meshes and volumes" module vtk
 fi
 if [ "$goal" = bench ]; then
-    like libopenmpi-dev "messages of Open MPI, to compare with" have mpicc
+    like libopenmpi-dev "messages of Open MPI, to compare with" test -e /usr/lib/*/openmpi/include/mpi.h
     like openmpi-bin "starts them" have mpirun.openmpi
+    like libmpich-dev "messages of MPICH" test -e /usr/include/*/mpich/mpi.h
+    like mpich "starts them" have mpirun.mpich
     like ucx-utils "messages of UCX" have ucx_perftest
 fi
 if [ "$goal" = apps ]; then

@@ -1,4 +1,5 @@
-/* Messages between two MPI processes, measured as `src/messages/` measures Manganese's: see there for what the tests are. */
+/* Messages between two MPI processes, measured as `src/net/` measures Manganese's: see there for what the tests are. */
+#include <math.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,11 +88,12 @@ static void overlap(long count, double compute)
 {
     while (count--) {
         MPI_Request requests[2];
+        MPI_Status statuses[2];
         MPI_Irecv(in[0], size, MPI_CHAR, !rank, DATA, MPI_COMM_WORLD, &requests[0]);
         MPI_Isend(out[0], size, MPI_CHAR, !rank, DATA, MPI_COMM_WORLD, &requests[1]);
         spin(compute);
         double start = now();
-        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        MPI_Waitall(2, requests, statuses);
         waited += now() - start;
     }
 }
@@ -102,12 +104,18 @@ struct order {
     double compute;
 };
 
+/* Whether one message each way is under way at once. */
+static int is_single(const char *test)
+{
+    return strcmp(test, "overlap") == 0 || strcmp(test, "sweep") == 0 || strcmp(test, "exchange") == 0;
+}
+
 static void obey(const char *test, struct order order)
 {
     waited = 0;
     if (strcmp(test, "latency") == 0)
         latency(order.count);
-    else if (strcmp(test, "overlap") == 0)
+    else if (is_single(test))
         overlap(order.count, order.compute);
     else
         stream(order.count, strcmp(test, "both") == 0, strcmp(test, "fresh") == 0);
@@ -155,10 +163,37 @@ static void gather_cpu(double *all)
     MPI_Gather(&cpu, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 }
 
+static int compare(const void *one, const void *other)
+{
+    double difference = *(const double *)one - *(const double *)other;
+    return (difference > 0) - (difference < 0);
+}
+
+/* Percentiles of single repetitions, which take so many seconds each and not much longer than a time all together. */
+static void timed(const char *test, double seconds, double each, double *percentiles)
+{
+    static double times[2000];
+    static const double shares[] = {.5, .9, .99, .999, 1};
+    int count = seconds / each + 1 < 2000 ? seconds / each + 1 : 2000;
+    struct order order = {count, 0}, once = {1, 0};
+    MPI_Bcast(&order, sizeof order, MPI_CHAR, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < count; i++) {
+        double begun = now();
+        obey(test, once);
+        times[i] = now() - begun;
+    }
+    qsort(times, count, sizeof *times, compare);
+    for (int i = 0; i < 5; i++)
+        percentiles[i] = times[(int)ceil(shares[i] * count) - 1];
+}
+
+/* Measures with messages of one size. */
 static void report(const char *test, double seconds)
 {
+    static double before[2];
     static const double times[] = {.5, 2, 4, 10};
-    double figures[6];
+    static const double sweep[] = {1e-5, 3e-5, 1e-4, 3e-4, 5e-4, 1e-3, 2e-3, 5e-3};
+    double figures[17];
     int count = 0;
     if (strcmp(test, "overlap") == 0) {
         double part = seconds / 6, transfer = lead(test, part, 0).took;
@@ -166,17 +201,49 @@ static void report(const char *test, double seconds)
         for (int i = 0; i < 4; i++)
             figures[count++] = lead(test, part, times[i] * transfer).waited;
         figures[count++] = lead(test, part, 1e-3).took;
+    } else if (strcmp(test, "sweep") == 0) {
+        figures[count++] = lead(test, seconds / 9, 0).took;
+        for (int i = 0; i < 8; i++) {
+            struct best best = lead(test, seconds / 9, sweep[i]);
+            figures[count++] = best.took;
+            figures[count++] = best.waited;
+        }
     } else {
         figures[count++] = lead(test, seconds, 0).took;
     }
+    double percentiles[5];
+    int is_timed = strcmp(test, "latency") == 0 || strcmp(test, "exchange") == 0;
+    if (is_timed)
+        timed(test, seconds, figures[0], percentiles);
     struct order end = {0, 0};
     MPI_Bcast(&end, sizeof end, MPI_CHAR, 0, MPI_COMM_WORLD);
     double cpu[2];
     gather_cpu(cpu);
-    printf("window %d cpu %.3f %.3f seconds", window, cpu[0], cpu[1]);
+    printf("window %d cpu %.4f %.4f seconds", window, cpu[0] - before[0], cpu[1] - before[1]);
     for (int i = 0; i < count; i++)
         printf(" %.9f", figures[i]);
+    printf(" percentiles");
+    for (int i = 0; is_timed && i < 5; i++)
+        printf(" %.9f", percentiles[i]);
     printf("\n");
+    memcpy(before, cpu, sizeof before);
+}
+
+/* Makes what messages of this size are sent from and received into. */
+static void prepare(const char *test, long wanted)
+{
+    for (int i = 0; i < window; i++) {
+        free(out[i]);
+        free(in[i]);
+    }
+    size = wanted;
+    window = is_single(test) || strcmp(test, "latency") == 0 ? 1 : size > 4 << 20 ? 2 : size > 64 << 10 ? 8 : WINDOW;
+    for (int i = 0; i < window; i++) {
+        out[i] = malloc(size + 1);
+        in[i] = malloc(size + 1);
+        memset(out[i], 1, size + 1);
+        memset(in[i], 1, size + 1);
+    }
 }
 
 int main(int argc, char **argv)
@@ -184,24 +251,17 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (argc < 4) {
-        fprintf(stderr, "usage: messages TEST SIZE SECONDS\n");
+        fprintf(stderr, "usage: messages TEST SIZE,... SECONDS\n");
         return 2;
     }
-    const char *test = argv[1];
-    size = atol(argv[2]);
-    double seconds = atof(argv[3]);
-    window = strcmp(test, "latency") == 0 || strcmp(test, "overlap") == 0 ? 1 : size > 4 << 20 ? 2 : size > 64 << 10 ? 8 : WINDOW;
-    for (int i = 0; i < window; i++) {
-        out[i] = calloc(size + 1, 1);
-        in[i] = calloc(size + 1, 1);
-        memset(out[i], 1, size + 1);
-        memset(in[i], 1, size + 1);
-    }
-    if (rank == 0)
-        report(test, seconds);
-    else {
-        follow(test);
-        gather_cpu(NULL);
+    for (char *one = strtok(argv[2], ","); one; one = strtok(NULL, ",")) {
+        prepare(argv[1], atol(one));
+        if (rank == 0)
+            report(argv[1], atof(argv[3]));
+        else {
+            follow(argv[1]);
+            gather_cpu(NULL);
+        }
     }
     MPI_Finalize();
     return 0;

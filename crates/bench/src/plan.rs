@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::record::{Kind, Percentiles, Plot};
+use crate::record::{Kind, Outcome, Percentiles, Plot};
 use crate::statistics::LEAST_ROUNDS;
 use crate::suites::Suite;
 
@@ -47,6 +47,13 @@ pub struct Experiment {
     pub rounds: RangeInclusive<u32>,
     /// What a reader should know: the congestion control, what was left out and why.
     pub notes: Vec<String>,
+    /// What its outcome says in words, as more notes.
+    pub conclude: fn(&Outcome) -> Vec<String>,
+}
+
+/// Nothing to add in words.
+pub fn no_words(_: &Outcome) -> Vec<String> {
+    Vec::new()
 }
 
 /// How many rounds are run where nothing else is wanted.

@@ -32,6 +32,7 @@ pub fn measure(experiment: &mut Experiment, mut step: impl FnMut(u32, &str)) -> 
         .collect();
     // By way, line, plot, x as bits (of positive numbers, in their order), and place.
     let mut found: BTreeMap<(usize, String, String, u64, Place), Values> = BTreeMap::new();
+    let mut moved = vec![0; ways.len()];
     let mut round = 0;
     while round < *experiment.rounds.end() && failures.iter().any(|count| *count < FAILURES) {
         let enough = round >= *experiment.rounds.start() && is_narrow(&experiment.plots, &found);
@@ -44,7 +45,11 @@ pub fn measure(experiment: &mut Experiment, mut step: impl FnMut(u32, &str)) -> 
             }
             step(round, &way.name());
             for _ in 0..TRIES {
-                let before = experiment.is_placed.then(probe::place);
+                let here = || match experiment.is_placed {
+                    true => probe::place(),
+                    false => Some(Place::Any),
+                };
+                let before = here();
                 let figures = way.run();
                 if child::is_over() {
                     return None;
@@ -57,11 +62,10 @@ pub fn measure(experiment: &mut Experiment, mut step: impl FnMut(u32, &str)) -> 
                         break;
                     }
                 };
-                let after = experiment.is_placed.then(probe::place);
-                if before != after {
+                let (Some(place), true) = (before, before == here()) else {
+                    moved[at] += 1;
                     continue;
-                }
-                let place = before.unwrap_or(Place::Any);
+                };
                 for figure in figures {
                     let series = figure.series.clone().unwrap_or_else(|| way.name());
                     let key = (at, series, figure.plot.clone(), figure.x.to_bits(), place);
@@ -72,8 +76,16 @@ pub fn measure(experiment: &mut Experiment, mut step: impl FnMut(u32, &str)) -> 
         }
         round += 1;
     }
+    for (at, note) in notes.iter_mut().enumerate() {
+        if moved[at] > 0 && note.is_none() {
+            let count = moved[at];
+            *note = Some(format!(
+                "{count} runs do not count: meanwhile the processors moved, or were busy with something else"
+            ));
+        }
+    }
     let series = lines(experiment, &notes, found);
-    Some(Outcome {
+    let mut outcome = Outcome {
         suite: experiment.suite,
         key: experiment.key.clone(),
         plots: experiment.plots.clone(),
@@ -81,7 +93,10 @@ pub fn measure(experiment: &mut Experiment, mut step: impl FnMut(u32, &str)) -> 
         notes: experiment.notes.clone(),
         rounds: round,
         seconds: begun.elapsed().as_secs_f64(),
-    })
+    };
+    let words = (experiment.conclude)(&outcome);
+    outcome.notes.extend(words);
+    Some(outcome)
 }
 
 fn is_narrow(
@@ -104,11 +119,13 @@ fn lines(
     found: BTreeMap<(usize, String, String, u64, Place), Values>,
 ) -> Vec<Series> {
     let mut lines: Vec<Series> = Vec::new();
+    let mut is_drawn = vec![false; notes.len()];
     for ((at, name, id, _, place), values) in found {
         let Some(plot) = experiment.plots.iter().find(|plot| plot.id == id) else {
             continue;
         };
         let point = point(plot, place, &values);
+        is_drawn[at] = true;
         let line = lines
             .iter_mut()
             .find(|line| line.plot == id && line.name == name);
@@ -129,9 +146,9 @@ fn lines(
         line.points
             .sort_by(|one, other| order(one).partial_cmp(&order(other)).expect("numbers"));
     }
-    for (way, note) in experiment.ways.iter().zip(notes) {
-        let name = way.name();
-        if note.is_some() && !lines.iter().any(|line| line.note == *note) {
+    for (at, way) in experiment.ways.iter().enumerate() {
+        let (name, note) = (way.name(), &notes[at]);
+        if note.is_some() && !is_drawn[at] {
             lines.push(Series {
                 plot: experiment.plots[0].id.clone(),
                 name,

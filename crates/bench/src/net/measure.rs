@@ -10,31 +10,43 @@ pub enum Test {
     Stream,
     /// Many both ways at once.
     Both,
+    /// One each way at once, then both wait.
+    Exchange,
     /// As `Stream`; each buffer is written before and read after.
     Fresh,
     /// As `Stream`, but each message is read where it lies.
     Place,
     /// One each way is begun, then both compute, then both wait (post-compute-wait).
     Overlap,
+    /// The same, computing for each of [`SWEEP`].
+    Sweep,
 }
 
 /// What a run says.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// Seconds of one repetition. For overlap those of one that does not compute, the waits after computing for [`TIMES`] as long, and the seconds of
-    /// one that computes for [`COMPUTE`].
+    /// one that computes for [`COMPUTE`]; for a sweep those of one that does not compute, and for each of [`SWEEP`] those of one and of them the waiting.
     pub seconds: Vec<f64>,
     /// Messages in one repetition, one way.
     pub window: f64,
     /// Seconds of CPU of either process.
     pub cpu: [f64; 2],
+    /// Of single repetitions, where those are timed: 50, 90, 99, 99.9 and 100 %, in seconds.
+    pub percentiles: Option<[f64; 5]>,
 }
+
+/// Which percentiles of single repetitions are told.
+pub const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 100.0];
 
 /// How long is computed while messages are under way, in times of the transfer, to see how long is waited then.
 pub const TIMES: [f64; 4] = [0.5, 2.0, 4.0, 10.0];
 
 /// How long is computed to see how much of the time is left for that, in seconds.
 pub const COMPUTE: f64 = 1e-3;
+
+/// How long is computed while messages are under way, in seconds.
+pub const SWEEP: [f64; 8] = [1e-5, 3e-5, 1e-4, 3e-4, 5e-4, 1e-3, 2e-3, 5e-3];
 
 /// Parts of the time of a run for overlap.
 pub const OVERLAP_PARTS: f64 = 2.0 + TIMES.len() as f64;
@@ -83,13 +95,15 @@ impl Unit {
 }
 
 impl Test {
-    const ALL: [Test; 6] = [
+    const ALL: [Test; 8] = [
         Test::Latency,
         Test::Stream,
         Test::Both,
+        Test::Exchange,
         Test::Fresh,
         Test::Place,
         Test::Overlap,
+        Test::Sweep,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -97,17 +111,19 @@ impl Test {
             Test::Latency => "latency",
             Test::Stream => "stream",
             Test::Both => "both",
+            Test::Exchange => "exchange",
             Test::Fresh => "fresh",
             Test::Place => "place",
             Test::Overlap => "overlap",
+            Test::Sweep => "sweep",
         }
     }
 
     /// The unit of a run's main figure.
     pub fn unit(self, size: usize) -> Unit {
         match self {
-            Test::Latency => Unit::Microseconds,
-            Test::Overlap => Unit::Available,
+            Test::Latency | Test::Exchange => Unit::Microseconds,
+            Test::Overlap | Test::Sweep => Unit::Available,
             _ if size < 1024 => Unit::MillionsPerSecond,
             _ => Unit::GigabytesPerSecond,
         }
@@ -125,15 +141,27 @@ impl Test {
                 values
             }
             (Test::Latency, _) => vec![seconds[0] / 2.0 * 1e6],
+            (Test::Exchange, _) => vec![seconds[0] * 1e6],
             _ if size < 1024 => vec![sample.window / seconds[0] / 1e6],
             _ => vec![sample.window * size as f64 / seconds[0] / 1e9],
         }
     }
 
+    /// Whether single repetitions are timed as well.
+    pub fn is_timed(self) -> bool {
+        matches!(self, Test::Latency | Test::Exchange)
+    }
+
     /// Messages under way at once.
     pub fn window(self, size: usize) -> usize {
         match size {
-            _ if matches!(self, Test::Latency | Test::Overlap) => 1,
+            _ if matches!(
+                self,
+                Test::Latency | Test::Exchange | Test::Overlap | Test::Sweep
+            ) =>
+            {
+                1
+            }
             0..=0x10000 => 64,
             0x10001..=0x400000 => 8,
             _ => 2,

@@ -77,6 +77,11 @@ impl Member {
                     let receives = if receives == "true" { &links[..] } else { &[] };
                     flow(&endpoint, sends, receives, size.parse()?, seconds.parse()?)?
                 }
+                ["steps", count, size, to, from] => {
+                    let links = links.all();
+                    let (to, from) = (chosen(&links, to)?, chosen(&links, from)?);
+                    steps(&endpoint, &to, &from, count.parse()?, size.parse()?)?
+                }
                 ["wait", seconds] => {
                     let time = Duration::from_secs_f64(seconds.parse()?);
                     endpoint.peek(&Wanted::any(), Some(time))?;
@@ -150,6 +155,42 @@ impl Links {
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
     }
+}
+
+/// The links with these numbers: `0,2`, or `-` for none.
+fn chosen(links: &[LinkId], numbers: &str) -> Result<Vec<LinkId>> {
+    let numbers = numbers.split(',').filter(|number| *number != "-");
+    let link = |number: &str| {
+        let link = links.get(number.parse::<usize>()?);
+        link.copied().context("there is no such link")
+    };
+    numbers.map(link).collect()
+}
+
+/// Sends a message on each of some links and receives one from each of others, so many times. Gives the seconds it took.
+fn steps(
+    endpoint: &Arc<Endpoint>,
+    to: &[LinkId],
+    from: &[LinkId],
+    count: u64,
+    size: usize,
+) -> Result<String> {
+    let mut buffers = Buffers::new(endpoint, to.len().max(from.len()), size);
+    let start = Instant::now();
+    for _ in 0..count {
+        let mut begun = Vec::with_capacity(to.len() + from.len());
+        for (at, link) in from.iter().enumerate() {
+            begun.push(buffers.irecv(at, Wanted::new(*link, DATA)));
+        }
+        for (at, link) in to.iter().enumerate() {
+            begun.extend(buffers.isend(at, *link, DATA)?);
+        }
+        for request in begun {
+            let ended = endpoint.wait(request, Some(PATIENCE))?;
+            ended.context("the others don't go on")?;
+        }
+    }
+    Ok(start.elapsed().as_secs_f64().to_string())
 }
 
 #[derive(Clone, Copy)]

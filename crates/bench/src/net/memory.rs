@@ -37,8 +37,8 @@ impl Raw {
         if end.test != Test::Place {
             bail!("{} is not measured with a plain buffer", end.test.name());
         }
-        let window = end.test.window(end.size);
-        let len = PLACES + window * end.size;
+        let room = end.sizes.iter().map(|size| size * end.test.window(*size));
+        let len = PLACES + room.max().unwrap_or(0);
         let fd = if end.rank == 0 {
             let file = OpenOptions::new().read(true).write(true).open(address);
             file.with_context(|| format!("cannot open {address}"))?
@@ -55,8 +55,8 @@ impl Raw {
         Ok(Raw {
             test: end.test,
             rank: end.rank,
-            size: end.size,
-            window,
+            size: 0,
+            window: 0,
             map: Mapping::new(&fd, len, Protection::ReadWrite)?,
             written: 0,
             read: 0,
@@ -109,6 +109,11 @@ impl Pair for Raw {
         };
         self.acknowledge();
         Ok(agreed)
+    }
+
+    fn prepare(&mut self, size: usize) -> Result<()> {
+        (self.size, self.window) = (size, self.test.window(size));
+        Ok(())
     }
 
     fn turn(&mut self, turn: u64, _compute: f64) -> Result<f64> {

@@ -1,5 +1,6 @@
 //! Messages between processes, ours and others'.
 
+pub mod crowd;
 pub mod measure;
 pub mod member;
 #[allow(unsafe_code)]
@@ -9,3 +10,4 @@ mod ours;
 pub mod pair;
 pub mod peers;
 mod sockets;
+pub mod source;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use mgn_fabric::endpoint::{Endpoint, How, Joined, LinkId, Received, Request, Wanted};
+use mgn_fabric::endpoint::{Settings, NEVER};
 use mgn_fabric::{Listener, Token, Transport};
 
 use crate::net::measure::Test;
@@ -13,6 +14,15 @@ use crate::net::pair::{read_all, spin, tell_address, End, Pair};
 const DATA: u64 = 1;
 const ACK: u64 = 2;
 const CONTROL: u64 = 3;
+
+/// The longest message that is sent eagerly where all are to be.
+const EAGER: usize = 256 << 10;
+
+/// The shortest of what can be set: where none are to be sent so.
+const LEAST_EAGER: usize = 64;
+
+/// The shortest that can be read from the memory of the sender.
+const LEAST_SINGLE: usize = 4 << 10;
 
 pub struct Ours {
     test: Test,
@@ -99,14 +109,29 @@ pub fn transport(name: &str) -> Transport {
     }
 }
 
+/// What this machine's settings become where messages are to travel in one manner, whatever their length: `eager`, up to [`EAGER`] bytes; `offered`, so that
+/// they go when the receiver has a place for them; `single`, likewise, and the receiver reads them from the sender's memory.
+fn settings(manner: &str) -> Result<Settings> {
+    let mut settings = Settings::load()?;
+    let (eager, single) = match manner {
+        "eager" => (EAGER, NEVER),
+        "offered" => (LEAST_EAGER, NEVER),
+        "single" => (LEAST_EAGER, LEAST_SINGLE),
+        _ => return Ok(settings),
+    };
+    settings.eager_shm = eager;
+    settings.eager_unix = eager;
+    settings.eager_tcp = eager;
+    settings.single_copy_shm = single;
+    settings.single_copy_unix = single;
+    Ok(settings)
+}
+
 impl Ours {
     pub fn new(end: &End, way: &str, address: &str) -> Result<Ours> {
-        let (name, in_place) = match way.strip_suffix("-placed") {
-            Some(name) => (name, true),
-            None => (way, false),
-        };
-        let transport = transport(name);
-        let endpoint = Arc::new(Endpoint::new()?);
+        let (name, manner) = way.split_once('-').unwrap_or((way, ""));
+        let (transport, in_place) = (transport(name), manner == "placed");
+        let endpoint = Arc::new(Endpoint::with(settings(manner)?)?);
         let link = if end.rank == 0 {
             connect(&endpoint, &transport, address, "")?
         } else {
@@ -119,7 +144,7 @@ impl Ours {
             rank: end.rank,
             in_place,
             link,
-            buffers: Buffers::new(&endpoint, end.test.window(end.size), end.size),
+            buffers: Buffers::new(&endpoint, 0, 0),
             endpoint,
         })
     }
@@ -247,11 +272,17 @@ impl Pair for Ours {
         Ok([word(0), word(8)])
     }
 
+    fn prepare(&mut self, size: usize) -> Result<()> {
+        // Nothing is under way.
+        self.buffers = Buffers::new(&self.endpoint, self.test.window(size), size);
+        Ok(())
+    }
+
     fn turn(&mut self, turn: u64, compute: f64) -> Result<f64> {
         match self.test {
             Test::Latency => self.latency()?,
             Test::Place => self.place(turn)?,
-            Test::Overlap => return self.overlap(compute),
+            Test::Overlap | Test::Sweep | Test::Exchange => return self.overlap(compute),
             _ => self.stream(turn)?,
         }
         Ok(0.0)

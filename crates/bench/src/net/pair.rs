@@ -1,12 +1,15 @@
 //! A run of two processes of this program. The first leads it, by telling the second how often to do what, and prints what was measured.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{bail, Context, Result};
+use anyhow::{Context, Result};
+use hdrhistogram::Histogram;
 
-use crate::net::measure::{Sample, Test, COMPUTE, OVERLAP_PARTS, TIMES};
+use crate::child;
+use crate::net::measure::{Sample, Test, COMPUTE, OVERLAP_PARTS, PERCENTILES, SWEEP, TIMES};
 use crate::net::{memory, ours, peers, sockets};
 use crate::probe::pin;
 
@@ -17,7 +20,11 @@ pub struct End {
     way: String,
     address: String,
     pub test: Test,
-    pub size: usize,
+    /// Bytes of a message; one after the other is measured.
+    #[arg(value_delimiter = ',')]
+    pub sizes: Vec<usize>,
+    /// For each of the sizes.
+    #[arg(long)]
     seconds: f64,
 }
 
@@ -25,6 +32,9 @@ pub struct End {
 pub trait Pair {
     /// The first end's words, at both.
     fn agree(&mut self, words: [u64; 2]) -> Result<[u64; 2]>;
+
+    /// Makes what messages of this size are sent from and received into.
+    fn prepare(&mut self, size: usize) -> Result<()>;
 
     /// One repetition of a test. Gives the seconds that were waited after computing for `compute`.
     fn turn(&mut self, turn: u64, compute: f64) -> Result<f64>;
@@ -36,40 +46,41 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Repetitions that take less than this all together say nothing.
 const LEAST: f64 = 0.02;
 
-/// Runs both processes.
-pub fn run(way: &str, test: Test, size: usize, seconds: f64) -> Result<Sample> {
+/// Repetitions that are timed one by one.
+const TIMED: u64 = 2000;
+
+/// Runs both processes: a sample for each size.
+pub fn run(way: &str, test: Test, sizes: &[usize], seconds: f64) -> Result<Vec<Sample>> {
+    let limit = PATIENCE + Duration::from_secs_f64(seconds * sizes.len() as f64);
     let start = |rank: usize, address: &str| -> Result<Child> {
         let mut command = Command::new(std::env::current_exe()?);
-        let (rank, size, seconds) = (rank.to_string(), size.to_string(), seconds.to_string());
-        command.args([
-            crate::PART,
-            "end",
-            &rank,
-            way,
-            address,
-            test.name(),
-            &size,
-            &seconds,
-        ]);
+        let names: Vec<String> = sizes.iter().map(usize::to_string).collect();
+        command.args([crate::PART, "end", &rank.to_string(), way, address]);
+        command.args([test.name(), &names.join(",")]);
+        command.args(["--seconds", &seconds.to_string()]);
         let command = command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let command = command.stderr(Stdio::piped()).process_group(0);
         command.spawn().context("cannot run this program")
     };
     let mut second = start(1, "nowhere")?;
     let mut lines = BufReader::new(second.stdout.take().context("its output")?);
     let mut address = String::new();
     lines.read_line(&mut address)?;
-    let first = start(0, address.trim())?.wait_with_output()?;
-    if !first.status.success() {
+    let first = child::wait(start(0, address.trim())?, "a process of the run", limit);
+    let first = first.and_then(|first| first.success("a process of the run"));
+    if first.is_err() {
         second.kill()?;
         second.wait()?;
-        bail!("a process of the run failed");
     }
+    let first = first?;
     let mut theirs = String::new();
-    lines.read_line(&mut theirs)?;
+    lines.read_to_string(&mut theirs)?;
     second.wait()?;
-    let mut sample = peers::sample(&String::from_utf8_lossy(&first.stdout))?;
-    sample.cpu[1] = theirs.trim().parse().unwrap_or(f64::NAN);
-    Ok(sample)
+    let mut samples = peers::samples(&first.stdout, sizes.len())?;
+    for (sample, cpu) in samples.iter_mut().zip(theirs.lines()) {
+        sample.cpu[1] = cpu.trim().parse().unwrap_or(f64::NAN);
+    }
+    Ok(samples)
 }
 
 /// Says where the second process can be found.
@@ -80,7 +91,7 @@ pub fn tell_address(address: &str) -> Result<()> {
 
 impl End {
     pub fn run(&self) -> Result<()> {
-        let patience = PATIENCE + Duration::from_secs_f64(self.seconds);
+        let patience = PATIENCE + Duration::from_secs_f64(self.seconds * self.sizes.len() as f64);
         std::thread::spawn(move || {
             std::thread::sleep(patience);
             eprintln!("a run takes too long, it is given up");
@@ -92,25 +103,36 @@ impl End {
             None => Box::new(ours::Ours::new(self, &self.way, &self.address)?),
         };
         pin(self.rank);
-        if self.rank == 1 {
-            follow(&mut *pair)?;
-            println!("{:.3}", own_cpu());
-            return Ok(());
+        let mut cpu = own_cpu();
+        for size in &self.sizes {
+            pair.prepare(*size)?;
+            let before = std::mem::replace(&mut cpu, 0.0);
+            if self.rank == 1 {
+                follow(&mut *pair)?;
+                cpu = own_cpu();
+                println!("{:.4}", cpu - before);
+                continue;
+            }
+            let (seconds, percentiles) = self.lead(&mut *pair)?;
+            cpu = own_cpu();
+            let words = |times: &[f64]| -> String {
+                let words: Vec<String> = times.iter().map(|time| format!("{time:.9}")).collect();
+                words.join(" ")
+            };
+            let window = self.test.window(*size);
+            let (used, seconds) = (cpu - before, words(&seconds));
+            let percentiles = words(percentiles.as_ref().map_or(&[], |times| &times[..]));
+            println!(
+                "window {window} cpu {used:.4} nan seconds {seconds} percentiles {percentiles}"
+            );
         }
-        let seconds = self.lead(&mut *pair)?;
-        let seconds: Vec<String> = seconds.iter().map(|time| format!("{time:.9}")).collect();
-        println!(
-            "window {} cpu {:.3} nan seconds {}",
-            self.test.window(self.size),
-            own_cpu(),
-            seconds.join(" ")
-        );
         Ok(())
     }
 
-    /// What the first process does.
-    fn lead(&self, pair: &mut dyn Pair) -> Result<Vec<f64>> {
+    /// What the first process does for one size.
+    fn lead(&self, pair: &mut dyn Pair) -> Result<(Vec<f64>, Option<[f64; 5]>)> {
         let mut seconds = Vec::new();
+        let mut percentiles = None;
         if self.test == Test::Overlap {
             let part = self.seconds / OVERLAP_PARTS;
             let (transfer, _) = best(pair, part, 0.0)?;
@@ -119,12 +141,35 @@ impl End {
                 seconds.push(best(pair, part, times * transfer)?.1);
             }
             seconds.push(best(pair, part, COMPUTE)?.0);
+        } else if self.test == Test::Sweep {
+            let part = self.seconds / (1 + SWEEP.len()) as f64;
+            seconds.push(best(pair, part, 0.0)?.0);
+            for compute in SWEEP {
+                let (whole, waited) = best(pair, part, compute)?;
+                seconds.extend([whole, waited]);
+            }
         } else {
             seconds.push(best(pair, self.seconds, 0.0)?.0);
         }
+        if self.test.is_timed() {
+            percentiles = Some(timed(pair, self.seconds, seconds[0])?);
+        }
         pair.agree([0, 0])?;
-        Ok(seconds)
+        Ok((seconds, percentiles))
     }
+}
+
+/// Percentiles of single repetitions, which take so many seconds each and not much longer than a time all together.
+fn timed(pair: &mut dyn Pair, seconds: f64, each: f64) -> Result<[f64; 5]> {
+    let count = TIMED.min((seconds / each) as u64 + 1);
+    let mut histogram = Histogram::<u64>::new(3)?;
+    pair.agree([count, 0.0f64.to_bits()])?;
+    for turn in 0..count {
+        let begun = Instant::now();
+        pair.turn(turn, 0.0)?;
+        histogram.record(begun.elapsed().as_nanos() as u64)?;
+    }
+    Ok(PERCENTILES.map(|percentile| histogram.value_at_percentile(percentile) as f64 * 1e-9))
 }
 
 /// Seconds of the best repetitions, and of them those spent waiting.

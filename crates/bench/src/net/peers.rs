@@ -1,43 +1,212 @@
 //! Runs of other people's libraries.
 
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::cell::{OnceCell, RefCell};
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context, Result};
-use rustix::process::{waitid, Pid, WaitId, WaitIdOptions};
+use tempfile::TempDir;
 
+use crate::child;
 use crate::net::measure::{Sample, Test};
 
-pub fn open_mpi(
-    target: &Path,
-    with: &[&str],
-    test: Test,
-    size: usize,
-    seconds: f64,
-) -> Result<Sample> {
-    let output = Command::new("mpirun.openmpi")
-        .args(["--allow-run-as-root", "--bind-to", "core", "-np", "2"])
-        .args(with)
-        .arg(target.join("bench/messages"))
-        .args([test.name(), &size.to_string(), &seconds.to_string()])
-        .stdin(Stdio::null())
-        .output()
-        .context("cannot run mpirun.openmpi")?;
-    if !output.status.success() {
-        bail!("mpirun failed: {}", String::from_utf8_lossy(&output.stderr));
-    }
-    sample(&String::from_utf8_lossy(&output.stdout))
+/// What exchanges messages by MPI, in C: compiled by each library's own compiler when it is needed. Names and texts.
+const SOURCES: [(&str, &str); 2] = [
+    (MESSAGES, include_str!("../../programs/messages.c")),
+    (PATTERNS, include_str!("../../programs/patterns.c")),
+];
+
+/// Two processes that exchange messages.
+pub const MESSAGES: &str = "messages";
+
+/// Many of them.
+pub const PATTERNS: &str = "patterns";
+
+/// No run takes longer besides the time it measures for.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const COMPILING: Duration = Duration::from_secs(60);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Library {
+    OpenMpi,
+    Mpich,
 }
 
-/// Reads what a run of ours or of the program for MPI says: `window W cpu C1 C2 seconds S...`.
-pub fn sample(text: &str) -> Result<Sample> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let ["window", window, "cpu", first, second, "seconds", seconds @ ..] = &words[..] else {
-        bail!("a run says {text:?}");
+/// MPI libraries, and the programs for them.
+#[derive(Default)]
+pub struct Mpi {
+    folder: OnceCell<TempDir>,
+    programs: RefCell<Vec<(Library, &'static str, Result<PathBuf, String>)>>,
+}
+
+impl Library {
+    pub fn name(self) -> &'static str {
+        match self {
+            Library::OpenMpi => "Open MPI",
+            Library::Mpich => "MPICH",
+        }
+    }
+
+    fn compiler(self) -> &'static str {
+        match self {
+            Library::OpenMpi => "mpicc.openmpi",
+            Library::Mpich => "mpicc.mpich",
+        }
+    }
+
+    /// What starts so many processes, each on a processor of its own if there are enough.
+    pub fn start(self, processes: usize) -> Vec<String> {
+        let count = processes.to_string();
+        let words = match self {
+            Library::OpenMpi => vec!["mpirun.openmpi", "--allow-run-as-root", "-np", &count],
+            Library::Mpich => vec!["mpirun.mpich", "-np", &count],
+        };
+        let bind = match (self, processes) {
+            (Library::OpenMpi, 2) => vec!["--bind-to", "core"],
+            (Library::OpenMpi, _) => vec!["--oversubscribe", "--bind-to", "none"],
+            (Library::Mpich, 2) => vec!["-bind-to", "core"],
+            (Library::Mpich, _) => vec![],
+        };
+        let words = words.into_iter().chain(bind);
+        words.map(str::to_string).collect()
+    }
+}
+
+impl Mpi {
+    /// A program for a library, or why there is none.
+    pub fn program(&self, library: Library, which: &'static str) -> Result<PathBuf, String> {
+        let mut programs = self.programs.borrow_mut();
+        let found = programs
+            .iter()
+            .find(|made| (made.0, made.1) == (library, which));
+        if let Some((_, _, program)) = found {
+            return program.clone();
+        }
+        let program = self
+            .compile(library, which)
+            .map_err(|error| format!("{error:#}"));
+        programs.push((library, which, program.clone()));
+        program
+    }
+
+    fn compile(&self, library: Library, which: &str) -> Result<PathBuf> {
+        let (name, compiler) = (library.name(), library.compiler());
+        if !is_installed(compiler) {
+            bail!("{name} is not installed: there is no {compiler}");
+        }
+        let folder = match self.folder.get() {
+            Some(folder) => folder,
+            None => {
+                let folder = tempfile::Builder::new().prefix("mgn-bench-").tempdir()?;
+                self.folder.get_or_init(|| folder)
+            }
+        };
+        let source = folder.path().join(format!("{which}.c"));
+        let (_, text) = SOURCES
+            .iter()
+            .find(|(name, _)| *name == which)
+            .context("a program's source")?;
+        fs::write(&source, text)?;
+        let program = folder
+            .path()
+            .join(format!("{which}-{}", library.compiler()));
+        let mut command = Command::new(compiler);
+        command.args(["-O2", "-o"]).arg(&program).arg(&source);
+        child::output(command.arg("-lm"), COMPILING)?
+            .success(compiler)
+            .with_context(|| format!("{name} is installed without what programs are made with"))?;
+        Ok(program)
+    }
+
+    /// Runs two processes: a sample for each size.
+    pub fn pair(
+        &self,
+        library: Library,
+        settings: &Settings,
+        test: Test,
+        sizes: &[usize],
+        seconds: f64,
+    ) -> Result<Vec<Sample>> {
+        let program = self
+            .program(library, MESSAGES)
+            .map_err(anyhow::Error::msg)?;
+        let names: Vec<String> = sizes.iter().map(usize::to_string).collect();
+        let words = [test.name(), &names.join(","), &seconds.to_string()].map(str::to_string);
+        let limit = PATIENCE + Duration::from_secs_f64(2.0 * seconds * sizes.len() as f64);
+        let mut command = settings.command(&library.start(2));
+        let done = child::output(command.arg(program).args(words), limit)?;
+        samples(&done.success(library.name())?.stdout, sizes.len())
+    }
+}
+
+/// What a library is told to use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    pub arguments: &'static [&'static str],
+    pub environment: &'static [(&'static str, &'static str)],
+}
+
+impl Settings {
+    /// What starts processes, with these settings.
+    pub fn command(&self, start: &[String]) -> Command {
+        let mut command = Command::new(&start[0]);
+        command.args(&start[1..]).args(self.arguments);
+        // Its search for processors asks an X server, which may say a line for each process.
+        command.env("HWLOC_COMPONENTS", "-gl");
+        command.envs(self.environment.iter().copied());
+        command
+    }
+
+    /// The same, as one would type it.
+    pub fn typed(&self, start: &[String]) -> String {
+        let set = self
+            .environment
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"));
+        let words = start.iter().cloned();
+        let arguments = self.arguments.iter().map(|word| word.to_string());
+        set.chain(words)
+            .chain(arguments)
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+}
+
+/// Whether a program can be found.
+pub fn is_installed(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(name).exists())
+}
+
+/// Reads what a run of ours or of the program for MPI says, for each size a line: `window W cpu C1 C2 seconds S... percentiles P...`.
+pub fn samples(text: &str, count: usize) -> Result<Vec<Sample>> {
+    let found: Vec<Sample> = text.lines().map(sample).collect::<Result<_>>()?;
+    if found.len() != count {
+        bail!("a run has measured {} of {count} sizes", found.len());
+    }
+    Ok(found)
+}
+
+fn sample(line: &str) -> Result<Sample> {
+    let parts = line
+        .split_once(" seconds ")
+        .and_then(|(head, rest)| Some((head, rest.split_once(" percentiles")?)));
+    let Some((head, (seconds, percentiles))) = parts else {
+        bail!("a run says {line:?}");
     };
-    let seconds: Result<Vec<f64>, _> = seconds.iter().map(|word| word.parse()).collect();
-    let seconds = seconds?;
+    let ["window", window, "cpu", first, second] = head.split_whitespace().collect::<Vec<_>>()[..]
+    else {
+        bail!("a run says {line:?}");
+    };
+    let numbers = |text: &str| -> Result<Vec<f64>> {
+        let numbers = text.split_whitespace().map(|word| Ok(word.parse()?));
+        numbers.collect()
+    };
+    let seconds = numbers(seconds)?;
     if seconds.is_empty() {
         bail!("a run has measured nothing");
     }
@@ -45,97 +214,128 @@ pub fn sample(text: &str) -> Result<Sample> {
         seconds,
         window: window.parse()?,
         cpu: [first.parse()?, second.parse()?],
+        percentiles: numbers(percentiles)?.try_into().ok(),
     })
 }
 
 /// UCX's own program, pinned as ours. `kind`: `tag` or `am`, its two ways of sending messages.
-pub fn ucx(with: &str, kind: &str, test: Test, size: usize, seconds: f64) -> Result<Sample> {
-    // It counts repetitions, not time: so many as at 8 GB/s, or 3 us a message by sockets.
+pub fn ucx(
+    with: &str,
+    kind: &str,
+    test: Test,
+    sizes: &[usize],
+    seconds: f64,
+) -> Result<Vec<Sample>> {
+    let folder = tempfile::Builder::new().prefix("mgn-bench-").tempdir()?;
+    let batch = folder.path().join("tests");
+    let lines = sizes.iter().map(|size| {
+        let (name, count) = ucx_test(with, kind, test, *size, seconds);
+        format!("size{size} -t {name} -s {size} -n {count}\n")
+    });
+    fs::write(&batch, lines.collect::<String>())?;
+    let port = 20_000 + std::process::id() % 10_000;
+    let command = |processor: &str, host: Option<&str>| {
+        let mut command = Command::new("ucx_perftest");
+        command.args(["-f", "-w", "1000", "-p", &port.to_string(), "-c", processor]);
+        command
+            .args(host)
+            .arg("-b")
+            .arg(&batch)
+            .env("UCX_TLS", with);
+        command
+    };
+    let mut server = {
+        let mut command = command("1", None);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        command.process_group(0);
+        command.spawn().context("cannot run ucx_perftest")?
+    };
+    let limit = PATIENCE + Duration::from_secs_f64(4.0 * seconds * sizes.len() as f64);
+    let begun = Instant::now();
+    let done = loop {
+        std::thread::sleep(Duration::from_millis(100));
+        let done = child::output(&mut command("0", Some("127.0.0.1")), limit);
+        let is_there = done.as_ref().is_ok_and(|done| done.status.success());
+        if is_there || child::is_over() || begun.elapsed() > Duration::from_secs(5) {
+            break done;
+        }
+    };
+    let done = done.and_then(|done| done.success("ucx_perftest"));
+    if done.is_err() {
+        server.kill()?;
+        server.wait()?;
+    }
+    let done = done?;
+    let theirs = child::wait(server, "ucx_perftest", PATIENCE)?.cpu;
+    let share = |cpu: f64| cpu / sizes.len() as f64;
+    let found: Vec<Sample> = done
+        .stdout
+        .lines()
+        .filter_map(|line| {
+            // A name, then the count, typical, average and overall time (us), and rates in MB/s and messages/s, average and overall.
+            let (_, numbers) = line.trim().strip_prefix("size")?.split_once(' ')?;
+            let numbers: Vec<f64> = numbers
+                .split_whitespace()
+                .map_while(|word| word.parse().ok())
+                .collect();
+            let [_, _, _, overall, ..] = numbers[..] else {
+                return None;
+            };
+            let there_and_back = if test == Test::Latency { 2.0 } else { 1.0 };
+            Some(Sample {
+                seconds: vec![there_and_back * overall * 1e-6],
+                window: 1.0,
+                cpu: [share(done.cpu), share(theirs)],
+                percentiles: None,
+            })
+        })
+        .collect();
+    match found.len() == sizes.len() {
+        true => Ok(found),
+        false => bail!("ucx_perftest says {:?}", done.stdout),
+    }
+}
+
+/// What its program calls a test, and how often it is to send: it counts repetitions, not time. So many as at 8 GB/s, or 3 us a message by sockets.
+fn ucx_test(with: &str, kind: &str, test: Test, size: usize, seconds: f64) -> (String, u64) {
     let is_remote = with.contains("tcp");
     let bytes = if is_remote { 1.5e9 } else { 8e9 } * seconds;
     let each = if is_remote { 16e3 } else { 300.0 };
     let (name, count) = match test {
-        Test::Latency => ("lat", seconds / if is_remote { 8e-6 } else { 0.3e-6 }),
-        _ => ("bw", (bytes / (size as f64 + each)).max(50.0)),
-    };
-    let (name, count) = (format!("ucp_{kind}_{name}"), count.round().to_string());
-    let (port, size) = (20_000 + std::process::id() % 10_000, size.to_string());
-    let run = |processor: &str, host: Option<&str>| {
-        let mut command = Command::new("ucx_perftest");
-        command.args(["-t", ucx_name(&name), "-f", "-w", "1000", "-p"]);
-        command.args([&port.to_string(), "-s", &size, "-n", &count]);
-        command.args(["-c", processor]);
-        command
-            .args(host)
-            .env("UCX_TLS", with)
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .stdout(Stdio::piped());
-        command.spawn().context("cannot run ucx_perftest")
-    };
-    let mut server = run("1", None)?;
-    let start = Instant::now();
-    loop {
-        std::thread::sleep(Duration::from_millis(100));
-        let client = run("0", Some("127.0.0.1"))?;
-        let (text, cpu) = output(client)?;
-        // The last line: count, typical, average and overall time (us), rates in MB/s and messages/s, average and overall.
-        let numbers: Vec<f64> = text
-            .lines()
-            .last()
-            .unwrap_or("")
-            .split_whitespace()
-            .filter_map(|word| word.parse().ok())
-            .collect();
-        if let [.., overall, _, _, _, _] = numbers[..] {
-            let (_, theirs) = output(server)?;
-            let seconds = match test {
-                Test::Latency => 2.0 * overall * 1e-6,
-                _ => overall * 1e-6,
-            };
-            return Ok(Sample {
-                seconds: vec![seconds],
-                window: 1.0,
-                cpu: [cpu, theirs],
-            });
+        Test::Latency => {
+            let each = if is_remote { 8e-6 } else { 0.3e-6 };
+            let by_size = size as f64 / if is_remote { 0.8e9 } else { 4e9 };
+            ("lat", seconds / (each + by_size))
         }
-        if start.elapsed() > Duration::from_secs(10) {
-            server.kill()?;
-            server.wait()?;
-            bail!("ucx_perftest says nothing: {text}");
-        }
-    }
+        _ => ("bw", bytes / (size as f64 + each)),
+    };
+    let kind = if kind == "tag" { "tag" } else { "ucp_am" };
+    (format!("{kind}_{name}"), count.max(50.0).round() as u64)
 }
 
-/// What its program calls a test.
-fn ucx_name(name: &str) -> &str {
-    match name {
-        "ucp_tag_lat" => "tag_lat",
-        "ucp_tag_bw" => "tag_bw",
-        other => other,
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// What a program says until it ends, and the seconds of CPU it took.
-fn output(mut child: Child) -> Result<(String, f64)> {
-    let mut text = String::new();
-    if let Some(mut stdout) = child.stdout.take() {
-        std::io::Read::read_to_string(&mut stdout, &mut text)?;
+    #[test]
+    fn what_runs_say_is_read() {
+        let text = "window 1 cpu 0.1 nan seconds 0.000002 percentiles 1e-6 2e-6 3e-6 4e-6 5e-6\n\
+                    window 64 cpu 0.1 0.2 seconds 0.5 0.25 percentiles\n";
+        let found = samples(text, 2).unwrap();
+        assert_eq!(found[0].percentiles, Some([1e-6, 2e-6, 3e-6, 4e-6, 5e-6]));
+        assert_eq!((found[1].window, found[1].cpu), (64.0, [0.1, 0.2]));
+        assert_eq!(found[1].seconds, [0.5, 0.25]);
+        assert!(found[1].percentiles.is_none());
+        for bad in [
+            "",
+            "window 1",
+            "window 1 cpu 0 0 seconds percentiles",
+            "window x cpu 0 0 seconds 1 percentiles",
+        ] {
+            assert!(samples(bad, 1).is_err(), "{bad}");
+        }
     }
-    let pid = Pid::from_child(&child);
-    waitid(
-        WaitId::Pid(pid),
-        WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
-    )?;
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id()))?;
-    child.wait()?;
-    // After the name in parentheses come the state and 10 more, then user and system time in ticks.
-    let fields = stat.rsplit(')').next().unwrap_or("").split_whitespace();
-    let ticks: Vec<f64> = fields
-        .skip(11)
-        .take(2)
-        .filter_map(|field| field.parse().ok())
-        .collect();
-    let per_second = rustix::param::clock_ticks_per_second() as f64;
-    Ok((text, ticks.iter().sum::<f64>() / per_second))
 }

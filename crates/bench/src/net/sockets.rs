@@ -51,13 +51,12 @@ impl Raw {
                 listener.accept()?.0.into()
             }
         };
-        let buffers = || vec![vec![1; end.size]; end.test.window(end.size)];
         Ok(Raw {
             test: end.test,
             rank: end.rank,
             socket,
-            out: buffers(),
-            into: buffers(),
+            out: Vec::new(),
+            into: Vec::new(),
         })
     }
 
@@ -111,6 +110,12 @@ impl Pair for Raw {
         }
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
         Ok([word(0), word(8)])
+    }
+
+    fn prepare(&mut self, size: usize) -> Result<()> {
+        self.out = vec![vec![1; size]; self.test.window(size)];
+        self.into = self.out.clone();
+        Ok(())
     }
 
     fn turn(&mut self, _turn: u64, _compute: f64) -> Result<f64> {

@@ -1,6 +1,10 @@
 //! What can be measured. Each suite is a file that plans [experiments](Experiment).
 
+mod memory;
+mod net;
 mod noise;
+mod overlap;
+mod pattern;
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -11,7 +15,11 @@ use crate::plan::{Experiment, Wishes};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Suite {
+    Net,
+    Overlap,
     Noise,
+    Pattern,
+    Memory,
 }
 
 impl Suite {
@@ -23,13 +31,21 @@ impl Suite {
     /// What a heading says of it.
     pub fn title(self) -> &'static str {
         match self {
+            Suite::Net => "Latency and bandwidth of messages",
+            Suite::Overlap => "Messages while the program computes",
             Suite::Noise => "Noise of the operating system",
+            Suite::Pattern => "Many processes at once",
+            Suite::Memory => "Copies and thresholds",
         }
     }
 
     pub fn plan(self, wishes: &Wishes) -> Result<Vec<Experiment>> {
         match self {
+            Suite::Net => net::plan(wishes),
+            Suite::Overlap => overlap::plan(wishes),
             Suite::Noise => noise::plan(wishes),
+            Suite::Pattern => pattern::plan(wishes),
+            Suite::Memory => memory::plan(wishes),
         }
     }
 }

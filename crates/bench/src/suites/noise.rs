@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use hdrhistogram::Histogram;
 
 use super::Suite;
-use crate::plan::{Experiment, Figure, Way, Wishes};
+use crate::plan::{no_words, Experiment, Figure, Way, Wishes};
 use crate::probe::pin;
 use crate::record::{Axis, Better, Fold, Kind, Plot};
 
@@ -95,6 +95,7 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
             "{} iterations on each processor, all at once",
             part * PARTS
         )],
+        conclude: no_words,
     }])
 }
 

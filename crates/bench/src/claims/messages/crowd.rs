@@ -1,15 +1,12 @@
 //! What many processes and many links take together, and how fairly they share it: everybody with everybody, and many links to one receiver.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
-use anyhow::{ensure, Context, Result};
-use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
+use anyhow::{Context, Result};
 use serde_json::{json, Value};
 
+use mgn_bench::net::crowd::{memory, mesh, spent, star, tell_all, Running};
 use mgn_bench::net::member::COUNTED;
-use mgn_bench::PART;
 
 pub struct Crowd {
     pub name: &'static str,
@@ -76,16 +73,6 @@ pub fn all(quick: bool) -> Vec<Crowd> {
     ]
 }
 
-/// Each link has several descriptors.
-pub fn raise_limits() -> Result<()> {
-    let limit = getrlimit(Resource::Nofile);
-    let all = Rlimit {
-        current: limit.maximum,
-        ..limit
-    };
-    setrlimit(Resource::Nofile, all).context("cannot raise the limit of open files")
-}
-
 impl Crowd {
     pub fn measure(&self, quick: bool) -> Result<Figures> {
         let (seconds, idle) = if quick { (0.02, 0.05) } else { (2.0, 3.0) };
@@ -140,30 +127,10 @@ impl Crowd {
 
     /// All processes, with their links.
     fn start(&self) -> Result<Vec<Running>> {
-        let count = match self.kind {
-            Kind::Everybody(count) => count,
-            Kind::Many(senders, _) => senders + 1,
-        };
-        let start = |index| Running::start(self.transport, index);
-        let mut all: Vec<Running> = (0..count).map(start).collect::<Result<_>>()?;
-        let addresses: Vec<String> = all.iter().map(|one| one.address.clone()).collect();
-        for index in 1..count {
-            let (to, each) = match self.kind {
-                Kind::Everybody(_) => (&addresses[..index], 1),
-                Kind::Many(_, each) => (&addresses[..1], each),
-            };
-            for address in to {
-                all[index].tell(&format!("connect {address} {each}"))?;
-                all[index].answer()?;
-            }
+        match self.kind {
+            Kind::Everybody(count) => mesh(self.transport, count),
+            Kind::Many(senders, each) => star(self.transport, senders, each),
         }
-        let links = |index: usize| match (self.kind, index) {
-            (Kind::Everybody(count), _) => count - 1,
-            (Kind::Many(senders, each), 0) => senders * each,
-            (Kind::Many(_, each), _) => each,
-        };
-        tell_all(&mut all, |index| format!("links {}", links(index)))?;
-        Ok(all)
     }
 
     /// Everybody who sends sends as fast as it goes.
@@ -234,87 +201,6 @@ fn size_name(size: usize) -> String {
         true => format!("{size} B"),
         false => format!("{} KiB", size / 1024),
     }
-}
-
-/// A process, which does what it is told.
-struct Running {
-    child: Child,
-    tells: ChildStdin,
-    says: BufReader<ChildStdout>,
-    address: String,
-}
-
-impl Running {
-    fn start(transport: &str, index: usize) -> Result<Running> {
-        let mut child = Command::new(std::env::current_exe()?)
-            .args([PART, "member", transport, &index.to_string()])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .context("cannot run this program")?;
-        let tells = child.stdin.take().context("its input")?;
-        let says = BufReader::new(child.stdout.take().context("its output")?);
-        let mut running = Running {
-            child,
-            tells,
-            says,
-            address: String::new(),
-        };
-        running.address = running.line()?;
-        Ok(running)
-    }
-
-    fn tell(&mut self, line: &str) -> Result<()> {
-        writeln!(self.tells, "{line}").context("cannot tell a process what to do")
-    }
-
-    fn line(&mut self) -> Result<String> {
-        let mut line = String::new();
-        self.says.read_line(&mut line)?;
-        ensure!(!line.is_empty(), "a process has ended early");
-        Ok(line.trim().to_string())
-    }
-
-    /// The CPU seconds that it has taken so far, and what it says.
-    fn answer(&mut self) -> Result<(f64, String)> {
-        let line = self.line()?;
-        let (cpu, rest) = line.split_once(' ').unwrap_or((&line, ""));
-        Ok((cpu.parse()?, rest.to_string()))
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// Tells each what to do, and gives what they answer.
-fn tell_all(all: &mut [Running], what: impl Fn(usize) -> String) -> Result<Vec<(f64, String)>> {
-    for (index, one) in all.iter_mut().enumerate() {
-        one.tell(&what(index))?;
-    }
-    all.iter_mut().map(Running::answer).collect()
-}
-
-/// CPU seconds of the first process and of all others between two answers.
-fn spent(before: &[(f64, String)], after: &[(f64, String)]) -> [f64; 2] {
-    let spent = |at: usize| after[at].0 - before[at].0;
-    [spent(0), (1..before.len()).map(spent).sum()]
-}
-
-/// MiB of all processes, of shared pages each one's share.
-fn memory(all: &[Running]) -> Result<f64> {
-    let mut total = 0.0;
-    for one in all {
-        let path = format!("/proc/{}/smaps_rollup", one.child.id());
-        let text = std::fs::read_to_string(&path).with_context(|| format!("no {path}"))?;
-        let line = text.lines().find_map(|line| line.strip_prefix("Pss:"));
-        let kib = line.and_then(|line| line.trim().strip_suffix("kB"));
-        total += kib.context("Pss is there")?.trim().parse::<f64>()? / 1024.0;
-    }
-    Ok(total)
 }
 
 impl Figures {

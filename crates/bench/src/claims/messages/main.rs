@@ -11,12 +11,15 @@ mod report;
 mod rows;
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use anyhow::{Context, Result};
 use clap::Parser;
 use serde_json::json;
 
-use mgn_bench::net::{measure, pair, peers};
+use mgn_bench::net::measure;
+use mgn_bench::net::peers::Mpi;
+use mgn_bench::net::source::Source;
 use mgn_bench::probe::{self, NEAR};
 use mgn_bench::Part;
 use report::{Measured, Run};
@@ -26,9 +29,6 @@ use rows::{Named, Row, Way};
 struct Options {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Where `bench/messages`, the program for MPI, is
-    #[arg(long, default_value = "target")]
-    target: PathBuf,
     /// Rounds of every row
     #[arg(short = 'n', long, default_value_t = 3)]
     rounds: usize,
@@ -62,24 +62,25 @@ fn main() -> Result<()> {
     }
     println!("{}", report::HEADINGS);
     let mut results = Vec::new();
+    let mpi = Rc::new(Mpi::default());
     let rows = rows::all();
     let mut ways: Vec<Named> = rows.iter().flat_map(|row| row.ways).copied().collect();
     ways.sort_by_key(|(name, _)| *name);
     ways.dedup_by_key(|(name, _)| *name);
     for (name, way) in ways {
-        if !options.quick && !is_there(&way, &options) {
+        if !options.quick && !is_there(&way.source(&mpi), &options) {
             println!("{name} is skipped: what it needs is not installed");
         }
     }
     let is_wanted = |name: &str| options.only.as_ref().is_none_or(|only| name.contains(only));
     for row in rows.iter().filter(|row| is_wanted(row.name)) {
-        let measured = run(row, &options).with_context(|| format!("{} failed", row.name))?;
+        let measured = run(row, &mpi, &options).with_context(|| format!("{} failed", row.name))?;
         for part in &measured {
             print!("{}", part.lines());
             results.extend(part.json().as_array().cloned().unwrap_or_default());
         }
     }
-    crowd::raise_limits()?;
+    mgn_bench::net::crowd::raise_limits()?;
     for crowd in crowd::all(options.quick) {
         if is_wanted(crowd.name) {
             let measured = crowd.measure(options.quick);
@@ -96,16 +97,10 @@ fn main() -> Result<()> {
 }
 
 /// Whether a way can be measured on this machine.
-fn is_there(way: &Way, options: &Options) -> bool {
-    let has = |name: &str| {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&path).any(|folder| folder.join(name).exists())
-    };
-    match way {
-        Way::Ours(_) | Way::Raw(_) => true,
-        _ if options.quick => false,
-        Way::OpenMpi(_) => has("mpirun.openmpi") && options.target.join("bench/messages").exists(),
-        Way::Ucx(..) => has("ucx_perftest"),
+fn is_there(source: &Source, options: &Options) -> bool {
+    match source {
+        Source::Ours(_) | Source::Raw(_) => true,
+        _ => !options.quick && source.missing().is_none(),
     }
 }
 
@@ -113,16 +108,17 @@ fn is_there(way: &Way, options: &Options) -> bool {
 const TRIES: usize = 3;
 
 /// Measures a row: what counts of it near and far.
-fn run<'a>(row: &'a Row, options: &Options) -> Result<Vec<Measured<'a>>> {
-    let there = row.ways.iter().filter(|(_, way)| is_there(way, options));
-    let ways: Vec<Named> = there.copied().collect();
+fn run<'a>(row: &'a Row, mpi: &Rc<Mpi>, options: &Options) -> Result<Vec<Measured<'a>>> {
+    let there = |way: &Way| is_there(&way.source(mpi), options);
+    let ways = row.ways.iter().filter(|(_, way)| there(way));
+    let ways: Vec<Named> = ways.copied().collect();
     let (mut near, mut far) = (Vec::new(), Vec::new());
     for _ in 0..options.rounds {
         let mut round: Vec<Run> = Vec::new();
         for (_, way) in &ways {
             // Where the processors move all the time, a round is lost.
             for _ in 0..TRIES {
-                let run = once(row, way, options)?;
+                let run = once(row, &way.source(mpi), options)?;
                 let first = round.first().map_or(run.line, |first| first.line);
                 let is_alike = run.line.is_finite() && (run.line < NEAR) == (first < NEAR);
                 if is_alike || options.quick {
@@ -152,18 +148,14 @@ fn run<'a>(row: &'a Row, options: &Options) -> Result<Vec<Measured<'a>>> {
 }
 
 /// One run. Its line is infinite if the processors moved meanwhile.
-fn once(row: &Row, way: &Way, options: &Options) -> Result<Run> {
+fn once(row: &Row, source: &Source, options: &Options) -> Result<Run> {
     let (test, size) = (row.test, row.size);
     let mut seconds = options.seconds;
     if test == measure::Test::Overlap {
         seconds *= 2.0;
     }
     let before = probe::line();
-    let sample = match way {
-        Way::Ours(way) | Way::Raw(way) => pair::run(way, test, size, seconds),
-        Way::OpenMpi(with) => peers::open_mpi(&options.target, with, test, size, seconds),
-        Way::Ucx(with, kind) => peers::ucx(with, kind, test, size, seconds),
-    }?;
+    let sample = source.run(test, &[size], seconds)?.remove(0);
     let after = probe::line();
     let is_steady = (before < NEAR) == (after < NEAR);
     Ok(Run {

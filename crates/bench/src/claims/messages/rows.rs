@@ -1,6 +1,10 @@
 //! What is compared with what, and what is wanted.
 
+use std::rc::Rc;
+
 use mgn_bench::net::measure::{Test, Unit, TIMES};
+use mgn_bench::net::peers::{Library, Mpi, Settings};
+use mgn_bench::net::source::Source;
 
 /// A way of sending messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +16,24 @@ pub enum Way {
     Ucx(&'static str, &'static str),
     /// Plain system calls or memory, by two processes of this program: a limit, and nobody's library.
     Raw(&'static str),
+}
+
+impl Way {
+    pub fn source(&self, mpi: &Rc<Mpi>) -> Source {
+        match *self {
+            Way::Ours(way) => Source::Ours(way),
+            Way::Raw(way) => Source::Raw(way),
+            Way::Ucx(with, kind) => Source::Ucx(with, kind),
+            Way::OpenMpi(arguments) => {
+                let environment = &[];
+                let settings = Settings {
+                    arguments,
+                    environment,
+                };
+                Source::Mpi(mpi.clone(), Library::OpenMpi, settings)
+            }
+        }
+    }
 }
 
 /// A way and its name in the table.
@@ -84,9 +106,9 @@ const MPI_BY_TCP: Named = ("Open MPI, tcp", Way::OpenMpi(MPI_TCP));
 const TAG: Named = ("UCX tag", Way::Ucx(UCX_SHM, "tag"));
 const AM: Named = ("UCX am", Way::Ucx(UCX_SHM, "am"));
 const TAG_TCP: Named = ("UCX tag, tcp", Way::Ucx(UCX_TCP, "tag"));
-const RAW_TCP: Named = ("raw tcp", Way::Raw("raw-tcp"));
-const RAW_UNIX: Named = ("raw unix", Way::Raw("raw-unix"));
-const RAW_MEMORY: Named = ("raw read", Way::Raw("raw-memory"));
+const RAW_TCP: Named = ("raw tcp", Way::Raw("tcp"));
+const RAW_UNIX: Named = ("raw unix", Way::Raw("unix"));
+const RAW_MEMORY: Named = ("raw read", Way::Raw("memory"));
 
 const BY_SHM: &[Named] = &[SHM, MPI, MPI_NO_CMA];
 const BY_SHM_UCX: &[Named] = &[SHM, MPI, MPI_NO_CMA, TAG, AM];

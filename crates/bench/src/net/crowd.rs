@@ -1,0 +1,135 @@
+//! Many processes with links to each other, which do what they are told.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use anyhow::{ensure, Context, Result};
+use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
+
+use crate::PART;
+
+/// A process: a [member](super::member::Member).
+pub struct Running {
+    child: Child,
+    tells: ChildStdin,
+    says: BufReader<ChildStdout>,
+    address: String,
+}
+
+/// So many processes, each with a link to every other one. The links of each are in the order of the others' numbers.
+pub fn mesh(transport: &str, count: usize) -> Result<Vec<Running>> {
+    let mut all = start(transport, count)?;
+    let addresses: Vec<String> = all.iter().map(|one| one.address.clone()).collect();
+    for (index, one) in all.iter_mut().enumerate() {
+        for address in &addresses[..index] {
+            one.tell(&format!("connect {address} 1"))?;
+            one.answer()?;
+        }
+    }
+    tell_all(&mut all, |_| format!("links {}", count - 1))?;
+    Ok(all)
+}
+
+/// So many processes with so many links each to one, which comes first.
+pub fn star(transport: &str, senders: usize, each: usize) -> Result<Vec<Running>> {
+    let mut all = start(transport, senders + 1)?;
+    let address = all[0].address.clone();
+    for one in &mut all[1..] {
+        one.tell(&format!("connect {address} {each}"))?;
+        one.answer()?;
+    }
+    tell_all(&mut all, |index| match index {
+        0 => format!("links {}", senders * each),
+        _ => format!("links {each}"),
+    })?;
+    Ok(all)
+}
+
+fn start(transport: &str, count: usize) -> Result<Vec<Running>> {
+    (0..count)
+        .map(|index| Running::start(transport, index))
+        .collect()
+}
+
+/// Each link has several descriptors.
+pub fn raise_limits() -> Result<()> {
+    let limit = getrlimit(Resource::Nofile);
+    let all = Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
+    setrlimit(Resource::Nofile, all).context("cannot raise the limit of open files")
+}
+
+impl Running {
+    fn start(transport: &str, index: usize) -> Result<Running> {
+        let mut child = Command::new(std::env::current_exe()?)
+            .args([PART, "member", transport, &index.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("cannot run this program")?;
+        let tells = child.stdin.take().context("its input")?;
+        let says = BufReader::new(child.stdout.take().context("its output")?);
+        let mut running = Running {
+            child,
+            tells,
+            says,
+            address: String::new(),
+        };
+        running.address = running.line()?;
+        Ok(running)
+    }
+
+    fn tell(&mut self, line: &str) -> Result<()> {
+        writeln!(self.tells, "{line}").context("cannot tell a process what to do")
+    }
+
+    fn line(&mut self) -> Result<String> {
+        let mut line = String::new();
+        self.says.read_line(&mut line)?;
+        ensure!(!line.is_empty(), "a process has ended early");
+        Ok(line.trim().to_string())
+    }
+
+    /// The CPU seconds that it has taken so far, and what it says.
+    fn answer(&mut self) -> Result<(f64, String)> {
+        let line = self.line()?;
+        let (cpu, rest) = line.split_once(' ').unwrap_or((&line, ""));
+        Ok((cpu.parse()?, rest.to_string()))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Tells each what to do, and gives what they answer.
+pub fn tell_all(all: &mut [Running], what: impl Fn(usize) -> String) -> Result<Vec<(f64, String)>> {
+    for (index, one) in all.iter_mut().enumerate() {
+        one.tell(&what(index))?;
+    }
+    all.iter_mut().map(Running::answer).collect()
+}
+
+/// CPU seconds of the first process and of all others between two answers.
+pub fn spent(before: &[(f64, String)], after: &[(f64, String)]) -> [f64; 2] {
+    let spent = |at: usize| after[at].0 - before[at].0;
+    [spent(0), (1..before.len()).map(spent).sum()]
+}
+
+/// MiB of all processes, of shared pages each one's share.
+pub fn memory(all: &[Running]) -> Result<f64> {
+    let mut total = 0.0;
+    for one in all {
+        let path = format!("/proc/{}/smaps_rollup", one.child.id());
+        let text = std::fs::read_to_string(&path).with_context(|| format!("no {path}"))?;
+        let line = text.lines().find_map(|line| line.strip_prefix("Pss:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix("kB"));
+        total += kib.context("Pss is there")?.trim().parse::<f64>()? / 1024.0;
+    }
+    Ok(total)
+}

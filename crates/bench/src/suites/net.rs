@@ -1,0 +1,392 @@
+//! Latency and bandwidth of messages between two processes, by their size: over each transport of ours, over other libraries where they are installed, and
+//! what memory and plain sockets can do at best. The method is that of the evaluation of QsNet II: ping-pong, and many at once in one direction or both.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use anyhow::{bail, Result};
+
+use super::Suite;
+use crate::net::measure::{Sample, Test};
+use crate::net::peers::{Library, Mpi, Settings};
+use crate::net::source::Source;
+use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
+use crate::probe;
+use crate::record::{Axis, Better, Fold, Kind, Percentiles, Plot};
+
+const KIB: usize = 1 << 10;
+const MIB: usize = 1 << 20;
+
+const NO_CMA: Settings = Settings {
+    arguments: &[
+        "--mca",
+        "btl",
+        "self,vader",
+        "--mca",
+        "btl_vader_single_copy_mechanism",
+        "none",
+    ],
+    environment: &[],
+};
+pub const BY_MEMORY: Settings = Settings {
+    arguments: &["--mca", "btl", "self,vader"],
+    environment: &[],
+};
+pub const OPEN_MPI_TCP: Settings = Settings {
+    arguments: &[
+        "--mca",
+        "btl",
+        "self,tcp",
+        "--mca",
+        "btl_tcp_if_include",
+        "lo",
+    ],
+    environment: &[],
+};
+pub const AS_IT_IS: Settings = Settings {
+    arguments: &[],
+    environment: &[],
+};
+/// Debian's MPICH is made with UCX.
+pub const MPICH_TCP: Settings = Settings {
+    arguments: &[],
+    environment: &[
+        ("MPIR_CVAR_NOLOCAL", "1"),
+        ("UCX_TLS", "tcp,self"),
+        ("FI_PROVIDER", "tcp"),
+    ],
+};
+const UCX_MEMORY: &str = "posix,cma,self";
+const UCX_TCP: &str = "tcp,self";
+
+/// Whether two processes exchange messages by shared memory or by sockets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Means {
+    Memory,
+    Sockets,
+}
+
+impl Means {
+    pub fn name(self) -> &'static str {
+        match self {
+            Means::Memory => "memory",
+            Means::Sockets => "sockets",
+        }
+    }
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Means::Memory => "shared memory",
+            Means::Sockets => "sockets of one host",
+        }
+    }
+}
+
+/// One measurement of the suite.
+struct Part {
+    test: Test,
+    name: &'static str,
+    title: &'static str,
+    sizes: &'static [usize],
+    /// Seconds of a full run's time box.
+    budget: u64,
+    is_in_quick: bool,
+}
+
+const PARTS: [Part; 4] = [
+    Part {
+        test: Test::Latency,
+        name: "latency",
+        title: "One-way latency",
+        sizes: &[8, 64, 512, 4 * KIB, 32 * KIB, 256 * KIB, MIB],
+        budget: 30,
+        is_in_quick: true,
+    },
+    Part {
+        test: Test::Exchange,
+        name: "exchange",
+        title: "Latency with a message each way at once",
+        sizes: &[8, 512, 4 * KIB, 32 * KIB, 256 * KIB, MIB],
+        budget: 18,
+        is_in_quick: false,
+    },
+    Part {
+        test: Test::Stream,
+        name: "bandwidth",
+        title: "Bandwidth in one direction",
+        sizes: &[
+            512,
+            4 * KIB,
+            32 * KIB,
+            64 * KIB,
+            256 * KIB,
+            MIB,
+            4 * MIB,
+            16 * MIB,
+        ],
+        budget: 42,
+        is_in_quick: true,
+    },
+    Part {
+        test: Test::Both,
+        name: "both",
+        title: "Bandwidth in both directions at once",
+        sizes: &[4 * KIB, 32 * KIB, 64 * KIB, 256 * KIB, MIB, 16 * MIB],
+        budget: 30,
+        is_in_quick: false,
+    },
+];
+
+const QUICK_SIZES: [usize; 3] = [512, 32 * KIB, MIB];
+const QUICK_LATENCY_SIZES: [usize; 2] = [8, 32 * KIB];
+
+pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
+    two_processors()?;
+    let mpi = Rc::new(Mpi::default());
+    let mut experiments = Vec::new();
+    for means in [Means::Memory, Means::Sockets] {
+        let parts = PARTS
+            .iter()
+            .filter(|part| part.is_in_quick || !wishes.is_quick);
+        experiments.extend(parts.map(|part| part.experiment(means, &mpi, wishes)));
+    }
+    Ok(experiments)
+}
+
+/// What needs two processors is not measured with one.
+pub fn two_processors() -> Result<()> {
+    match std::thread::available_parallelism().map_or(1, usize::from) {
+        1 => bail!("two processes are to run at once, and there is one processor"),
+        _ => Ok(()),
+    }
+}
+
+/// Ours, others' and the limits, where they do it.
+fn sources(
+    means: Means,
+    test: Test,
+    mpi: &Rc<Mpi>,
+    wishes: &Wishes,
+) -> Vec<(&'static str, Source)> {
+    use Library::{Mpich, OpenMpi};
+    let with = |library, settings| Source::Mpi(mpi.clone(), library, settings);
+    let is_one_way = matches!(test, Test::Latency | Test::Stream);
+    let mut sources = match means {
+        Means::Memory => vec![
+            ("shm", Source::Ours("shm")),
+            ("Open MPI", with(OpenMpi, BY_MEMORY)),
+            ("MPICH", with(Mpich, AS_IT_IS)),
+        ],
+        Means::Sockets => vec![
+            ("tcp", Source::Ours("tcp")),
+            ("unix", Source::Ours("unix")),
+            ("Open MPI, tcp", with(OpenMpi, OPEN_MPI_TCP)),
+            ("MPICH, tcp", with(Mpich, MPICH_TCP)),
+        ],
+    };
+    if means == Means::Memory && !wishes.is_quick {
+        sources.push(("Open MPI, no CMA", with(OpenMpi, NO_CMA)));
+    }
+    if is_one_way {
+        sources.push(match means {
+            Means::Memory => ("UCX tag", Source::Ucx(UCX_MEMORY, "tag")),
+            Means::Sockets => ("UCX tag, tcp", Source::Ucx(UCX_TCP, "tag")),
+        });
+        if means == Means::Memory && !wishes.is_quick {
+            sources.push(("UCX am", Source::Ucx(UCX_MEMORY, "am")));
+        }
+        if means == Means::Sockets {
+            sources.push(("plain tcp", Source::Raw("tcp")));
+            sources.push(("plain unix", Source::Raw("unix")));
+        }
+    }
+    sources
+}
+
+impl Part {
+    fn experiment(&self, means: Means, mpi: &Rc<Mpi>, wishes: &Wishes) -> Experiment {
+        let sizes = match (wishes.is_quick, self.test) {
+            (true, Test::Latency) => &QUICK_LATENCY_SIZES[..],
+            (true, _) => &QUICK_SIZES,
+            (false, _) => self.sizes,
+        };
+        let id = format!("net-{}-{}", self.name, means.name());
+        let seconds = wishes.either(0.03, 0.01);
+        let mut ways: Vec<Box<dyn Way>> = Vec::new();
+        for (name, source) in sources(means, self.test, mpi, wishes) {
+            ways.push(Box::new(Messages::new(
+                name, source, self.test, sizes, seconds, &id,
+            )));
+        }
+        match (means, self.test) {
+            (Means::Memory, Test::Latency) => ways.push(Box::new(Line { plot: id.clone() })),
+            (Means::Memory, Test::Stream) => {
+                ways.push(Box::new(Messages::new(
+                    "shm, in place",
+                    Source::Ours("shm-placed"),
+                    Test::Place,
+                    sizes,
+                    seconds,
+                    &id,
+                )));
+                ways.push(Box::new(super::memory::Copy::new(
+                    id.clone(),
+                    sizes,
+                    seconds,
+                )));
+            }
+            _ => {}
+        }
+        let unit = match self.test {
+            Test::Latency | Test::Exchange => ("time", "us", Better::Less),
+            _ => ("rate", "GB/s", Better::More),
+        };
+        let plot = |id: String, more: &str| Plot {
+            id,
+            title: format!("{}{more}, by {}", self.title, means.title()),
+            x: Axis::log("message size", "B"),
+            y: Axis::log(unit.0, unit.1),
+            better: unit.2,
+            fold: Fold::Median,
+        };
+        let plots = match self.test {
+            Test::Both => vec![
+                plot(id.clone(), ", per direction"),
+                plot(format!("{id}-sum"), ", both together"),
+            ],
+            _ => vec![plot(id, "")],
+        };
+        let mut notes = vec![format!(
+            "Each run: every size for {seconds} s and the best repetitions of it count; buffers are reused untouched"
+        )];
+        if means == Means::Sockets {
+            let control = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
+            notes.push(format!(
+                "Congestion control of TCP: {}",
+                control.unwrap_or_default().trim()
+            ));
+        }
+        Experiment {
+            suite: Suite::Net,
+            key: format!("net {} {}", self.name, means.name()),
+            plots,
+            ways,
+            is_placed: true,
+            budget: Duration::from_secs(wishes.either(self.budget, 7)),
+            rounds: ROUNDS,
+            notes,
+            conclude: no_words,
+        }
+    }
+}
+
+/// Messages of one source, of each size.
+pub struct Messages {
+    name: &'static str,
+    source: Source,
+    test: Test,
+    sizes: Vec<usize>,
+    seconds: f64,
+    plot: String,
+}
+
+impl Messages {
+    pub fn new(
+        name: &'static str,
+        source: Source,
+        test: Test,
+        sizes: &[usize],
+        seconds: f64,
+        plot: &str,
+    ) -> Messages {
+        Messages {
+            name,
+            source,
+            test,
+            sizes: sizes.to_vec(),
+            seconds,
+            plot: plot.to_string(),
+        }
+    }
+
+    fn figures(&self, size: usize, sample: &Sample) -> Vec<Figure> {
+        let seconds = sample.seconds[0];
+        let x = size as f64;
+        let us = |seconds: f64| match self.test {
+            Test::Latency => seconds / 2.0 * 1e6,
+            _ => seconds * 1e6,
+        };
+        let value = match self.test {
+            Test::Latency | Test::Exchange => us(seconds),
+            _ => sample.window * x / seconds / 1e9,
+        };
+        let mut figure = Figure::new(&self.plot, x, value).cpu(sample.cpu);
+        figure.percentiles = sample
+            .percentiles
+            .map(|[p50, p90, p99, p999, most]| Percentiles {
+                p50: us(p50),
+                p90: us(p90),
+                p99: us(p99),
+                p999: us(p999),
+                most: us(most),
+            });
+        let mut figures = vec![figure];
+        if self.test == Test::Both {
+            figures.push(Figure::new(&format!("{}-sum", self.plot), x, 2.0 * value));
+        }
+        figures
+    }
+}
+
+impl Way for Messages {
+    fn name(&self) -> String {
+        self.name.to_string()
+    }
+
+    fn kind(&self) -> Kind {
+        self.source.kind()
+    }
+
+    fn command(&self) -> String {
+        self.source.command(self.test, &self.sizes, self.seconds)
+    }
+
+    fn missing(&self) -> Option<String> {
+        self.source.missing()
+    }
+
+    fn run(&mut self) -> Result<Vec<Figure>> {
+        let samples = self.source.run(self.test, &self.sizes, self.seconds)?;
+        let sizes = self.sizes.iter().zip(&samples);
+        Ok(sizes
+            .flat_map(|(size, sample)| self.figures(*size, sample))
+            .collect())
+    }
+}
+
+/// The time in which a cache line changes hands: no message of 8 bytes is faster.
+struct Line {
+    plot: String,
+}
+
+impl Way for Line {
+    fn name(&self) -> String {
+        "a cache line".to_string()
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Limit
+    }
+
+    fn command(&self) -> String {
+        "mgn bench net".to_string()
+    }
+
+    fn run(&mut self) -> Result<Vec<Figure>> {
+        let line = probe::line();
+        if !line.is_finite() {
+            bail!("two threads do not get two processors");
+        }
+        Ok(vec![Figure::new(&self.plot, 8.0, line / 1e3)])
+    }
+}

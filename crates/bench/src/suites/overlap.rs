@@ -1,0 +1,199 @@
+//! Whether messages get on while the program computes: post-compute-wait, as in the evaluation of QsNet II. A message each way is begun, then both
+//! processes compute for a time T, then both wait for what is left.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::net::{two_processors, Means, AS_IT_IS, BY_MEMORY, MPICH_TCP, OPEN_MPI_TCP};
+use super::Suite;
+use crate::net::measure::{Test, SWEEP};
+use crate::net::peers::{Library, Mpi};
+use crate::net::source::Source;
+use crate::plan::{Experiment, Figure, Way, Wishes, ROUNDS};
+use crate::record::{Axis, Better, Fold, Kind, Outcome, Plot, State};
+use crate::table::bytes;
+
+const SIZES: [usize; 4] = [4 << 10, 32 << 10, 256 << 10, 1 << 20];
+
+/// Of the transfer, waited after computing for at least twice as long as the transfer takes: whoever waits no longer has made progress meanwhile.
+const PROGRESS: f64 = 0.1;
+
+pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
+    two_processors()?;
+    let mpi = Rc::new(Mpi::default());
+    let experiments = [Means::Memory, Means::Sockets].map(|means| experiment(means, &mpi, wishes));
+    Ok(experiments.into())
+}
+
+fn experiment(means: Means, mpi: &Rc<Mpi>, wishes: &Wishes) -> Experiment {
+    use Library::{Mpich, OpenMpi};
+    let sizes = wishes.either(&SIZES[..], &SIZES[1..2]);
+    let with = |library, settings| Source::Mpi(mpi.clone(), library, settings);
+    let sources = match means {
+        Means::Memory => vec![
+            ("shm", Source::Ours("shm")),
+            ("shm, in place", Source::Ours("shm-placed")),
+            ("Open MPI", with(OpenMpi, BY_MEMORY)),
+            ("MPICH", with(Mpich, AS_IT_IS)),
+        ],
+        Means::Sockets => vec![
+            ("tcp", Source::Ours("tcp")),
+            ("unix", Source::Ours("unix")),
+            ("Open MPI, tcp", with(OpenMpi, OPEN_MPI_TCP)),
+            ("MPICH, tcp", with(Mpich, MPICH_TCP)),
+        ],
+    };
+    let ways = sources.into_iter().map(|(name, source)| {
+        Box::new(Computing {
+            name,
+            source,
+            sizes: sizes.to_vec(),
+            seconds: wishes.either(0.27, 0.09),
+            means,
+        }) as Box<dyn Way>
+    });
+    let mut plots = Vec::new();
+    for (kind, title, unit, better) in [
+        (
+            "available",
+            "Share of the time that is left to compute",
+            "%",
+            Better::More,
+        ),
+        (
+            "rate",
+            "Bandwidth per direction while computing",
+            "GB/s",
+            Better::More,
+        ),
+    ] {
+        plots.extend(sizes.iter().map(|size| Plot {
+            id: id(means, kind, *size),
+            title: format!(
+                "{title}: messages of {}B, {}",
+                bytes(*size as f64),
+                means.title()
+            ),
+            x: Axis::log("computing time T", "us"),
+            y: match unit {
+                "%" => Axis::linear("available", unit),
+                _ => Axis::log("rate", unit),
+            },
+            better,
+            fold: Fold::Median,
+        }));
+    }
+    plots.push(Plot {
+        id: waited(means),
+        title: format!(
+            "Waited after computing at least twice as long as the transfer takes, {}",
+            means.title()
+        ),
+        x: Axis::log("message size", "B"),
+        y: Axis::linear("waited, of the transfer", "%"),
+        better: Better::Less,
+        fold: Fold::Median,
+    });
+    Experiment {
+        suite: Suite::Overlap,
+        key: format!("overlap {}", means.name()),
+        plots,
+        ways: ways.collect(),
+        is_placed: true,
+        budget: Duration::from_secs(wishes.either(50, 6)),
+        rounds: ROUNDS,
+        notes: Vec::new(),
+        conclude: match means {
+            Means::Memory => |outcome| progress(outcome, Means::Memory),
+            Means::Sockets => |outcome| progress(outcome, Means::Sockets),
+        },
+    }
+}
+
+fn id(means: Means, kind: &str, size: usize) -> String {
+    format!("overlap-{kind}-{size}-{}", means.name())
+}
+
+fn waited(means: Means) -> String {
+    format!("overlap-waited-{}", means.name())
+}
+
+/// Which libraries keep the progress rule: that what was begun gets on without the program calling the library.
+fn progress(outcome: &Outcome, means: Means) -> Vec<String> {
+    let lines = outcome
+        .series
+        .iter()
+        .filter(|line| line.plot == waited(means) && !line.points.is_empty());
+    let say = |(name, kept, count): (&str, usize, usize)| match kept {
+        0 => format!("{name} does not make progress while the program computes"),
+        _ if kept == count => {
+            format!("{name} makes progress while the program computes: the progress rule holds")
+        }
+        _ => {
+            format!("{name} makes progress while the program computes with {kept} of {count} sizes")
+        }
+    };
+    let kept = lines.map(|line| {
+        let points = || {
+            line.points
+                .iter()
+                .filter(|point| point.state == State::Resolved)
+        };
+        let kept = points().filter(|point| point.value <= PROGRESS * 100.0);
+        (line.name.as_str(), kept.count(), points().count())
+    });
+    kept.filter(|(_, _, count)| *count > 0).map(say).collect()
+}
+
+struct Computing {
+    name: &'static str,
+    source: Source,
+    sizes: Vec<usize>,
+    seconds: f64,
+    means: Means,
+}
+
+impl Way for Computing {
+    fn name(&self) -> String {
+        self.name.to_string()
+    }
+
+    fn kind(&self) -> Kind {
+        self.source.kind()
+    }
+
+    fn command(&self) -> String {
+        self.source.command(Test::Sweep, &self.sizes, self.seconds)
+    }
+
+    fn missing(&self) -> Option<String> {
+        self.source.missing()
+    }
+
+    fn run(&mut self) -> Result<Vec<Figure>> {
+        let samples = self.source.run(Test::Sweep, &self.sizes, self.seconds)?;
+        let mut figures = Vec::new();
+        for (size, sample) in self.sizes.iter().zip(samples) {
+            let [transfer, pairs @ ..] = &sample.seconds[..] else {
+                continue;
+            };
+            let mut left = None;
+            for (compute, pair) in SWEEP.iter().zip(pairs.chunks_exact(2)) {
+                let (whole, waited) = (pair[0], pair[1]);
+                let figure = |kind: &str, value: f64| {
+                    Figure::new(&id(self.means, kind, *size), compute * 1e6, value)
+                };
+                figures.push(figure("available", compute / whole * 100.0).cpu(sample.cpu));
+                figures.push(figure("rate", *size as f64 / whole / 1e9));
+                if *compute >= 2.0 * transfer && left.is_none() {
+                    left = Some(waited / transfer * 100.0);
+                }
+            }
+            let left = left.map(|left| Figure::new(&waited(self.means), *size as f64, left));
+            figures.extend(left);
+        }
+        Ok(figures)
+    }
+}

@@ -1,0 +1,359 @@
+//! Patterns of messages, by the number of processes: everybody to everybody, around a ring, between random pairs, and all to one. In one step everybody sends
+//! what the pattern wants and receives what is sent to them.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::rc::Rc;
+use std::time::Duration;
+
+use anyhow::{bail, Context, Result};
+
+use super::net::{AS_IT_IS, BY_MEMORY, OPEN_MPI_TCP};
+use super::Suite;
+use crate::child;
+use crate::net::crowd::{mesh, raise_limits, tell_all, Running};
+use crate::net::peers::{Library, Mpi, Settings, PATTERNS};
+use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
+use crate::record::{Axis, Better, Fold, Kind, Plot};
+
+const PROCESSES: [usize; 4] = [2, 4, 8, 16];
+
+/// One that tells the time of a step, and one that tells how much gets through.
+const SIZES: [usize; 2] = [8, 64 << 10];
+
+/// A run that takes longer is given up: so many processes on few processors may take their time.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pattern {
+    AllToAll,
+    Ring,
+    RandomPairs,
+    HotSpot,
+}
+
+const ALL: [Pattern; 4] = [
+    Pattern::AllToAll,
+    Pattern::Ring,
+    Pattern::RandomPairs,
+    Pattern::HotSpot,
+];
+
+pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
+    raise_limits()?;
+    let mpi = Rc::new(Mpi::default());
+    let counts = wishes.either(&PROCESSES[..], &PROCESSES[..2]);
+    let seconds = wishes.either(0.02, 0.005);
+    let ours = |transport| {
+        Box::new(Ours {
+            transport,
+            counts: counts.to_vec(),
+            seconds,
+            round: 0,
+        }) as Box<dyn Way>
+    };
+    let theirs = |name, library, settings| {
+        Box::new(Theirs {
+            name,
+            mpi: mpi.clone(),
+            library,
+            settings,
+            counts: counts.to_vec(),
+            seconds,
+            round: 0,
+        }) as Box<dyn Way>
+    };
+    let mut ways = vec![ours("shm"), theirs("Open MPI", Library::OpenMpi, BY_MEMORY)];
+    if !wishes.is_quick {
+        ways.push(theirs("MPICH", Library::Mpich, AS_IT_IS));
+        ways.push(ours("tcp"));
+        ways.push(theirs("Open MPI, tcp", Library::OpenMpi, OPEN_MPI_TCP));
+    }
+    let plots = ALL.iter().flat_map(|pattern| {
+        let plot = |size: usize, title: String, y, better| Plot {
+            id: pattern.plot(size),
+            title,
+            x: Axis::log("processes", ""),
+            y,
+            better,
+            fold: Fold::Median,
+        };
+        let name = pattern.title();
+        [
+            plot(
+                SIZES[0],
+                format!("{name}: a step with messages of 8 B"),
+                Axis::log("time", "us"),
+                Better::Less,
+            ),
+            plot(
+                SIZES[1],
+                format!("{name}: all messages of 64 KiB together"),
+                Axis::log("rate", "GB/s"),
+                Better::More,
+            ),
+        ]
+    });
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    Ok(vec![Experiment {
+        suite: Suite::Pattern,
+        key: "pattern".to_string(),
+        plots: plots.collect(),
+        ways,
+        is_placed: false,
+        budget: Duration::from_secs(wishes.either(80, 7)),
+        rounds: ROUNDS,
+        notes: vec![format!("{processors} processors; Open MPI is told when processes are more than those, and yields")],
+        conclude: no_words,
+    }])
+}
+
+impl Pattern {
+    fn name(self) -> &'static str {
+        match self {
+            Pattern::AllToAll => "all-to-all",
+            Pattern::Ring => "ring",
+            Pattern::RandomPairs => "random-pairs",
+            Pattern::HotSpot => "hot-spot",
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Pattern::AllToAll => "All to all",
+            Pattern::Ring => "Ring",
+            Pattern::RandomPairs => "Random pairs",
+            Pattern::HotSpot => "Hot spot",
+        }
+    }
+
+    fn plot(self, size: usize) -> String {
+        format!("pattern-{}-{size}", self.name())
+    }
+
+    /// To whom everybody sends. `seed` chooses the pairs; of an odd number of processes one has nobody.
+    fn edges(self, count: usize, seed: u64) -> Vec<Vec<usize>> {
+        let others = |rank: usize| (0..count).filter(move |other| *other != rank);
+        match self {
+            Pattern::AllToAll => (0..count).map(|rank| others(rank).collect()).collect(),
+            Pattern::Ring => (0..count).map(|rank| vec![(rank + 1) % count]).collect(),
+            Pattern::HotSpot => (0..count)
+                .map(|rank| if rank == 0 { vec![] } else { vec![0] })
+                .collect(),
+            Pattern::RandomPairs => {
+                let mut order: Vec<usize> = (0..count).collect();
+                let mut state = seed;
+                for last in (1..count).rev() {
+                    // Of a linear congruential generator (Knuth's MMIX) the upper half.
+                    state = state
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1_442_695_040_888_963_407);
+                    order.swap(last, (state >> 33) as usize % (last + 1));
+                }
+                let mut edges = vec![vec![]; count];
+                for pair in order.chunks_exact(2) {
+                    edges[pair[0]].push(pair[1]);
+                    edges[pair[1]].push(pair[0]);
+                }
+                edges
+            }
+        }
+    }
+
+    /// The place in its plots of a step that took so many seconds.
+    fn figure(self, count: usize, size: usize, seconds: f64) -> Figure {
+        let messages: usize = self.edges(count, 0).iter().map(Vec::len).sum();
+        let value = match size == SIZES[0] {
+            true => seconds * 1e6,
+            false => (messages * size) as f64 / seconds / 1e9,
+        };
+        Figure::new(&self.plot(size), count as f64, value)
+    }
+}
+
+struct Ours {
+    transport: &'static str,
+    counts: Vec<usize>,
+    seconds: f64,
+    round: u64,
+}
+
+impl Way for Ours {
+    fn name(&self) -> String {
+        self.transport.to_string()
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Ours
+    }
+
+    fn command(&self) -> String {
+        format!(
+            "mgn {} member {} INDEX, for each process",
+            crate::PART,
+            self.transport
+        )
+    }
+
+    fn run(&mut self) -> Result<Vec<Figure>> {
+        self.round += 1;
+        let mut figures = Vec::new();
+        for count in &self.counts {
+            let mut all = mesh(self.transport, *count)?;
+            for pattern in ALL {
+                let edges = pattern.edges(*count, self.round);
+                for size in SIZES {
+                    let seconds = self.step(&mut all, &edges, size)?;
+                    figures.push(pattern.figure(*count, size, seconds));
+                }
+            }
+        }
+        Ok(figures)
+    }
+}
+
+impl Ours {
+    /// Seconds of one step, of the slowest process.
+    fn step(&self, all: &mut [Running], edges: &[Vec<usize>], size: usize) -> Result<f64> {
+        let from =
+            |rank: usize| (0..edges.len()).filter(move |other| edges[*other].contains(&rank));
+        let links = |rank: usize, others: Vec<usize>| {
+            let links = others
+                .iter()
+                .map(|other| (other - usize::from(*other > rank)).to_string());
+            let links: Vec<String> = links.collect();
+            if links.is_empty() {
+                "-".to_string()
+            } else {
+                links.join(",")
+            }
+        };
+        let mut count = 1u64;
+        loop {
+            let answers = tell_all(all, |rank| {
+                let (to, from) = (
+                    links(rank, edges[rank].clone()),
+                    links(rank, from(rank).collect()),
+                );
+                format!("steps {count} {size} {to} {from}")
+            })?;
+            let mut longest = 0.0f64;
+            for (_, answer) in &answers {
+                longest = longest.max(answer.trim().parse().context("a process says no time")?);
+            }
+            if longest >= self.seconds {
+                return Ok(longest / count as f64);
+            }
+            if child::is_over() {
+                bail!("interrupted");
+            }
+            count *= 2;
+        }
+    }
+}
+
+struct Theirs {
+    name: &'static str,
+    mpi: Rc<Mpi>,
+    library: Library,
+    settings: Settings,
+    counts: Vec<usize>,
+    seconds: f64,
+    round: u64,
+}
+
+impl Way for Theirs {
+    fn name(&self) -> String {
+        self.name.to_string()
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Peer
+    }
+
+    fn command(&self) -> String {
+        let start = self.settings.typed(&self.library.start(2));
+        let start = start.replace("-np 2", "-np N");
+        let sizes = SIZES.map(|size| size.to_string()).join(",");
+        format!("{start} {PATTERNS} {sizes} {} SEED", self.seconds)
+    }
+
+    fn missing(&self) -> Option<String> {
+        self.mpi.program(self.library, PATTERNS).err()
+    }
+
+    fn run(&mut self) -> Result<Vec<Figure>> {
+        self.round += 1;
+        let program = self
+            .mpi
+            .program(self.library, PATTERNS)
+            .map_err(anyhow::Error::msg)?;
+        let sizes = SIZES.map(|size| size.to_string()).join(",");
+        let mut figures = Vec::new();
+        for count in &self.counts {
+            let mut command: Command = self.settings.command(&self.library.start(*count));
+            command.arg(&program).arg(&sizes);
+            command.args([self.seconds.to_string(), self.round.to_string()]);
+            let name = format!("{} with {count} processes", self.name);
+            let done = child::output(&mut command, PATIENCE)?.success(&name)?;
+            let found = read(&done.stdout)?;
+            for pattern in ALL {
+                for size in SIZES {
+                    let seconds = found.get(&(pattern.name().to_string(), size));
+                    let seconds =
+                        seconds.with_context(|| format!("{name} leaves out {}", pattern.name()))?;
+                    figures.push(pattern.figure(*count, size, *seconds));
+                }
+            }
+        }
+        Ok(figures)
+    }
+}
+
+/// Reads what the program for MPI says.
+fn read(text: &str) -> Result<BTreeMap<(String, usize), f64>> {
+    let line = |line: &str| {
+        let [pattern, size, seconds] = line.split_whitespace().collect::<Vec<_>>()[..] else {
+            bail!("a run says {line:?}");
+        };
+        Ok(((pattern.to_string(), size.parse()?), seconds.parse()?))
+    };
+    text.lines().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_what_they_are_called() {
+        for count in [2, 3, 8, 16] {
+            let all = Pattern::AllToAll.edges(count, 0);
+            assert!(all.iter().all(|to| to.len() == count - 1));
+            let ring = Pattern::Ring.edges(count, 0);
+            assert_eq!(ring[count - 1], [0]);
+            let hot = Pattern::HotSpot.edges(count, 0);
+            assert!(hot[0].is_empty() && hot[1..].iter().all(|to| to == &[0]));
+            for seed in 0..20 {
+                let pairs = Pattern::RandomPairs.edges(count, seed);
+                let alone = pairs.iter().filter(|to| to.is_empty()).count();
+                assert_eq!(alone, count % 2);
+                for (rank, to) in pairs.iter().enumerate() {
+                    assert!(to
+                        .iter()
+                        .all(|other| *other != rank && pairs[*other] == [rank]));
+                }
+            }
+        }
+        let seeds = (0..20).map(|seed| Pattern::RandomPairs.edges(16, seed));
+        let different: std::collections::HashSet<_> = seeds.collect();
+        assert!(different.len() > 10, "pairs are random");
+    }
+
+    #[test]
+    fn what_programs_say_is_read() {
+        let found = read("ring 8 0.5\nhot-spot 65536 0.25\n").unwrap();
+        assert_eq!(found[&("ring".to_string(), 8)], 0.5);
+        assert!(read("ring 8").is_err() && read("ring x 1").is_err());
+    }
+}
