@@ -104,6 +104,8 @@ if [ "$goal" = bench ]; then
     like libmpich-dev "messages of MPICH" test -e /usr/include/*/mpich/mpi.h
     like mpich "starts them" have mpirun.mpich
     like ucx-utils "messages of UCX" have ucx_perftest
+    like netpipe-openmpi "measures Open MPI, to compare with" have NPopenmpi
+    like netpipe-mpich2 "measures MPICH" have NPmpich2
 fi
 if [ "$goal" = apps ]; then
     want glmark2-es2-x11 "another one, with OpenGL ES" have glmark2-es2

@@ -51,6 +51,14 @@ impl Library {
         }
     }
 
+    /// NetPIPE for it, as Debian calls it.
+    fn netpipe(self) -> &'static str {
+        match self {
+            Library::OpenMpi => "NPopenmpi",
+            Library::Mpich => "NPmpich2",
+        }
+    }
+
     fn compiler(self) -> &'static str {
         match self {
             Library::OpenMpi => "mpicc.openmpi",
@@ -174,6 +182,59 @@ impl Settings {
             .collect::<Vec<_>>()
             .join(" ")
     }
+}
+
+/// What NetPIPE is told: to measure up to a size, without sizes in between that nobody asks for.
+fn netpipe_arguments(largest: usize) -> [String; 8] {
+    let largest = largest.to_string();
+    ["-l", "8", "-u", &largest, "-p", "0", "-n", "300"].map(str::to_string)
+}
+
+/// NetPIPE's own measurement of a library, by which ours can be checked: half of the time there and back, in seconds.
+pub fn netpipe(library: Library, settings: &Settings, sizes: &[usize]) -> Result<Vec<f64>> {
+    let folder = tempfile::Builder::new().prefix("mgn-bench-").tempdir()?;
+    let found = folder.path().join("np.out");
+    let largest = sizes.iter().copied().max().context("there are sizes")?;
+    let name = library.netpipe();
+    let mut command = settings.command(&library.start(2));
+    command
+        .arg(name)
+        .args(netpipe_arguments(largest))
+        .arg("-o")
+        .arg(&found);
+    child::output(&mut command, PATIENCE)?.success(name)?;
+    let text = fs::read_to_string(&found).with_context(|| format!("{name} writes nothing"))?;
+    // Lines of the size, Mbit/s and the time.
+    let of_size = |size: &usize| {
+        let line = text
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let line = line
+            .into_iter()
+            .find(|words| words.first() == Some(&size.to_string().as_str()));
+        let time = line.and_then(|words| words.get(2)?.parse().ok());
+        time.with_context(|| format!("{name} leaves out messages of {size} B"))
+    };
+    sizes.iter().map(of_size).collect()
+}
+
+/// Why a library cannot be measured by NetPIPE here.
+pub fn netpipe_missing(library: Library) -> Option<String> {
+    let (start, name) = (library.start(2).remove(0), library.netpipe());
+    let missing = [start.as_str(), name]
+        .into_iter()
+        .find(|name| !is_installed(name))?;
+    Some(format!(
+        "NetPIPE for {} is not installed: there is no {missing}",
+        library.name()
+    ))
+}
+
+/// What one would type for [`netpipe`].
+pub fn netpipe_command(library: Library, settings: &Settings, sizes: &[usize]) -> String {
+    let start = settings.typed(&library.start(2));
+    let arguments = netpipe_arguments(sizes.iter().copied().max().unwrap_or(8)).join(" ");
+    format!("{start} {} {arguments}", library.netpipe())
 }
 
 /// Whether a program can be found.

@@ -8,11 +8,12 @@ use anyhow::{bail, Result};
 
 use super::Suite;
 use crate::net::measure::{Sample, Test};
-use crate::net::peers::{Library, Mpi, Settings};
+use crate::net::peers::{netpipe, netpipe_command, netpipe_missing, Library, Mpi, Settings};
 use crate::net::source::Source;
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::probe;
-use crate::record::{Axis, Better, Fold, Kind, Percentiles, Plot};
+use crate::record::{Axis, Better, Fold, Kind, Outcome, Percentiles, Plot, Point, State};
+use crate::statistics::median;
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
@@ -218,6 +219,17 @@ impl Part {
                 name, source, self.test, sizes, seconds, &id,
             )));
         }
+        let is_checked = means == Means::Memory && self.test == Test::Latency && !wishes.is_quick;
+        if is_checked {
+            for (name, library, settings) in CHECKED {
+                ways.push(Box::new(NetPipe {
+                    name: format!("{name}{BY_NETPIPE}"),
+                    library,
+                    settings,
+                    plot: id.clone(),
+                }));
+            }
+        }
         match (means, self.test) {
             (Means::Memory, Test::Latency) => ways.push(Box::new(Line { plot: id.clone() })),
             (Means::Memory, Test::Stream) => {
@@ -275,8 +287,80 @@ impl Part {
             budget: Duration::from_secs(wishes.either(self.budget, 7)),
             rounds: ROUNDS,
             notes,
-            conclude: no_words,
+            conclude: if is_checked { check } else { no_words },
         }
+    }
+}
+
+/// Libraries that are measured by NetPIPE, too.
+const CHECKED: [(&str, Library, Settings); 2] = [
+    ("Open MPI", Library::OpenMpi, BY_MEMORY),
+    ("MPICH", Library::Mpich, AS_IT_IS),
+];
+
+const BY_NETPIPE: &str = ", by NetPIPE";
+const NETPIPE_SIZES: [usize; 4] = [8, 64, 512, 4 * KIB];
+
+/// How far NetPIPE's figures are from ours for the same library.
+fn check(outcome: &Outcome) -> Vec<String> {
+    let mut words = Vec::new();
+    for (name, ..) in CHECKED {
+        let points = |name: &str| {
+            let line = outcome.series.iter().find(|line| line.name == name);
+            line.into_iter().flat_map(|line| &line.points)
+        };
+        let theirs = format!("{name}{BY_NETPIPE}");
+        let ratios: Vec<f64> = points(&theirs)
+            .filter_map(|one| {
+                let is_same = |other: &&Point| other.x == one.x && other.place == one.place;
+                let other = points(name).find(is_same)?;
+                let is_resolved = [one, other]
+                    .iter()
+                    .all(|point| point.state == State::Resolved);
+                is_resolved.then_some(other.value / one.value)
+            })
+            .collect();
+        if !ratios.is_empty() {
+            let (middle, ..) = median(&ratios);
+            words.push(format!(
+                "{name} takes {middle:.2} times as long here as NetPIPE says, in the middle of {} sizes and placements",
+                ratios.len()
+            ));
+        }
+    }
+    words
+}
+
+/// A library, measured by NetPIPE.
+struct NetPipe {
+    name: String,
+    library: Library,
+    settings: Settings,
+    plot: String,
+}
+
+impl Way for NetPipe {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Peer
+    }
+
+    fn command(&self) -> String {
+        netpipe_command(self.library, &self.settings, &NETPIPE_SIZES)
+    }
+
+    fn missing(&self) -> Option<String> {
+        netpipe_missing(self.library)
+    }
+
+    fn run(&mut self) -> Result<Vec<Figure>> {
+        let times = netpipe(self.library, &self.settings, &NETPIPE_SIZES)?;
+        let figure =
+            |(size, time): (&usize, f64)| Figure::new(&self.plot, *size as f64, time * 1e6);
+        Ok(NETPIPE_SIZES.iter().zip(times).map(figure).collect())
     }
 }
 
