@@ -6,12 +6,14 @@
 #![deny(unsafe_code)]
 
 pub mod child;
+pub mod compare;
 pub mod gl;
 pub mod machine;
 pub mod net;
 pub mod plan;
 pub mod probe;
 pub mod record;
+pub mod report;
 pub mod runner;
 pub mod statistics;
 pub mod store;

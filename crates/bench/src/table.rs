@@ -106,6 +106,16 @@ pub fn number(value: f64) -> String {
     }
 }
 
+/// A parameter with its unit: "64 KiB", "8 B", "99.9 %", "3".
+pub fn amount(value: f64, unit: &str) -> String {
+    match unit {
+        "" => format!("{value}"),
+        "B" if bytes(value).ends_with('i') => format!("{}B", bytes(value)),
+        "us" => format!("{value} µs"),
+        unit => format!("{value} {unit}"),
+    }
+}
+
 /// "64 Ki".
 pub fn bytes(value: f64) -> String {
     for (name, size) in [("Gi", 1u64 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)] {

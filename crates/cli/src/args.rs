@@ -13,7 +13,7 @@ use mgn_verify::Input;
 
 use crate::relay::Target;
 
-pub use bench::Bench;
+pub use bench::{Bench, BenchCommand, BenchCompare, BenchReport};
 pub use mothership::{Config, Contact, Mothership, Status, Stop, WallName};
 
 /// Run OpenGL programs whose rendering is done by another process, here or on another machine.

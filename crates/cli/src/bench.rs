@@ -11,16 +11,42 @@ use mgn_bench::plan::{Experiment, Wishes};
 use mgn_bench::record::{Head, SCHEMA, VERSION};
 use mgn_bench::store::{self, Store};
 use mgn_bench::suites::Suite;
-use mgn_bench::{child, runner, table};
+use mgn_bench::{child, compare, report, runner, table};
 
-use crate::args::Bench;
+use crate::args::{Bench, BenchCommand, BenchCompare, BenchReport};
 use crate::say;
 
 pub fn bench(bench: Bench) -> anyhow::Result<()> {
     if let Some(command) = bench.command {
-        match command {}
+        return match command {
+            BenchCommand::Report(report) => page(&report),
+            BenchCommand::Compare(compare) => compare_runs(&compare),
+        };
     }
     measure(bench)
+}
+
+fn page(report: &BenchReport) -> anyhow::Result<()> {
+    let record = store::load(&report.run)?;
+    let folder = match report.run.is_dir() {
+        true => &report.run,
+        false => report.run.parent().unwrap_or(Path::new("")),
+    };
+    let output = match &report.output {
+        Some(output) => output.clone(),
+        None => folder.join("report.html"),
+    };
+    std::fs::write(&output, report::page(&record))
+        .with_context(|| format!("cannot write {}", output.display()))?;
+    say(&format!("{}\n", output.display()))
+}
+
+fn compare_runs(runs: &BenchCompare) -> anyhow::Result<()> {
+    let comparison = compare::compare(&store::load(&runs.a)?, &store::load(&runs.b)?);
+    match runs.json {
+        true => say(&(serde_json::to_string_pretty(&comparison)? + "\n")),
+        false => say(&compare::lines(&comparison)),
+    }
 }
 
 fn measure(bench: Bench) -> anyhow::Result<()> {

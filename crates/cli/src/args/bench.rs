@@ -56,4 +56,39 @@ pub struct Bench {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum BenchCommand {}
+pub enum BenchCommand {
+    Report(BenchReport),
+    Compare(BenchCompare),
+}
+
+/// Make a page of what was measured
+///
+/// One HTML file, which fetches nothing and runs no scripts: plots, tables of every value with its interval, the command for each of them, what could not be
+/// measured and why, and what papers say of the same quantities.
+#[derive(Debug, Args)]
+pub struct BenchReport {
+    /// The folder of a run, or the file that --json wrote
+    #[arg(value_name = "DIR")]
+    pub run: PathBuf,
+
+    /// The page [default: report.html in the folder]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Tell what changed between two runs
+///
+/// A number has changed if the intervals of both runs lie apart and the medians differ by more than 5 %. What was unresolved or noisy in either of them
+/// cannot be told. The exit status says nothing of changes.
+#[derive(Debug, Args)]
+pub struct BenchCompare {
+    /// The folder of a run, or the file that --json wrote
+    pub a: PathBuf,
+
+    /// Another one, measured later
+    pub b: PathBuf,
+
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,318 @@
+//! What changed between two runs, beyond what either leaves open.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use comfy_table::{presets, CellAlignment, Table};
+use serde::Serialize;
+
+use crate::record::{Better, Fold, Head, Place, Plot, Point, Record, State};
+use crate::table::{amount, number};
+
+/// Medians that differ by less, as a share, are the same, however narrow their intervals are.
+pub const LEAST: f64 = 0.05;
+
+/// What the JSON of a comparison says first.
+pub const SCHEMA: &str = "manganese bench comparison";
+
+pub const VERSION: u32 = 1;
+
+/// What `b` has otherwise than `a`.
+#[derive(Debug, Serialize)]
+pub struct Comparison {
+    pub schema: &'static str,
+    pub version: u32,
+    pub a: Head,
+    pub b: Head,
+    /// In words: other machine, other versions, another program to measure with.
+    pub differences: Vec<String>,
+    /// The worse ones first, and of those the greatest.
+    pub changes: Vec<Change>,
+    pub unchanged: usize,
+    /// Either of the two is unresolved, noisy, or was counted once and has no interval.
+    pub untold: usize,
+    pub only_a: usize,
+    pub only_b: usize,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Change {
+    pub plot: String,
+    pub title: String,
+    pub way: String,
+    pub x: f64,
+    pub x_unit: String,
+    pub place: Place,
+    pub verdict: Verdict,
+    /// `b` by `a`; none where `a` is zero.
+    pub ratio: Option<f64>,
+    pub a: Interval,
+    pub b: Interval,
+    pub unit: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    Worse,
+    Better,
+    /// Where neither more nor less is better.
+    Different,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    pub value: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+/// What is compared: plot, way, x as bits, place.
+type Key<'a> = (&'a str, &'a str, u64, Place);
+
+pub fn compare(a: &Record, b: &Record) -> Comparison {
+    let (mut of_a, mut of_b) = (points(a), points(b));
+    let differing = |key: &Key, (plot, _): &(&Plot, &Point)| {
+        let other = of_b.get(key);
+        other.is_some_and(|(other, _)| !is_same_quantity(plot, other))
+    };
+    let redefined: Vec<String> = of_a
+        .iter()
+        .filter(|(key, found)| differing(key, found))
+        .map(|(key, _)| key.0.to_string())
+        .collect();
+    let mut differences = differences(&a.head, &b.head);
+    for plot in deduplicated(redefined.clone()) {
+        differences.push(format!("{plot} is another quantity in each of them"));
+    }
+    let was_redefined = |key: &Key| redefined.iter().any(|plot| plot == key.0);
+    let (mut changes, mut unchanged, mut untold) = (Vec::new(), 0, 0);
+    let both: Vec<Key> = of_a
+        .keys()
+        .filter(|key| of_b.contains_key(*key) && !was_redefined(key))
+        .copied()
+        .collect();
+    for key in both {
+        let (Some((plot, one)), Some((_, other))) = (of_a.remove(&key), of_b.remove(&key)) else {
+            continue;
+        };
+        match judge(plot, one, other) {
+            Judgement::Changed(verdict) => changes.push(change(plot, key, one, other, verdict)),
+            Judgement::Unchanged => unchanged += 1,
+            Judgement::Untold => untold += 1,
+        }
+    }
+    changes.sort_by(order);
+    Comparison {
+        schema: SCHEMA,
+        version: VERSION,
+        a: a.head.clone(),
+        b: b.head.clone(),
+        differences,
+        changes,
+        unchanged,
+        untold,
+        only_a: of_a.len(),
+        only_b: of_b.len(),
+    }
+}
+
+fn points(record: &Record) -> BTreeMap<Key<'_>, (&Plot, &Point)> {
+    let mut found = BTreeMap::new();
+    for outcome in &record.outcomes {
+        for series in &outcome.series {
+            let Some(plot) = outcome.plots.iter().find(|plot| plot.id == series.plot) else {
+                continue;
+            };
+            for point in &series.points {
+                let key = (
+                    &plot.id[..],
+                    &series.name[..],
+                    point.x.to_bits(),
+                    point.place,
+                );
+                found.insert(key, (plot, point));
+            }
+        }
+    }
+    found
+}
+
+fn is_same_quantity(one: &Plot, other: &Plot) -> bool {
+    let of = |plot: &Plot| (plot.x.unit.clone(), plot.y.unit.clone(), plot.fold);
+    of(one) == of(other)
+}
+
+enum Judgement {
+    Changed(Verdict),
+    Unchanged,
+    Untold,
+}
+
+fn judge(plot: &Plot, a: &Point, b: &Point) -> Judgement {
+    let is_sure = a.state == State::Resolved && b.state == State::Resolved;
+    if plot.fold != Fold::Median || !is_sure {
+        return Judgement::Untold;
+    }
+    let overlap = a.low <= b.high && b.low <= a.high;
+    if overlap || (b.value - a.value).abs() <= LEAST * a.value.abs() {
+        return Judgement::Unchanged;
+    }
+    Judgement::Changed(match (plot.better, b.value > a.value) {
+        (Better::Neither, _) => Verdict::Different,
+        (Better::More, true) | (Better::Less, false) => Verdict::Better,
+        (Better::More, false) | (Better::Less, true) => Verdict::Worse,
+    })
+}
+
+fn change(plot: &Plot, key: Key, a: &Point, b: &Point, verdict: Verdict) -> Change {
+    let interval = |point: &Point| Interval {
+        value: point.value,
+        low: point.low,
+        high: point.high,
+    };
+    Change {
+        plot: plot.id.clone(),
+        title: plot.title.clone(),
+        way: key.1.to_string(),
+        x: a.x,
+        x_unit: plot.x.unit.clone(),
+        place: key.3,
+        verdict,
+        ratio: (a.value != 0.0).then(|| b.value / a.value),
+        a: interval(a),
+        b: interval(b),
+        unit: plot.y.unit.clone(),
+    }
+}
+
+fn order(one: &Change, other: &Change) -> Ordering {
+    // Twice as much and half as much are as far away from the same.
+    let size = |change: &Change| {
+        let ratio = change.ratio.filter(|ratio| *ratio > 0.0);
+        ratio.map_or(f64::INFINITY, |ratio| ratio.ln().abs())
+    };
+    one.verdict
+        .cmp(&other.verdict)
+        .then(size(other).total_cmp(&size(one)))
+}
+
+/// In what the two were measured differently, in words.
+fn differences(a: &Head, b: &Head) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut add = |what: &str, one: String, other: String| {
+        if one != other {
+            let name = |text: String| match text.is_empty() {
+                true => "none".to_string(),
+                false => text,
+            };
+            found.push(format!("{what}: {} and {}", name(one), name(other)));
+        }
+    };
+    let (here, there) = (&a.machine, &b.machine);
+    add("host", here.host.clone(), there.host.clone());
+    add("processor", here.processor.clone(), there.processor.clone());
+    add(
+        "processors",
+        here.processors.to_string(),
+        there.processors.to_string(),
+    );
+    let gib = |gib: f64| format!("{gib} GiB");
+    add("memory", gib(here.memory_gib), gib(there.memory_gib));
+    add("kernel", here.kernel.clone(), there.kernel.clone());
+    add("system", here.system.clone(), there.system.clone());
+    let hypervisor = |is: bool| if is { "yes" } else { "no" }.to_string();
+    add(
+        "hypervisor",
+        hypervisor(here.hypervisor),
+        hypervisor(there.hypervisor),
+    );
+    add(
+        "congestion control",
+        here.congestion_control.clone(),
+        there.congestion_control.clone(),
+    );
+    let names = here.versions.iter().chain(&there.versions);
+    for name in deduplicated(names.map(|(name, _)| name.clone()).collect()) {
+        let version = |of: &[(String, String)]| {
+            let found = of.iter().find(|(other, _)| *other == name);
+            found.map_or(String::new(), |(_, version)| version.clone())
+        };
+        add(&name, version(&here.versions), version(&there.versions));
+    }
+    let extent = |is_quick: bool| if is_quick { "quick" } else { "full" }.to_string();
+    add("extent", extent(a.is_quick), extent(b.is_quick));
+    found
+}
+
+/// Each once, in the order of their first coming.
+fn deduplicated(names: Vec<String>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for name in names {
+        if !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// What a terminal shows of a comparison.
+pub fn lines(comparison: &Comparison) -> String {
+    let mut text = String::new();
+    if !comparison.differences.is_empty() {
+        text += "A and B were not measured alike:\n";
+        for difference in &comparison.differences {
+            text += &format!("  {difference}\n");
+        }
+        text += "\n";
+    }
+    if comparison.changes.is_empty() {
+        text += "Nothing changed beyond noise.\n";
+    } else {
+        text += &format!("{}\n\n", table(&comparison.changes));
+    }
+    let counts = [
+        (comparison.changes.len(), "changed"),
+        (comparison.unchanged, "unchanged"),
+        (comparison.untold, "cannot be told"),
+        (comparison.only_a, "only in A"),
+        (comparison.only_b, "only in B"),
+    ];
+    let counts = counts.map(|(count, what)| format!("{count} {what}"));
+    text + &counts.join(", ") + "\n"
+}
+
+fn table(changes: &[Change]) -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(["", "plot", "way", "at", "A", "B", "unit", "B/A"]);
+    for change in changes {
+        let place = match change.place {
+            Place::Near => ", near",
+            Place::Far => ", far",
+            Place::Any => "",
+        };
+        let interval = |it: &Interval| {
+            let Interval { value, low, high } = it;
+            format!("{} ({}-{})", number(*value), number(*low), number(*high))
+        };
+        table.add_row([
+            match change.verdict {
+                Verdict::Worse => "worse".to_string(),
+                Verdict::Better => "better".to_string(),
+                Verdict::Different => "different".to_string(),
+            },
+            change.plot.clone(),
+            change.way.clone(),
+            amount(change.x, &change.x_unit) + place,
+            interval(&change.a),
+            interval(&change.b),
+            change.unit.clone(),
+            change.ratio.map_or("-".to_string(), |r| format!("{r:.2}")),
+        ]);
+    }
+    if let Some(ratio) = table.column_mut(7) {
+        ratio.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}

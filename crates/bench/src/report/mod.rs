@@ -1,0 +1,346 @@
+//! The page of a run: one file without scripts, which fetches nothing.
+
+mod chart;
+mod papers;
+mod scale;
+mod tables;
+mod text;
+
+use std::collections::BTreeMap;
+
+use maud::{html, Markup, PreEscaped, DOCTYPE};
+
+use crate::record::{Fold, Kind, Outcome, Place, Plot, Point, Record, Series, State};
+use crate::suites::Suite;
+use crate::table::{amount, number};
+use chart::{Form, Line, Look, Panel, Shape};
+use papers::{At, Fact, Mark, FACTS};
+use scale::Scale;
+
+const STYLE: &str = include_str!("page.css");
+
+/// What phones show instead of the others.
+const NARROW: Form = Form {
+    class: "narrow",
+    width: 328.0,
+    height: 290.0,
+    has_hints: false,
+};
+
+/// One of two that are side by side.
+const HALF: Form = Form {
+    class: "wide",
+    width: 546.0,
+    height: 380.0,
+    has_hints: true,
+};
+
+/// One that is alone.
+const WHOLE: Form = Form {
+    width: 760.0,
+    height: 400.0,
+    ..HALF
+};
+
+pub fn page(record: &Record) -> String {
+    let suites = suites(record);
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="generator" content="mgn bench report";
+                title { "mgn bench: " (record.head.machine.host) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                h1 { "What " (record.head.machine.host) " can do" }
+                (head(record))
+                (contents(&suites))
+                @for (suite, outcomes) in &suites { (section(*suite, outcomes)) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// The experiments of each suite, in the order in which they were measured.
+fn suites(record: &Record) -> Vec<(Suite, Vec<&Outcome>)> {
+    let mut suites: Vec<(Suite, Vec<&Outcome>)> = Vec::new();
+    for outcome in &record.outcomes {
+        match suites.iter_mut().find(|(suite, _)| *suite == outcome.suite) {
+            Some((_, outcomes)) => outcomes.push(outcome),
+            None => suites.push((outcome.suite, vec![outcome])),
+        }
+    }
+    suites
+}
+
+fn head(record: &Record) -> Markup {
+    let head = &record.head;
+    let machine = &head.machine;
+    let versions = machine
+        .versions
+        .iter()
+        .map(|(name, v)| format!("{name} {v}"));
+    let seconds: f64 = record.outcomes.iter().map(|outcome| outcome.seconds).sum();
+    let memory = format!("{} GiB of memory", machine.memory_gib);
+    html! {
+        dl.head {
+            dt { "Machine" }
+            dd {
+                (machine.processor) ", " (text::count(machine.processors, "processor"))
+                @if machine.hypervisor { " of a virtual machine" }
+                ", " (memory)
+            }
+            dt { "System" }
+            dd { (machine.system) ", " (machine.kernel) ", TCP with " (machine.congestion_control) }
+            dt { "Versions" }
+            dd { (versions.collect::<Vec<_>>().join(", ")) }
+            dt { "Command" }
+            dd { code { (head.command) } }
+            dt { "Measured" }
+            dd {
+                (text::date(head.began)) ", "
+                @if head.is_quick { "quick: fewer sizes and rounds than a full run" } @else { "in full" }
+                ", " (number(seconds.round())) " s"
+            }
+        }
+        p.soft.small {
+            "Each number is a median over rounds, with the interval in which it lies in at least 93 % of all cases. "
+            em { "unresolved" } ": fewer than five rounds counted. "
+            em { "noisy" } ": the rounds disagree too much for any number to mean something. Plots show both faintly. "
+            "Strong lines are Manganese, thin ones others' libraries and programs, dashed ones what the machine can do at best, dotted lines and stars "
+            "figures from papers. Processors are near when a cache line changes hands between them in less than 150 ns."
+        }
+    }
+}
+
+fn contents(suites: &[(Suite, Vec<&Outcome>)]) -> Markup {
+    html! {
+        nav aria-label="Contents" {
+            ul {
+                @for (suite, outcomes) in suites {
+                    li {
+                        a href=(format!("#{}", suite.name())) { (suite.title()) }
+                        ul.small {
+                            @for plot in outcomes.iter().flat_map(|outcome| &outcome.plots) {
+                                li { a href=(format!("#plot-{}", plot.id)) { (plot.title) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn section(suite: Suite, outcomes: &[&Outcome]) -> Markup {
+    let facts: Vec<&Fact> = FACTS
+        .iter()
+        .filter(|fact| fact.suite == suite.name())
+        .collect();
+    let looks = looks(outcomes);
+    html! {
+        section {
+            h2 id=(suite.name()) { (suite.title()) }
+            @for outcome in outcomes { (experiment(outcome, &facts, &looks)) }
+            @if !facts.is_empty() { (tables::of_papers(&facts, outcomes)) }
+        }
+    }
+}
+
+/// The same name looks the same in all plots of a suite.
+fn looks<'a>(outcomes: &[&'a Outcome]) -> BTreeMap<&'a str, Look> {
+    let mut looks = BTreeMap::new();
+    for line in outcomes.iter().flat_map(|outcome| &outcome.series) {
+        let next = Look::of(looks.len());
+        if !line.points.is_empty() {
+            looks.entry(&line.name[..]).or_insert(next);
+        }
+    }
+    looks
+}
+
+fn experiment(outcome: &Outcome, facts: &[&Fact], looks: &BTreeMap<&str, Look>) -> Markup {
+    html! {
+        h3 { (outcome.key) }
+        p.soft.small {
+            (text::count(outcome.rounds as usize, "round")) " in " (number(outcome.seconds)) " s."
+            @for note in &outcome.notes { " " (sentence(note)) }
+        }
+        @for plot in &outcome.plots { (figure(outcome, plot, facts, looks)) }
+        (tables::ways(outcome))
+    }
+}
+
+fn sentence(note: &str) -> String {
+    match note.ends_with(['.', '!', '?']) {
+        true => note.to_string(),
+        false => format!("{note}."),
+    }
+}
+
+/// A plot in all places where it was measured, and its tables.
+fn figure(outcome: &Outcome, plot: &Plot, facts: &[&Fact], looks: &BTreeMap<&str, Look>) -> Markup {
+    let series: Vec<&Series> = outcome
+        .series
+        .iter()
+        .filter(|line| line.plot == plot.id)
+        .collect();
+    let places: Vec<(Place, Vec<Line>)> = [Place::Near, Place::Far, Place::Any]
+        .into_iter()
+        .map(|place| (place, lines(&series, place, looks)))
+        .filter(|(_, lines)| !lines.is_empty())
+        .collect();
+    let points: Vec<&Point> = series.iter().flat_map(|line| &line.points).collect();
+    let facts: Vec<&Fact> = facts
+        .iter()
+        .filter(|fact| fact.mark.as_ref().is_some_and(|mark| mark.is_of(plot)))
+        .copied()
+        .collect();
+    let marks: Vec<Mark> = facts.iter().filter_map(|f| placed(f, &points)).collect();
+    let marks: Vec<&Mark> = marks.iter().collect();
+    let shape = shape(plot, &points);
+    let (parameters, values) = scales(plot, shape, &points, &marks);
+    html! {
+        h4 id=(format!("plot-{}", plot.id)) { (plot.title) }
+        @if places.is_empty() { p { "Nothing was measured." } }
+        @else {
+            (legend(&places, &facts, shape))
+            div.panels {
+                @for (place, lines) in &places {
+                    @let description = description(plot, *place, lines);
+                    @let panel = Panel {
+                        plot, shape, lines, marks: &marks, parameters: &parameters, values: &values, description: &description,
+                    };
+                    div.panel {
+                        @if let Some(name) = place_name(*place) { h5 { (name) } }
+                        (panel.svg(if places.len() > 1 { HALF } else { WHOLE }))
+                        (panel.svg(NARROW))
+                    }
+                }
+            }
+            @if shape == Shape::Dots { p.soft.small { "At " (plot.x.name) " " (amount(points[0].x, &plot.x.unit)) "." } }
+            @for (place, _) in &places { (tables::of_plot(plot, &series, *place)) }
+        }
+    }
+}
+
+fn lines<'a>(series: &[&'a Series], place: Place, looks: &BTreeMap<&str, Look>) -> Vec<Line<'a>> {
+    let of = |line: &&'a Series| Line {
+        name: &line.name,
+        kind: line.kind,
+        look: looks.get(&line.name[..]).copied().unwrap_or(Look::of(0)),
+        points: line.points.iter().filter(|p| p.place == place).collect(),
+    };
+    let mut lines: Vec<Line> = series.iter().map(of).collect();
+    lines.retain(|line| !line.points.is_empty());
+    lines
+}
+
+/// Where a paper's figure goes among these points: a parameter that is not there is none.
+fn placed(fact: &Fact, points: &[&Point]) -> Option<Mark> {
+    let mark = fact.mark.as_ref()?;
+    let least = points.iter().map(|point| point.x).min_by(f64::total_cmp);
+    let at = match mark.at {
+        At::Least => least.map_or(At::Best, At::Value),
+        at => at,
+    };
+    Some(Mark { at, ..*mark })
+}
+
+fn shape(plot: &Plot, points: &[&Point]) -> Shape {
+    let is_one = points.iter().all(|point| point.x == points[0].x);
+    match plot.fold {
+        _ if is_one => Shape::Dots,
+        Fold::Sum => Shape::Bars,
+        _ => Shape::Lines,
+    }
+}
+
+/// Of parameters and of values, for all places alike.
+fn scales(plot: &Plot, shape: Shape, points: &[&Point], marks: &[&Mark]) -> (Scale, Scale) {
+    let mut parameters: Vec<f64> = points.iter().map(|point| point.x).collect();
+    parameters.extend(marks.iter().filter_map(|mark| match mark.at {
+        At::Value(x) => Some(x),
+        _ => None,
+    }));
+    let parameters = match shape {
+        Shape::Bars => {
+            parameters.sort_by(f64::total_cmp);
+            parameters.dedup();
+            Scale::Steps(parameters)
+        }
+        _ => Scale::of_parameters(&plot.x, &parameters),
+    };
+    // How far noise reaches is of no interest.
+    let ends = |point: &&Point| match point.state {
+        State::Noisy => vec![point.value],
+        _ => vec![point.value, point.low, point.high],
+    };
+    let mut values: Vec<f64> = points.iter().flat_map(ends).collect();
+    values.extend(marks.iter().filter_map(|mark| mark.value_in(&plot.y.unit)));
+    // A bar for one that was counted is seen.
+    if shape == Shape::Bars && plot.y.is_log {
+        values.push(0.5);
+        values.retain(|value| *value > 0.0);
+    }
+    let from_zero = shape != Shape::Lines;
+    (parameters, Scale::of_values(&plot.y, &values, from_zero))
+}
+
+fn place_name(place: Place) -> Option<&'static str> {
+    match place {
+        Place::Near => Some("Processors near"),
+        Place::Far => Some("Processors far"),
+        Place::Any => None,
+    }
+}
+
+/// "Latency: one-way latency (µs) by message size (B), processors near, of shm and tcp. The numbers are in the table below."
+fn description(plot: &Plot, place: Place, lines: &[Line]) -> String {
+    let names: Vec<&str> = lines.iter().map(|line| line.name).collect();
+    let place =
+        place_name(place).map_or(String::new(), |name| format!(", {}", name.to_lowercase()));
+    format!(
+        "{}: {} by {}{place}, of {}. The numbers are in the table below.",
+        plot.title,
+        text::with_unit(&plot.y.name, &plot.y.unit),
+        text::with_unit(&plot.x.name, &plot.x.unit),
+        names.join(", ")
+    )
+}
+
+/// The lines of all panels, and the papers' figures.
+fn legend(places: &[(Place, Vec<Line>)], facts: &[&Fact], shape: Shape) -> Markup {
+    let mut shown: Vec<&Line> = Vec::new();
+    for line in places.iter().flat_map(|(_, lines)| lines) {
+        if !shown.iter().any(|other| other.name == line.name) {
+            shown.push(line);
+        }
+    }
+    html! {
+        ul.legend {
+            @for line in &shown {
+                li { (chart::key(line.kind, line.look, shape)) span { (line.name) @if line.kind == Kind::Limit { span.tag { " (limit)" } } } }
+            }
+            @for fact in facts {
+                @let is_point = shape == Shape::Lines && fact.mark.as_ref().is_some_and(|mark| mark.at != At::Best);
+                li { (chart::paper_key(is_point)) span.tag { (fact.source.name()) ", " (fact.quantity) ": " (fact.figure) } }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_end_with_a_full_stop() {
+        assert_eq!(sentence("reno"), "reno.");
+        assert_eq!(sentence("Is it?"), "Is it?");
+    }
+}

@@ -1,0 +1,222 @@
+//! What a page says in tables and lists.
+
+use maud::{html, Markup};
+
+use super::papers::{Fact, Source};
+use super::text;
+use crate::record::{Kind, Outcome, Percentiles, Place, Plot, Point, Series, State};
+use crate::table::{amount, number};
+
+/// A way and its points in one place.
+type Row<'a> = (&'a Series, Vec<&'a Point>);
+
+/// The tables of a plot in one place: values, then percentiles and CPU seconds where they are known.
+pub fn of_plot(plot: &Plot, series: &[&Series], place: Place) -> Markup {
+    let rows: Vec<Row> = series
+        .iter()
+        .map(|line| {
+            let points = line.points.iter().filter(|point| point.place == place);
+            (*line, points.collect())
+        })
+        .filter(|(_, points): &Row| !points.is_empty())
+        .collect();
+    let place =
+        super::place_name(place).map_or(String::new(), |name| format!(", {}", name.to_lowercase()));
+    let name = format!("{}{place}", text::with_unit(&plot.y.name, &plot.y.unit));
+    let has = |of: fn(&Point) -> bool| rows.iter().any(|(_, points)| points.iter().any(|p| of(p)));
+    html! {
+        (grid(plot, &rows, &name, &|point| value(plot, point)))
+        @if has(|point| point.percentiles.is_some()) {
+            details {
+                summary { "Percentiles of single values" (place) }
+                (percentiles(plot, &rows, &name))
+            }
+        }
+        @if has(|point| point.cpu.is_some()) {
+            details {
+                summary { "CPU seconds, of this side and of the other" (place) }
+                (grid(plot, &rows, &format!("CPU seconds{place}"), &cpu))
+            }
+        }
+    }
+}
+
+/// Ways one below the other if there are more of them than parameters, otherwise side by side: so the table is less wide.
+fn grid(plot: &Plot, rows: &[Row], name: &str, cell: &dyn Fn(&Point) -> Markup) -> Markup {
+    let parameters = parameters(rows);
+    let find = |row: &Row, x: f64| {
+        let point = row.1.iter().find(|point| point.x == x);
+        html! { td { @if let Some(point) = point { (cell(point)) } } }
+    };
+    let title = text::with_unit(&plot.x.name, &plot.x.unit);
+    let shown = |x: f64| amount(x, &plot.x.unit);
+    html! {
+        (scroll(name, html! {
+            @if rows.len() > parameters.len() {
+                thead { tr { th scope="col" { (name) } @for x in &parameters { th scope="col" { (shown(*x)) } } } }
+                tbody {
+                    @for row in rows {
+                        tr { th scope="row" { (way(row.0)) } @for x in &parameters { (find(row, *x)) } }
+                    }
+                }
+            } @else {
+                thead { tr { th scope="col" { (title) } @for (line, _) in rows { th scope="col" { (way(line)) } } } }
+                tbody {
+                    @for x in &parameters {
+                        tr { th scope="row" { (shown(*x)) } @for row in rows { (find(row, *x)) } }
+                    }
+                }
+            }
+        }))
+    }
+}
+
+fn parameters(rows: &[Row]) -> Vec<f64> {
+    let mut parameters: Vec<f64> = rows
+        .iter()
+        .flat_map(|(_, points)| points.iter().map(|point| point.x))
+        .collect();
+    parameters.sort_by(f64::total_cmp);
+    parameters.dedup();
+    parameters
+}
+
+fn way(line: &Series) -> Markup {
+    html! { (line.name) @if line.kind == Kind::Limit { span.tag { " (limit)" } } }
+}
+
+/// A median and its interval; a word in place of what means nothing.
+fn value(plot: &Plot, point: &Point) -> Markup {
+    let has_interval = plot.fold == crate::record::Fold::Median;
+    html! {
+        @match point.state {
+            State::Resolved => (number(point.value)),
+            State::Unresolved => span.soft { "unresolved" },
+            State::Noisy => span.soft { "noisy" },
+        }
+        @if has_interval { small { (number(point.low)) " – " (number(point.high)) } }
+    }
+}
+
+fn cpu(point: &Point) -> Markup {
+    html! { @if let Some([here, there]) = point.cpu { (number(here)) small { (number(there)) } } }
+}
+
+fn percentiles(plot: &Plot, rows: &[Row], name: &str) -> Markup {
+    let columns = |p: &Percentiles| [p.p50, p.p90, p.p99, p.p999, p.most];
+    scroll(
+        &format!("Percentiles of {name}"),
+        html! {
+            thead { tr {
+                th scope="col" { "way" }
+                th scope="col" { (text::with_unit(&plot.x.name, &plot.x.unit)) }
+                @for title in ["50 %", "90 %", "99 %", "99.9 %", "most"] { th scope="col" { (title) } }
+            } }
+            tbody {
+                @for (line, points) in rows {
+                    @for point in points {
+                        @if let Some(found) = &point.percentiles {
+                            tr {
+                                th scope="row" { (way(line)) }
+                                td { (amount(point.x, &plot.x.unit)) }
+                                @for value in columns(found) { td { (number(value)) } }
+                            }
+                        }
+                    }
+                }
+            }
+        },
+    )
+}
+
+/// The ways of an experiment, how to see the same, and what went wrong.
+pub fn ways(outcome: &Outcome) -> Markup {
+    let mut shown: Vec<&Series> = Vec::new();
+    for line in &outcome.series {
+        let is_known = |other: &&Series| other.command == line.command && other.note == line.note;
+        let is_of_one_way =
+            |other: &&Series| is_known(other) && other.points.is_empty() == line.points.is_empty();
+        let is_same_way = |other: &&Series| {
+            is_of_one_way(other) && (!line.command.is_empty() || other.name == line.name)
+        };
+        if !shown.iter().any(|other| is_same_way(other)) {
+            shown.push(line);
+        }
+    }
+    let (measured, missing): (Vec<&Series>, Vec<&Series>) =
+        shown.into_iter().partition(|line| !line.points.is_empty());
+    html! {
+        @if !missing.is_empty() {
+            h4 { "Not measured" }
+            ul.ways.small { @for line in &missing { (described(line)) } }
+        }
+        @if !measured.is_empty() {
+            details {
+                summary { "How to measure the same" }
+                ul.ways.small { @for line in &measured { (described(line)) } }
+            }
+        }
+        @let failed: Vec<&&Series> = measured.iter().filter(|line| line.note.is_some()).collect();
+        @if !failed.is_empty() {
+            h4 { "Failed meanwhile" }
+            ul.ways.small {
+                @for line in &failed { li { strong { (line.name) } ": " span.bad { (line.note.as_deref().unwrap_or_default()) } } }
+            }
+        }
+    }
+}
+
+fn described(line: &Series) -> Markup {
+    let kind = match line.kind {
+        Kind::Ours => "Manganese",
+        Kind::Peer => "for comparison",
+        Kind::Limit => "limit of the machine",
+    };
+    html! {
+        li {
+            strong { (line.name) } span.tag { " (" (kind) ")" }
+            @if let Some(note) = &line.note { ": " span.bad { (note) } }
+            @if !line.command.is_empty() { br; code { (line.command) } }
+        }
+    }
+}
+
+/// The papers' figures, with the best of ours of the same quantity.
+pub fn of_papers(facts: &[&Fact], outcomes: &[&Outcome]) -> Markup {
+    let mut sources: Vec<Source> = Vec::new();
+    for fact in facts {
+        if !sources.contains(&fact.source) {
+            sources.push(fact.source);
+        }
+    }
+    html! {
+        h3 { "In the papers" }
+        @for source in &sources { p.soft.small { (source.name()) ": " (source.about()) "." } }
+        (scroll("Figures of papers", html! {
+            thead { tr { th scope="col" { "quantity" } th scope="col" { "system" } th scope="col" { "figure" } th scope="col" { "here, the best of ours" } } }
+            tbody {
+                @for fact in facts {
+                    @let ours = fact.mark.as_ref().and_then(|mark| mark.beside(outcomes));
+                    tr {
+                        th scope="row" { (fact.quantity) }
+                        td { (fact.source.name()) }
+                        td { (fact.figure) }
+                        td {
+                            @if let Some((plot, name, point)) = ours {
+                                (number(point.value)) " " (text::unit(&plot.y.unit))
+                                small { (name) ", " (plot.x.name) " " (amount(point.x, &plot.x.unit)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }))
+    }
+}
+
+/// A table that scrolls in its own box where it is too wide.
+fn scroll(name: &str, rows: Markup) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(name) { table aria-label=(name) { (rows) } }
+    }
+}
