@@ -323,7 +323,7 @@ impl Panel<'_> {
                         @if form.has_hints { (self.hint(line, place(point.value), middle, point)) }
                     }
                 }
-                @for words in text::wrap(line.name, area.right - area.left - 8.0, 1) {
+                @for words in text::wrap(&dot_name(line), area.right - area.left - 8.0, 1) {
                     text.name x=(px(area.left + 4.0)) y=(px(top + 13.0)) { (words) }
                 }
             }
@@ -352,6 +352,13 @@ impl Panel<'_> {
             number(point.low),
             number(point.high)
         )
+    }
+}
+
+fn dot_name(line: &Line) -> String {
+    match line.kind {
+        Kind::Limit => format!("{} (limit)", line.name),
+        _ => line.name.to_string(),
     }
 }
 

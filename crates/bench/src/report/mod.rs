@@ -139,7 +139,7 @@ fn contents(suites: &[(Suite, Vec<&Outcome>)]) -> Markup {
 fn section(suite: Suite, outcomes: &[&Outcome]) -> Markup {
     let facts: Vec<&Fact> = FACTS
         .iter()
-        .filter(|fact| fact.suite == suite.name())
+        .filter(|fact| fact.suite == suite.name() || is_of(fact, outcomes))
         .collect();
     let looks = looks(outcomes);
     html! {
@@ -149,6 +149,12 @@ fn section(suite: Suite, outcomes: &[&Outcome]) -> Markup {
             @if !facts.is_empty() { (tables::of_papers(&facts, outcomes)) }
         }
     }
+}
+
+/// Whether a plot of these shows the quantity.
+fn is_of(fact: &Fact, outcomes: &[&Outcome]) -> bool {
+    let mut plots = outcomes.iter().flat_map(|outcome| &outcome.plots);
+    plots.any(|plot| fact.mark.as_ref().is_some_and(|mark| mark.is_of(plot)))
 }
 
 /// The same name looks the same in all plots of a suite.
@@ -317,7 +323,8 @@ fn description(plot: &Plot, place: Place, lines: &[Line]) -> String {
 fn legend(places: &[(Place, Vec<Line>)], facts: &[&Fact], shape: Shape) -> Markup {
     let mut shown: Vec<&Line> = Vec::new();
     for line in places.iter().flat_map(|(_, lines)| lines) {
-        if !shown.iter().any(|other| other.name == line.name) {
+        // Dots have their names in the plot.
+        if shape != Shape::Dots && !shown.iter().any(|other| other.name == line.name) {
             shown.push(line);
         }
     }

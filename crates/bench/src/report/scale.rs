@@ -9,6 +9,8 @@ pub enum Scale {
     Linear {
         low: f64,
         high: f64,
+        /// Labels are whole numbers.
+        is_whole: bool,
     },
     /// Of positive numbers. Where there are others, they lie together at 0, and the positive ones begin at [`BREAK`].
     Log {
@@ -46,16 +48,24 @@ impl Scale {
             return Scale::Linear {
                 low: 0.0,
                 high: 1.0,
+                is_whole: false,
             };
         };
         if axis.is_log {
             return Scale::log(axis, &values, |low, high| (low, high));
         }
         let gaps = values.windows(2).map(|pair| pair[1] - pair[0]);
-        let is_crowded = gaps.fold(f64::INFINITY, f64::min) < CROWDED * (high - low);
-        match is_crowded && values.len() <= MOST_STEPS {
+        let least = gaps.clone().fold(f64::INFINITY, f64::min);
+        let most = gaps.fold(0.0, f64::max);
+        // In equal distances as they are, or because otherwise some would lie on each other.
+        let is_stepwise = most - least <= 1e-9 * most || least < CROWDED * (high - low);
+        match is_stepwise && values.len() <= MOST_STEPS {
             true => Scale::Steps(values),
-            false => Scale::Linear { low, high },
+            false => Scale::Linear {
+                low,
+                high,
+                is_whole: values.iter().all(|value| value.fract() == 0.0),
+            },
         }
     }
 
@@ -81,6 +91,7 @@ impl Scale {
         Scale::Linear {
             low: (low / step).floor() * step,
             high: (high / step).ceil() * step,
+            is_whole: false,
         }
     }
 
@@ -102,8 +113,8 @@ impl Scale {
     /// Where a value lies. Those beyond an end lie at that end.
     pub fn place(&self, value: f64) -> f64 {
         let place = match self {
-            Scale::Linear { low, high } if low == high => 0.5,
-            Scale::Linear { low, high } => (value - low) / (high - low),
+            Scale::Linear { low, high, .. } if low == high => 0.5,
+            Scale::Linear { low, high, .. } => (value - low) / (high - low),
             Scale::Log { .. } if value <= 0.0 => 0.0,
             Scale::Log {
                 low,
@@ -129,7 +140,11 @@ impl Scale {
     pub fn ticks(&self, count: usize) -> Vec<Tick> {
         let count = count.max(1);
         let values: Vec<(f64, String)> = match self {
-            Scale::Linear { low, high } => linear_ticks(*low, *high, count),
+            Scale::Linear {
+                low,
+                high,
+                is_whole,
+            } => linear_ticks(*low, *high, count, if *is_whole { 1.0 } else { 0.0 }),
             Scale::Log {
                 low,
                 high,
@@ -189,11 +204,11 @@ fn round(value: f64, way: fn(f64) -> f64) -> f64 {
     power * found.unwrap_or(1.0)
 }
 
-fn linear_ticks(low: f64, high: f64, count: usize) -> Vec<(f64, String)> {
+fn linear_ticks(low: f64, high: f64, count: usize, least: f64) -> Vec<(f64, String)> {
     if low == high {
         return vec![(low, label(low))];
     }
-    let step = step(high - low, count);
+    let step = step(high - low, count).max(least);
     let digits = (-step.log10().floor()).max(0.0) as usize;
     let first = (low / step - 1e-9).ceil() as i64;
     let last = (high / step + 1e-9).floor() as i64;
@@ -325,7 +340,10 @@ mod tests {
     fn sizes_are_powers_of_two() {
         let sizes: Vec<f64> = (0..=20).map(|power| 2f64.powi(power)).collect();
         let scale = Scale::of_parameters(&Axis::log("message size", "B"), &sizes);
-        assert_eq!(labels(&scale, 6), ["1", "32", "1 Ki", "32 Ki", "1 Mi"]);
+        assert_eq!(
+            labels(&scale, 6),
+            ["1", "16", "256", "4 Ki", "64 Ki", "1 Mi"]
+        );
         assert_eq!(labels(&scale, 3), ["1", "1 Ki", "1 Mi"]);
         assert_eq!(scale.place(1024.0), 0.5);
         let scale = Scale::of_parameters(&Axis::log("message size", "B"), &[0.0, 1.0, 4.0]);
@@ -340,14 +358,9 @@ mod tests {
         let scale = Scale::of_values(&axis, &[1.58, 3.41], false);
         assert_eq!(labels(&scale, 6), ["1", "2", "5"]);
         let scale = Scale::of_values(&axis, &[0.0002, 7e6], false);
-        assert_eq!(labels(&scale, 6), ["10⁻³", "1", "1000", "10⁶"].map(plain));
+        assert_eq!(labels(&scale, 6), ["0.01", "1", "100", "10000", "10⁶"]);
         let scale = Scale::of_values(&axis, &[0.0, 4.0, 70.0], false);
         assert_eq!(labels(&scale, 9), ["0", "2", "5", "10", "20", "50", "100"]);
-    }
-
-    /// Thousandths are written out.
-    fn plain(label: &str) -> String {
-        label.replace("10⁻³", "0.001")
     }
 
     #[test]
@@ -359,6 +372,8 @@ mod tests {
         assert!((scale.place(90.0) - 0.25).abs() < 1e-9);
         let scale = Scale::of_parameters(&Axis::linear("servers", ""), &[1.0, 2.0, 3.0]);
         assert_eq!(labels(&scale, 3), ["1", "2", "3"]);
+        let scale = Scale::of_parameters(&Axis::linear("servers", ""), &[1.0, 2.0, 4.0]);
+        assert_eq!(labels(&scale, 9), ["1", "2", "3", "4"]);
     }
 
     #[test]

@@ -51,9 +51,9 @@ fn grid(plot: &Plot, rows: &[Row], name: &str, cell: &dyn Fn(&Point) -> Markup) 
     let title = text::with_unit(&plot.x.name, &plot.x.unit);
     let shown = |x: f64| amount(x, &plot.x.unit);
     html! {
-        (scroll(name, html! {
+        (scroll(name, "", html! {
             @if rows.len() > parameters.len() {
-                thead { tr { th scope="col" { (name) } @for x in &parameters { th scope="col" { (shown(*x)) } } } }
+                thead { tr { th scope="col" { (name) } @for x in &parameters { th.at scope="col" { (shown(*x)) } } } }
                 tbody {
                     @for row in rows {
                         tr { th scope="row" { (way(row.0)) } @for x in &parameters { (find(row, *x)) } }
@@ -63,7 +63,7 @@ fn grid(plot: &Plot, rows: &[Row], name: &str, cell: &dyn Fn(&Point) -> Markup) 
                 thead { tr { th scope="col" { (title) } @for (line, _) in rows { th scope="col" { (way(line)) } } } }
                 tbody {
                     @for x in &parameters {
-                        tr { th scope="row" { (shown(*x)) } @for row in rows { (find(row, *x)) } }
+                        tr { th.at scope="row" { (shown(*x)) } @for row in rows { (find(row, *x)) } }
                     }
                 }
             }
@@ -106,6 +106,7 @@ fn percentiles(plot: &Plot, rows: &[Row], name: &str) -> Markup {
     let columns = |p: &Percentiles| [p.p50, p.p90, p.p99, p.p999, p.most];
     scroll(
         &format!("Percentiles of {name}"),
+        "",
         html! {
             thead { tr {
                 th scope="col" { "way" }
@@ -192,7 +193,7 @@ pub fn of_papers(facts: &[&Fact], outcomes: &[&Outcome]) -> Markup {
     html! {
         h3 { "In the papers" }
         @for source in &sources { p.soft.small { (source.name()) ": " (source.about()) "." } }
-        (scroll("Figures of papers", html! {
+        (scroll("Figures of papers", "words", html! {
             thead { tr { th scope="col" { "quantity" } th scope="col" { "system" } th scope="col" { "figure" } th scope="col" { "here, the best of ours" } } }
             tbody {
                 @for fact in facts {
@@ -215,8 +216,8 @@ pub fn of_papers(facts: &[&Fact], outcomes: &[&Outcome]) -> Markup {
 }
 
 /// A table that scrolls in its own box where it is too wide.
-fn scroll(name: &str, rows: Markup) -> Markup {
+fn scroll(name: &str, class: &str, rows: Markup) -> Markup {
     html! {
-        div.scroll tabindex="0" role="region" aria-label=(name) { table aria-label=(name) { (rows) } }
+        div.scroll tabindex="0" role="region" aria-label=(name) { table class=(class) aria-label=(name) { (rows) } }
     }
 }

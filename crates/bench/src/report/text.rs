@@ -116,7 +116,7 @@ mod tests {
     fn long_names_are_wrapped_and_cut() {
         assert_eq!(wrap("one two", 1000.0, 2), ["one two"]);
         assert_eq!(wrap("one two", 30.0, 2), ["one", "two"]);
-        assert_eq!(wrap("one two three", 30.0, 2), ["one", "two…"]);
+        assert_eq!(wrap("one two three", 40.0, 2), ["one", "two…"]);
         let lines = wrap(&"x".repeat(400), 100.0, 2);
         assert_eq!(lines.len(), 1);
         assert!(width(&lines[0]) <= 100.0 && lines[0].ends_with('…'));

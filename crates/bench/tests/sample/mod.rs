@@ -1,4 +1,5 @@
 //! A run that never was, with plots of all shapes.
+#![allow(dead_code)]
 
 use clap::ValueEnum;
 use mgn_bench::machine::Machine;
