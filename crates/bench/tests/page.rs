@@ -101,6 +101,19 @@ fn a_page_is_readable_at_a_desk_and_on_a_phone() {
     std::fs::remove_file(&path).unwrap();
 }
 
+#[test]
+fn what_was_said_is_not_markup() {
+    let page = mgn_bench::report::page(&sample::record());
+    assert!(!page.contains("<script") && !page.contains("<b "));
+    assert!(page.contains("&lt;script&gt;alert(2)"));
+    for outside in ["src=", "href=\"http", "url(", "@import"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    let mut nothing = sample::record();
+    nothing.outcomes.clear();
+    assert!(mgn_bench::report::page(&nothing).contains("synthetic"));
+}
+
 fn check(browser: &mut Browser, width: u32) {
     let mut all = browser.eval("document.documentElement.scrollWidth");
     assert!(

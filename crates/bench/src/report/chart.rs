@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use maud::{html, Markup};
 
-use super::papers::{At, Mark};
+use super::papers::{At, Mark, Source};
 use super::scale::{Scale, Tick};
 use super::text::{self, width};
 use crate::record::{Kind, Plot, Point, State};
@@ -54,7 +54,7 @@ pub struct Panel<'a> {
     pub plot: &'a Plot,
     pub shape: Shape,
     pub lines: &'a [Line<'a>],
-    pub marks: &'a [&'a Mark],
+    pub marks: &'a [(Source, Mark)],
     pub parameters: &'a Scale,
     pub values: &'a Scale,
     /// What a screen reader says instead of it.
@@ -210,16 +210,16 @@ impl Panel<'_> {
             .iter()
             .flat_map(|kind| self.lines.iter().filter(move |line| line.kind == *kind));
         html! {
-            @for mark in self.marks {
+            @for (source, mark) in self.marks {
                 @if let Some(value) = mark.value_in(&self.plot.y.unit) {
                     @match mark.at {
                         At::Value(x) => {
                             @let (x, y) = place(x, value);
-                            path.paper d=(star(x, y)) {}
+                            path.paper d=(rays(*source, x, y)) {}
                         }
                         _ => {
                             @let (_, y) = place(0.0, value);
-                            path.paper.level d=(format!("M{} {}H{}", px(area.left), px(y), px(area.right))) {}
+                            path class=(level(*source)) d=(format!("M{} {}H{}", px(area.left), px(y), px(area.right))) {}
                         }
                     }
                 }
@@ -297,9 +297,9 @@ impl Panel<'_> {
             @for line in &name {
                 text.axis.middle x=(px((area.left + area.right) / 2.0)) y=(px(area.bottom + 38.0)) { (line) }
             }
-            @for mark in self.marks {
+            @for (source, mark) in self.marks {
                 @if let Some(value) = mark.value_in(&self.plot.y.unit) {
-                    path.paper.level d=(format!("M{} {}V{}", px(across(self.values.place(value))), px(area.top), px(area.bottom))) {}
+                    path class=(level(*source)) d=(format!("M{} {}V{}", px(across(self.values.place(value))), px(area.top), px(area.bottom))) {}
                 }
             }
             @for (at, line) in self.lines.iter().enumerate() {
@@ -379,12 +379,12 @@ pub fn key(kind: Kind, look: Look, shape: Shape) -> Markup {
 }
 
 /// What stands for a paper's figure.
-pub fn paper_key(is_point: bool) -> Markup {
+pub fn paper_key(source: Source, is_point: bool) -> Markup {
     html! {
         svg.key viewBox="0 0 34 14" width="34" height="14" aria-hidden="true" {
             @match is_point {
-                true => path.paper d=(star(17.0, 7.0)) {},
-                false => path.paper.level d="M1 7H33" {},
+                true => path.paper d=(rays(source, 17.0, 7.0)) {},
+                false => path class=(level(source)) d="M1 7H33" {},
             }
         }
     }
@@ -486,20 +486,25 @@ fn marker(form: usize, x: f64, y: f64) -> String {
     }
 }
 
-/// A star of eight rays.
-fn star(x: f64, y: f64) -> String {
+fn level(source: Source) -> String {
+    format!("paper level p{}", source as usize)
+}
+
+/// A star, whose rays tell the papers apart.
+fn rays(source: Source, x: f64, y: f64) -> String {
+    let (count, first) = match source {
+        Source::QsNet => (8, 0.0),
+        Source::Parnass => (4, 0.5),
+        Source::Libtcomm => (4, 0.0),
+        Source::UdpTcp => (3, 0.75),
+        Source::VgCluster => (5, 0.25),
+    };
     let mut path = String::new();
-    for ray in 0..4 {
-        let (dy, dx) = (f64::from(ray) * std::f64::consts::FRAC_PI_4).sin_cos();
-        let (dx, dy) = (6.0 * dx, 6.0 * dy);
-        let _ = write!(
-            path,
-            "M{} {}L{} {}",
-            px(x - dx),
-            px(y - dy),
-            px(x + dx),
-            px(y + dy)
-        );
+    for ray in 0..count {
+        let turns = f64::from(ray) / f64::from(count) + first / 4.0;
+        let (dy, dx) = (turns * std::f64::consts::TAU).sin_cos();
+        let end = (px(x + 6.0 * dx), px(y + 6.0 * dy));
+        let _ = write!(path, "M{} {}L{} {}", px(x), px(y), end.0, end.1);
     }
     path
 }

@@ -14,7 +14,7 @@ use crate::record::{Fold, Kind, Outcome, Place, Plot, Point, Record, Series, Sta
 use crate::suites::Suite;
 use crate::table::{amount, number};
 use chart::{Form, Line, Look, Panel, Shape};
-use papers::{At, Fact, Mark, FACTS};
+use papers::{At, Fact, Mark, Source, FACTS};
 use scale::Scale;
 
 const STYLE: &str = include_str!("page.css");
@@ -206,8 +206,10 @@ fn figure(outcome: &Outcome, plot: &Plot, facts: &[&Fact], looks: &BTreeMap<&str
         .filter(|fact| fact.mark.as_ref().is_some_and(|mark| mark.is_of(plot)))
         .copied()
         .collect();
-    let marks: Vec<Mark> = facts.iter().filter_map(|f| placed(f, &points)).collect();
-    let marks: Vec<&Mark> = marks.iter().collect();
+    let marks = facts
+        .iter()
+        .filter_map(|fact| Some((fact.source, placed(fact, &points)?)));
+    let marks: Vec<(Source, Mark)> = marks.collect();
     let shape = shape(plot, &points);
     let (parameters, values) = scales(plot, shape, &points, &marks);
     html! {
@@ -229,7 +231,7 @@ fn figure(outcome: &Outcome, plot: &Plot, facts: &[&Fact], looks: &BTreeMap<&str
                 }
             }
             @if shape == Shape::Dots { p.soft.small { "At " (plot.x.name) " " (amount(points[0].x, &plot.x.unit)) "." } }
-            @for (place, _) in &places { (tables::of_plot(plot, &series, *place)) }
+            div.panels { @for (place, _) in &places { (tables::of_plot(plot, &series, *place)) } }
         }
     }
 }
@@ -267,9 +269,14 @@ fn shape(plot: &Plot, points: &[&Point]) -> Shape {
 }
 
 /// Of parameters and of values, for all places alike.
-fn scales(plot: &Plot, shape: Shape, points: &[&Point], marks: &[&Mark]) -> (Scale, Scale) {
+fn scales(
+    plot: &Plot,
+    shape: Shape,
+    points: &[&Point],
+    marks: &[(Source, Mark)],
+) -> (Scale, Scale) {
     let mut parameters: Vec<f64> = points.iter().map(|point| point.x).collect();
-    parameters.extend(marks.iter().filter_map(|mark| match mark.at {
+    parameters.extend(marks.iter().filter_map(|(_, mark)| match mark.at {
         At::Value(x) => Some(x),
         _ => None,
     }));
@@ -287,7 +294,11 @@ fn scales(plot: &Plot, shape: Shape, points: &[&Point], marks: &[&Mark]) -> (Sca
         _ => vec![point.value, point.low, point.high],
     };
     let mut values: Vec<f64> = points.iter().flat_map(ends).collect();
-    values.extend(marks.iter().filter_map(|mark| mark.value_in(&plot.y.unit)));
+    values.extend(
+        marks
+            .iter()
+            .filter_map(|(_, mark)| mark.value_in(&plot.y.unit)),
+    );
     // A bar for one that was counted is seen.
     if shape == Shape::Bars && plot.y.is_log {
         values.push(0.5);
@@ -333,12 +344,29 @@ fn legend(places: &[(Place, Vec<Line>)], facts: &[&Fact], shape: Shape) -> Marku
             @for line in &shown {
                 li { (chart::key(line.kind, line.look, shape)) span { (line.name) @if line.kind == Kind::Limit { span.tag { " (limit)" } } } }
             }
-            @for fact in facts {
-                @let is_point = shape == Shape::Lines && fact.mark.as_ref().is_some_and(|mark| mark.at != At::Best);
-                li { (chart::paper_key(is_point)) span.tag { (fact.source.name()) ", " (fact.quantity) ": " (fact.figure) } }
+            @for (source, is_point, said) in of_papers(facts, shape) {
+                li { (chart::paper_key(source, is_point)) span.tag { (source.name()) ": " (said) } }
             }
         }
     }
+}
+
+/// Of each paper the figures that look alike: whether they are points, and what they are.
+fn of_papers(facts: &[&Fact], shape: Shape) -> Vec<(Source, bool, String)> {
+    let mut found: Vec<(Source, bool, String)> = Vec::new();
+    for fact in facts {
+        let has_place = fact.mark.as_ref().is_some_and(|mark| mark.at != At::Best);
+        let is_point = has_place && shape == Shape::Lines;
+        let said = format!("{} {}", fact.quantity, fact.figure);
+        match found
+            .iter_mut()
+            .find(|(source, is, _)| (*source, *is) == (fact.source, is_point))
+        {
+            Some((.., all)) => *all += &format!("; {said}"),
+            None => found.push((fact.source, is_point, said)),
+        }
+    }
+    found
 }
 
 #[cfg(test)]

@@ -20,22 +20,26 @@ pub fn of_plot(plot: &Plot, series: &[&Series], place: Place) -> Markup {
         })
         .filter(|(_, points): &Row| !points.is_empty())
         .collect();
-    let place =
+    let name = text::with_unit(&plot.y.name, &plot.y.unit);
+    let suffix =
         super::place_name(place).map_or(String::new(), |name| format!(", {}", name.to_lowercase()));
-    let name = format!("{}{place}", text::with_unit(&plot.y.name, &plot.y.unit));
+    let label = |what: &str| format!("{what}{suffix}");
     let has = |of: fn(&Point) -> bool| rows.iter().any(|(_, points)| points.iter().any(|p| of(p)));
     html! {
-        (grid(plot, &rows, &name, &|point| value(plot, point)))
-        @if has(|point| point.percentiles.is_some()) {
-            details {
-                summary { "Percentiles of single values" (place) }
-                (percentiles(plot, &rows, &name))
+        div.panel {
+            h5 { (label(&name)) }
+            (grid(plot, &rows, &label(&name), &|point| value(plot, point)))
+            @if has(|point| point.percentiles.is_some()) {
+                details {
+                    summary { "Percentiles of single values" }
+                    (percentiles(plot, &rows, &label(&format!("Percentiles of {name}"))))
+                }
             }
-        }
-        @if has(|point| point.cpu.is_some()) {
-            details {
-                summary { "CPU seconds, of this side and of the other" (place) }
-                (grid(plot, &rows, &format!("CPU seconds{place}"), &cpu))
+            @if has(|point| point.cpu.is_some()) {
+                details {
+                    summary { "CPU seconds, of this side and of the other" }
+                    (grid(plot, &rows, &label("CPU seconds"), &cpu))
+                }
             }
         }
     }
@@ -53,7 +57,7 @@ fn grid(plot: &Plot, rows: &[Row], name: &str, cell: &dyn Fn(&Point) -> Markup) 
     html! {
         (scroll(name, "", html! {
             @if rows.len() > parameters.len() {
-                thead { tr { th scope="col" { (name) } @for x in &parameters { th.at scope="col" { (shown(*x)) } } } }
+                thead { tr { th scope="col" { (title) } @for x in &parameters { th.at scope="col" { (shown(*x)) } } } }
                 tbody {
                     @for row in rows {
                         tr { th scope="row" { (way(row.0)) } @for x in &parameters { (find(row, *x)) } }
@@ -105,7 +109,7 @@ fn cpu(point: &Point) -> Markup {
 fn percentiles(plot: &Plot, rows: &[Row], name: &str) -> Markup {
     let columns = |p: &Percentiles| [p.p50, p.p90, p.p99, p.p999, p.most];
     scroll(
-        &format!("Percentiles of {name}"),
+        name,
         "",
         html! {
             thead { tr {
@@ -159,7 +163,7 @@ pub fn ways(outcome: &Outcome) -> Markup {
         }
         @let failed: Vec<&&Series> = measured.iter().filter(|line| line.note.is_some()).collect();
         @if !failed.is_empty() {
-            h4 { "Failed meanwhile" }
+            h4 { "Failed at times" }
             ul.ways.small {
                 @for line in &failed { li { strong { (line.name) } ": " span.bad { (line.note.as_deref().unwrap_or_default()) } } }
             }

@@ -1,0 +1,137 @@
+//! The files of a run.
+
+mod sample;
+
+use std::fs;
+use std::path::PathBuf;
+
+use mgn_bench::record::{Better, Head};
+use mgn_bench::store::{self, json, load, Store, FILE};
+use sample::{head, point, record, small};
+
+/// A folder that goes with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let name = format!("mgn-bench-store-{name}-{}", std::process::id());
+        Folder(std::env::temp_dir().join(name))
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.join(FILE)
+    }
+
+    /// A run with all experiments.
+    fn filled(name: &str) -> Folder {
+        let folder = Folder::new(name);
+        let mut store = Store::open(&folder.0, head()).unwrap();
+        for outcome in record().outcomes {
+            store.add(outcome).unwrap();
+        }
+        folder
+    }
+
+    fn refusal(&self, head: Head) -> String {
+        format!("{:#}", Store::open(&self.0, head).err().unwrap())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let folder = Folder::filled("again");
+    let whole = json(&record()).unwrap();
+    assert!(json(&load(&folder.0).unwrap()).unwrap() == whole);
+    assert!(json(&load(&folder.file()).unwrap()).unwrap() == whole);
+    let other = folder.0.join("run.json");
+    fs::write(&other, &whole).unwrap();
+    assert!(json(&load(&other).unwrap()).unwrap() == whole);
+}
+
+#[test]
+fn a_line_that_was_cut_off_is_measured_again() {
+    let folder = Folder::filled("cut");
+    let text = fs::read_to_string(folder.file()).unwrap();
+    let last = record().outcomes.pop().unwrap();
+    for cut in [1, 40] {
+        fs::write(folder.file(), &text[..text.len() - cut]).unwrap();
+        assert_eq!(
+            load(&folder.0).unwrap().outcomes.len(),
+            record().outcomes.len() - 1
+        );
+        let mut store = Store::open(&folder.0, head()).unwrap();
+        assert!(!store.has(&last.key) && store.has("net latency"));
+        store.add(last.clone()).unwrap();
+        assert_eq!(fs::read_to_string(folder.file()).unwrap(), text);
+    }
+}
+
+#[test]
+fn a_run_goes_on_only_where_it_began() {
+    let folder = Folder::filled("elsewhere");
+    let mut other = head();
+    other.machine.host = "elsewhere".to_string();
+    assert!(folder.refusal(other).contains("on another machine"));
+    let mut other = head();
+    other.machine.versions[0].1 = "0.2.0".to_string();
+    assert!(folder.refusal(other).contains("other versions"));
+    let quick = Head {
+        is_quick: true,
+        ..head()
+    };
+    assert!(folder.refusal(quick).contains("without --quick"));
+    // The command may be another one.
+    let command = "mgn bench noise".to_string();
+    assert!(Store::open(&folder.0, Head { command, ..head() }).is_ok());
+}
+
+#[test]
+fn what_it_cannot_read_it_says() {
+    let folder = Folder::filled("damaged");
+    let text = fs::read_to_string(folder.file()).unwrap();
+    let said = |text: &str| {
+        fs::write(folder.file(), text).unwrap();
+        format!("{:#}", load(&folder.0).err().unwrap())
+    };
+    let later = text.replacen("\"version\":1", "\"version\":9", 1);
+    let error = said(&later);
+    assert!(
+        error.contains("version 9") && error.contains("version 1"),
+        "{error}"
+    );
+    assert!(error.contains(FILE), "{error}");
+    let damaged = text.replacen("\n{\"suite\"", "\n{\"sweet\"", 1);
+    assert!(said(&damaged).contains("line 2 is damaged"));
+    assert!(said("hello\n").contains("nothing that mgn bench wrote"));
+    assert!(said("{\"schema\":\"manganese bench\"}\n").contains("which version"));
+    assert!(said("").contains("nothing that mgn bench wrote"));
+    fs::write(folder.file(), &later).unwrap();
+    assert!(folder.refusal(head()).contains("version 9"));
+    fs::remove_file(folder.file()).unwrap();
+    assert!(format!("{:#}", load(&folder.0).err().unwrap()).contains("cannot read"));
+}
+
+#[test]
+fn csv_has_a_line_for_each_point_and_each_way_without_one() {
+    let record = record();
+    let text = store::csv(&record).unwrap();
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let columns = reader.headers().unwrap().len();
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let series = record.outcomes.iter().flat_map(|outcome| &outcome.series);
+    let wanted: usize = series.map(|line| line.points.len().max(1)).sum();
+    assert_eq!(rows.len(), wanted);
+    assert!(rows.iter().all(|row| row.len() == columns));
+    let small = store::csv(&small(Better::Less, vec![point(8.0, 10.0, 0.5)])).unwrap();
+    let row = small.lines().nth(1).unwrap();
+    assert_eq!(
+        row,
+        "1,noise,latency,latency,shm,ours,8,B,any,resolved,10,5,15,us,less,7,,,,,,,,"
+    );
+}
