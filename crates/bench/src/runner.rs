@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use anyhow::{bail, Result};
+
 use crate::child;
 use crate::plan::{Experiment, Figure};
 use crate::probe;
@@ -50,7 +52,7 @@ pub fn measure(experiment: &mut Experiment, mut step: impl FnMut(u32, &str)) -> 
                     false => Some(Place::Any),
                 };
                 let before = here();
-                let figures = way.run();
+                let figures = way.run().and_then(numbers);
                 if child::is_over() {
                     return None;
                 }
@@ -97,6 +99,20 @@ pub fn measure(experiment: &mut Experiment, mut step: impl FnMut(u32, &str)) -> 
     let words = (experiment.conclude)(&outcome);
     outcome.notes.extend(words);
     Some(outcome)
+}
+
+/// Figures that can be written down: what is no number, or is infinite, cannot.
+fn numbers(figures: Vec<Figure>) -> Result<Vec<Figure>> {
+    for figure in &figures {
+        let percentiles = figure.percentiles.iter();
+        let percentiles = percentiles.flat_map(|p| [p.p50, p.p90, p.p99, p.p999, p.most]);
+        let mut all = [figure.x, figure.value].into_iter();
+        let mut rest = percentiles.chain(figure.cpu.into_iter().flatten());
+        if !all.all(f64::is_finite) || !rest.all(f64::is_finite) {
+            bail!("it gave no number for {}, at {}", figure.plot, figure.x);
+        }
+    }
+    Ok(figures)
 }
 
 fn is_narrow(
@@ -202,5 +218,22 @@ fn point(plot: &Plot, place: Place, found: &Values) -> Point {
         percentiles: percentiles(),
         cpu: side(0).zip(side(1)).map(Into::into),
         values,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_number_is_a_failure() {
+        let of = |value: f64| numbers(vec![Figure::new("latency", 8.0, value)]);
+        assert_eq!(of(1.5).unwrap().len(), 1);
+        for value in [f64::NAN, f64::INFINITY] {
+            let error = of(value).unwrap_err().to_string();
+            assert!(error.contains("latency, at 8"), "{error}");
+        }
+        let cpu = Figure::new("latency", 8.0, 1.0).cpu([0.0, f64::NAN]);
+        assert!(numbers(vec![cpu]).is_err());
     }
 }

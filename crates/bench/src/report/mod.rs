@@ -345,7 +345,7 @@ fn legend(places: &[(Place, Vec<Line>)], facts: &[&Fact], shape: Shape) -> Marku
                 li { (chart::key(line.kind, line.look, shape)) span { (line.name) @if line.kind == Kind::Limit { span.tag { " (limit)" } } } }
             }
             @for (source, is_point, said) in of_papers(facts, shape) {
-                li { (chart::paper_key(source, is_point)) span.tag { (source.name()) ": " (said) } }
+                li { (chart::paper_key(source, is_point)) span.tag { strong { (source.name()) } " " (said) } }
             }
         }
     }
@@ -355,9 +355,10 @@ fn legend(places: &[(Place, Vec<Line>)], facts: &[&Fact], shape: Shape) -> Marku
 fn of_papers(facts: &[&Fact], shape: Shape) -> Vec<(Source, bool, String)> {
     let mut found: Vec<(Source, bool, String)> = Vec::new();
     for fact in facts {
-        let has_place = fact.mark.as_ref().is_some_and(|mark| mark.at != At::Best);
+        let at = fact.mark.as_ref().map(|mark| mark.at);
+        let has_place = matches!(at, Some(At::Least | At::Value(_)));
         let is_point = has_place && shape == Shape::Lines;
-        let said = format!("{} {}", fact.quantity, fact.figure);
+        let said = format!("{}: {}", fact.quantity, fact.figure);
         match found
             .iter_mut()
             .find(|(source, is, _)| (*source, *is) == (fact.source, is_point))

@@ -209,7 +209,10 @@ pub fn of_papers(facts: &[&Fact], outcomes: &[&Outcome]) -> Markup {
                         td {
                             @if let Some((plot, name, point)) = ours {
                                 (number(point.value)) " " (text::unit(&plot.y.unit))
-                                small { (name) ", " (plot.x.name) " " (amount(point.x, &plot.x.unit)) }
+                                small {
+                                    (name) ", " (plot.x.name) " " (amount(point.x, &plot.x.unit))
+                                    @if let Some(place) = super::place_name(point.place) { ", " (place.to_lowercase()) }
+                                }
                             }
                         }
                     }
