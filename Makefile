@@ -78,6 +78,7 @@ install: build
 	install -Dm755 $(TARGET)/release/mgn "$(DESTDIR)$(PREFIX)/bin/mgn"
 	install -d "$(DESTDIR)$(PREFIX)/lib/manganese"
 	install -m755 $(addprefix $(TARGET)/release/,$(LIBRARIES)) "$(DESTDIR)$(PREFIX)/lib/manganese/"
+	install -m755 $(TARGET)/demos/iso_demo "$(DESTDIR)$(PREFIX)/lib/manganese/"
 	rm -rf $(TARGET)/pages
 	$(TARGET)/release/mgn pages --man $(TARGET)/pages/man --completions $(TARGET)/pages/completions
 	install -d "$(DESTDIR)$(PREFIX)/share/man/man1"

@@ -41,6 +41,7 @@ like() {
 }
 
 have() { command -v "$1"; }
+have_for_root() { PATH=$PATH:/sbin:/usr/sbin command -v "$1"; }
 header() { have gcc && echo "#include <$1>" | gcc -E -x c - -o /dev/null; }
 library() { PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -F "$1 "; }
 # Mesa's drivers are one library since 24.2 and a file each before.
@@ -106,6 +107,12 @@ if [ "$goal" = bench ]; then
     like ucx-utils "messages of UCX" have ucx_perftest
     like netpipe-openmpi "measures Open MPI, to compare with" have NPopenmpi
     like netpipe-mpich2 "measures MPICH" have NPmpich2
+    like virgl-server "another renderer in another process" have virgl_test_server
+fi
+if [ "$goal" = bench ] || [ "$goal" = test ]; then
+    like iproute2 "gives processes networks of their own, and makes them slow" have_for_root tc
+    like nftables "loses packets" have_for_root nft
+    like ethtool "has them sent one by one" have_for_root ethtool
 fi
 if [ "$goal" = apps ]; then
     want glmark2-es2-x11 "another one, with OpenGL ES" have glmark2-es2
@@ -125,7 +132,6 @@ fi
 if [ "$goal" = test ]; then
     want python3-pip "fetches the registry of OpenGL" pip
     like mpich "starts processes of parallel jobs" have mpiexec.hydra
-    like iproute2 "gives processes networks of their own" have ip
     like chromium "looks at the viewer's page" have chromium
 fi
 if ! rust_is_there; then

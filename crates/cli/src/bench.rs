@@ -79,7 +79,7 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
     let mut store = Store::open(&bench.dir, head(wishes.is_quick)?)?;
     child::heed_signals()?;
     let known = |store: &Store, experiment: &Experiment| store.has(&experiment.key);
-    let (done, mut left): (Vec<_>, Vec<_>) = experiments
+    let (done, left): (Vec<_>, Vec<_>) = experiments
         .into_iter()
         .partition(|experiment| known(&store, experiment));
     for outcome in &store.record.outcomes {
@@ -91,9 +91,10 @@ fn measure(bench: Bench) -> anyhow::Result<()> {
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed_precise}  {wide_msg}");
     bar.set_style(style.context("a bar's template")?);
     bar.enable_steady_tick(std::time::Duration::from_millis(500));
-    for experiment in &mut left {
+    // What an experiment has started ends with it.
+    for mut experiment in left {
         let key = experiment.key.clone();
-        let outcome = runner::measure(experiment, |round, way| {
+        let outcome = runner::measure(&mut experiment, |round, way| {
             bar.set_message(format!("{key}: {way}, round {}", round + 1));
         });
         let Some(outcome) = outcome else {

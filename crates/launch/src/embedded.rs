@@ -64,7 +64,7 @@ impl EmbeddedServer {
         &self.address
     }
 
-    pub(crate) fn pid(&self) -> u32 {
+    pub fn pid(&self) -> u32 {
         self.helper.pid()
     }
 }

@@ -51,7 +51,7 @@ fn find(program: &OsStr) -> Result<PathBuf, Error> {
 }
 
 /// The first executable file called `name` in PATH.
-pub(crate) fn in_path(name: &OsStr) -> Option<PathBuf> {
+pub fn in_path(name: &OsStr) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_else(|| OsString::from("/usr/bin:/bin"));
     std::env::split_paths(&path)
         .map(|dir| {

@@ -43,6 +43,14 @@ impl Xvfb {
     /// [`Error::NoXvfb`] if it is not installed, [`Error::XvfbFailed`] with its own last words if
     /// it does not start.
     pub fn start(run: &RunDir) -> Result<Xvfb, Error> {
+        Xvfb::start_with(run, &[])
+    }
+
+    /// As [`Xvfb::start`], with more arguments.
+    ///
+    /// # Errors
+    /// Likewise.
+    pub fn start_with(run: &RunDir, arguments: &[&str]) -> Result<Xvfb, Error> {
         let executable = find_xvfb().ok_or(Error::NoXvfb)?;
         let cookie = cookie()?;
         let authority = run.join("xauthority");
@@ -61,6 +69,7 @@ impl Xvfb {
                 "tcp",
                 "-terminate",
             ])
+            .args(arguments)
             .arg("-auth")
             .arg(&authority)
             .stdin(Stdio::null())
@@ -101,7 +110,7 @@ impl Xvfb {
         &self.authority
     }
 
-    pub(crate) fn pid(&self) -> u32 {
+    pub fn pid(&self) -> u32 {
         self.helper.pid()
     }
 }

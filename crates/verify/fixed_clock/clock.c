@@ -138,11 +138,21 @@ void wait_milliseconds(int milliseconds)
     syscall(SYS_nanosleep, &want, NULL);
 }
 
-double true_seconds(void)
+static double true_time(clockid_t clock)
 {
     struct timespec now;
-    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+    syscall(SYS_clock_gettime, clock, &now);
     return (double)now.tv_sec + (double)now.tv_nsec / SECOND;
+}
+
+double true_seconds(void)
+{
+    return true_time(CLOCK_MONOTONIC);
+}
+
+double true_cpu_seconds(void)
+{
+    return true_time(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /* Waits for something to happen are real, and so is what happens. If nothing does, the time that was waited for has passed; a wait for nothing at all

@@ -7,7 +7,9 @@
  *   MGN_SHOTS_DIR=DIR       writes frames, read back before they are swapped, as DIR/frame-000001.ppm and so on: binary PPM pictures
  *   MGN_SHOTS_EVERY=N       every N-th frame only
  *   MGN_SHOTS_FRAMES=N      ends the program, with status 0, when so many frames have been swapped
- *   MGN_SHOTS_RATE=1        prints {"frames_per_second": N} then: in true time, since the last input, or the first frame
+ *   MGN_SHOTS_SECONDS=N     likewise, at the first swap so many true seconds after that from which the rate counts
+ *   MGN_SHOTS_RATE=1        prints how fast it drew in the end, as a line of JSON: frames_per_second, frames, seconds and cpu_seconds (of the process),
+ *                           in true time, since the last input, or the first frame; and the renderer's name
  *   MGN_SHOTS_INPUT=LINES   of the form FRAME:COMMAND; the shell runs COMMAND when that frame has been swapped, and the program goes on after it
  *   MGN_CLOCK_STEP_NS=N     nanoseconds from frame to frame; 16666667 unless given
  *   MGN_CLOCK_SEED=N        what random numbers start from; 1 unless given
@@ -53,6 +55,7 @@ void pass_a_frame(void);
 /* In true time. */
 void wait_milliseconds(int milliseconds);
 double true_seconds(void);
+double true_cpu_seconds(void);
 
 /* random.c */
 void read_seed(void);

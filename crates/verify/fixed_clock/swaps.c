@@ -18,8 +18,17 @@ extern char **environ;
 
 static const char *folder, *input;
 static long every = 1, last;
+static double last_second;
 static bool rate;
 static atomic_long frame_number;
+
+/* What the rate is counted from: a frame, and when it was swapped. */
+static struct {
+    long frame;
+    double started, cpu_started;
+    /* What draws, as it calls itself. */
+    char renderer[256];
+} first;
 
 static long positive(const char *name, long otherwise)
 {
@@ -33,12 +42,25 @@ static long positive(const char *name, long otherwise)
     return number;
 }
 
+static double seconds(const char *name)
+{
+    const char *text = getenv(name);
+    if (!text)
+        return 0;
+    char *end;
+    double number = strtod(text, &end);
+    if (!(number > 0) || *end)
+        complain(name, text);
+    return number;
+}
+
 void read_shot_settings(void)
 {
     folder = getenv("MGN_SHOTS_DIR");
     input = getenv("MGN_SHOTS_INPUT");
     every = positive("MGN_SHOTS_EVERY", 1);
     last = positive("MGN_SHOTS_FRAMES", 0);
+    last_second = seconds("MGN_SHOTS_SECONDS");
     rate = getenv("MGN_SHOTS_RATE");
 }
 
@@ -101,15 +123,44 @@ static function x11(const char *name)
     return library ? as_function(true_dlsym()(library, name)) : NULL;
 }
 
-/* `display` is the X display, if it is known. */
-static void after_swap(long frame, Display *display)
+static void begin_rate(long frame, function (*lookup)(const char *))
 {
-    static long first;
-    static double started;
+    const GLubyte *(*get_string)(GLenum) = (const GLubyte *(*)(GLenum))lookup("glGetString");
+    const char *renderer = rate && get_string ? (const char *)get_string(GL_RENDERER) : NULL;
+    snprintf(first.renderer, sizeof first.renderer, "%s", renderer ? renderer : "");
+    for (char *c = first.renderer; *c; c++)
+        if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ')
+            *c = ' ';
+    first.frame = frame;
+    first.cpu_started = true_cpu_seconds();
+    first.started = true_seconds();
+}
+
+static void say_rate(long frame)
+{
+    double elapsed = true_seconds() - first.started;
+    if (rate && first.frame && frame > first.frame)
+        printf("{\"frames_per_second\": %.3f, \"frames\": %ld, \"seconds\": %.6f, \"cpu_seconds\": %.6f, \"renderer\": \"%s\"}\n",
+               (double)(frame - first.frame) / elapsed, frame - first.frame, elapsed, true_cpu_seconds() - first.cpu_started, first.renderer);
+}
+
+/* Of a program that ends by itself. */
+__attribute__((destructor)) static void say_rate_at_exit(void)
+{
+    say_rate(atomic_load(&frame_number));
+}
+
+static bool is_last(long frame)
+{
+    return (last && frame >= last) || (last_second > 0 && first.frame && frame > first.frame && true_seconds() - first.started >= last_second);
+}
+
+/* `display` is the X display, if it is known. */
+static void after_swap(long frame, Display *display, function (*lookup)(const char *))
+{
     pass_a_frame();
-    if (last && frame >= last) {
-        if (rate)
-            printf("{\"frames_per_second\": %.3f}\n", (double)(frame - first) / (true_seconds() - started));
+    if (is_last(frame)) {
+        say_rate(frame);
         fflush(NULL);
         _exit(0);
     }
@@ -119,11 +170,10 @@ static void after_swap(long frame, Display *display)
         int (*sync)(Display *, int) = (int (*)(Display *, int))x11("XSync");
         if (display && sync)
             sync(display, False);
-    } else if (first) {
+    } else if (first.frame) {
         return;
     }
-    first = frame;
-    started = true_seconds();
+    begin_rate(frame, lookup);
 }
 
 /* GLX windows and the X windows that they belong to: X knows the size of the latter only. */
@@ -175,7 +225,7 @@ EXPORT void glXSwapBuffers(Display *display, GLXDrawable drawable)
         take_picture(file, width, height, lookup_glx);
     }
     next(display, drawable);
-    after_swap(frame, display);
+    after_swap(frame, display, lookup_glx);
 }
 
 EXPORT EGLBoolean eglSwapBuffers(EGLDisplay display, EGLSurface surface)
@@ -194,7 +244,7 @@ EXPORT EGLBoolean eglSwapBuffers(EGLDisplay display, EGLSurface surface)
         take_picture(file, width, height, lookup_egl);
     }
     EGLBoolean result = next(display, surface);
-    after_swap(frame, NULL);
+    after_swap(frame, NULL, lookup_egl);
     return result;
 }
 

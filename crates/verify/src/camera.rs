@@ -12,6 +12,8 @@ pub struct Camera {
     pub library: PathBuf,
     /// End the program after so many frames.
     pub frames: Option<u64>,
+    /// End it after so many true seconds from its first frame on.
+    pub seconds: Option<f64>,
     /// Photograph every so many frames.
     pub every: u64,
     /// What random numbers start from.
@@ -19,7 +21,7 @@ pub struct Camera {
     /// Nanoseconds from frame to frame, as the program sees them.
     pub step: u64,
     pub input: Vec<Input>,
-    /// Have `{"frames_per_second": N}` printed in the end: in true time, since the last input.
+    /// Have a line of JSON printed in the end with `frames_per_second` and more, in true time, since the last input; see `fixed_clock.h`.
     pub rate: bool,
 }
 
@@ -36,6 +38,7 @@ impl Camera {
         Camera {
             library,
             frames: None,
+            seconds: None,
             every: 1,
             seed: 1,
             step: 1_000_000_000 / 60,
@@ -58,6 +61,9 @@ impl Camera {
         }
         if let Some(frames) = self.frames {
             all.push(("MGN_SHOTS_FRAMES".into(), frames.to_string().into()));
+        }
+        if let Some(seconds) = self.seconds {
+            all.push(("MGN_SHOTS_SECONDS".into(), seconds.to_string().into()));
         }
         if !self.input.is_empty() {
             let lines: Vec<String> = self.input.iter().map(Input::to_string).collect();

@@ -1,5 +1,7 @@
 //! OpenGL programs, run in several ways.
 
+pub mod drawing;
 pub mod program;
 mod relay;
 pub mod run;
+mod virgl;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
+use std::net::Ipv4Addr;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -44,7 +45,7 @@ impl Member {
     pub fn run(&self) -> Result<()> {
         let transport = transport(&self.transport);
         let endpoint = Arc::new(Endpoint::new()?);
-        let listener = listen(&transport, "member")?;
+        let listener = listen(&transport, "member", Ipv4Addr::LOCALHOST.into())?;
         println!("{}", listener.address());
         std::io::stdout().flush()?;
         let links = Arc::new(Links::default());

@@ -111,8 +111,8 @@ impl Pair for Raw {
         Ok(agreed)
     }
 
-    fn prepare(&mut self, size: usize) -> Result<()> {
-        (self.size, self.window) = (size, self.test.window(size));
+    fn prepare(&mut self, size: usize, window: usize) -> Result<()> {
+        (self.size, self.window) = (size, window);
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Messages between processes, ours and others'.
 
 pub mod crowd;
+pub mod emulated;
 pub mod measure;
 pub mod member;
 #[allow(unsafe_code)]

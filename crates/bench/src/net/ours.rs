@@ -1,5 +1,6 @@
 //! Runs of our own endpoints. The memory that is sent from and received into stays where it is for the whole run.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -71,10 +72,10 @@ pub fn token(transport: &Transport) -> Result<Option<Token>> {
     Ok((*transport == Transport::Tcp).then_some(token))
 }
 
-/// Where an endpoint listens; `name` is its own.
-pub fn listen(transport: &Transport, name: &str) -> Result<Listener> {
+/// Where an endpoint listens; `name` is its own, `host` that of the network's.
+pub fn listen(transport: &Transport, name: &str, host: IpAddr) -> Result<Listener> {
     let address = match transport {
-        Transport::Tcp => "tcp:127.0.0.1:0".to_string(),
+        Transport::Tcp => format!("tcp:{host}:0"),
         _ => format!("unix:@mgn-bench-{}-{name}", std::process::id()),
     };
     Ok(Listener::bind(&address.parse()?, token(transport)?)?)
@@ -135,7 +136,7 @@ impl Ours {
         let link = if end.rank == 0 {
             connect(&endpoint, &transport, address, "")?
         } else {
-            let listener = listen(&transport, "pair")?;
+            let listener = listen(&transport, "pair", end.listen)?;
             tell_address(&listener.address().to_string())?;
             accept(&endpoint, &listener)?.0
         };
@@ -272,9 +273,9 @@ impl Pair for Ours {
         Ok([word(0), word(8)])
     }
 
-    fn prepare(&mut self, size: usize) -> Result<()> {
+    fn prepare(&mut self, size: usize, window: usize) -> Result<()> {
         // Nothing is under way.
-        self.buffers = Buffers::new(&self.endpoint, self.test.window(size), size);
+        self.buffers = Buffers::new(&self.endpoint, window, size);
         Ok(())
     }
 

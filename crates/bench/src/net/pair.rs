@@ -1,8 +1,8 @@
 //! A run of two processes of this program. The first leads it, by telling the second how often to do what, and prints what was measured.
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -26,6 +26,24 @@ pub struct End {
     /// For each of the sizes.
     #[arg(long)]
     seconds: f64,
+    /// Where the second end listens
+    #[arg(long, default_value = "127.0.0.1")]
+    pub listen: std::net::IpAddr,
+    /// Messages under way at once
+    #[arg(long)]
+    window: Option<usize>,
+    /// All repetitions count, not only the best ones
+    #[arg(long)]
+    all: bool,
+}
+
+/// Where and how two processes run that measure a network between them.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// What either is started behind.
+    pub before: [Vec<String>; 2],
+    /// More arguments of both.
+    pub arguments: Vec<String>,
 }
 
 /// One of two ends that exchange messages, however they do it.
@@ -33,8 +51,8 @@ pub trait Pair {
     /// The first end's words, at both.
     fn agree(&mut self, words: [u64; 2]) -> Result<[u64; 2]>;
 
-    /// Makes what messages of this size are sent from and received into.
-    fn prepare(&mut self, size: usize) -> Result<()>;
+    /// Makes what messages of this size are sent from and received into, so many at once.
+    fn prepare(&mut self, size: usize, window: usize) -> Result<()>;
 
     /// One repetition of a test. Gives the seconds that were waited after computing for `compute`.
     fn turn(&mut self, turn: u64, compute: f64) -> Result<f64>;
@@ -51,23 +69,41 @@ const TIMED: u64 = 2000;
 
 /// Runs both processes: a sample for each size.
 pub fn run(way: &str, test: Test, sizes: &[usize], seconds: f64) -> Result<Vec<Sample>> {
-    let limit = PATIENCE + Duration::from_secs_f64(seconds * sizes.len() as f64);
-    let start = |rank: usize, address: &str| -> Result<Child> {
-        let mut command = Command::new(std::env::current_exe()?);
+    run_in(&Places::default(), way, test, sizes, seconds)
+}
+
+/// As [`run`], where it is said.
+pub fn run_in(
+    places: &Places,
+    way: &str,
+    test: Test,
+    sizes: &[usize],
+    seconds: f64,
+) -> Result<Vec<Sample>> {
+    let command = |rank: usize, address: &str| -> Result<Command> {
+        let program = std::env::current_exe()?.into_os_string();
+        let before = places.before[rank].iter().map(OsString::from);
+        let mut words = before.chain([program]);
+        let mut command = Command::new(words.next().context("a program")?);
         let names: Vec<String> = sizes.iter().map(usize::to_string).collect();
+        command.args(words);
         command.args([crate::PART, "end", &rank.to_string(), way, address]);
         command.args([test.name(), &names.join(",")]);
         command.args(["--seconds", &seconds.to_string()]);
-        let command = command.stdin(Stdio::null()).stdout(Stdio::piped());
-        let command = command.stderr(Stdio::piped()).process_group(0);
-        command.spawn().context("cannot run this program")
+        command.args(&places.arguments);
+        Ok(command)
     };
-    let mut second = start(1, "nowhere")?;
+    let mut second = command(1, "nowhere")?
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("cannot run this program")?;
     let mut lines = BufReader::new(second.stdout.take().context("its output")?);
     let mut address = String::new();
     lines.read_line(&mut address)?;
-    let first = child::wait(start(0, address.trim())?, "a process of the run", limit);
-    let first = first.and_then(|first| first.success("a process of the run"));
+    let limit = PATIENCE * 2 + Duration::from_secs_f64(seconds * sizes.len() as f64);
+    let first = child::output(&mut command(0, address.trim())?, limit)
+        .and_then(|first| first.success("a process of the run"));
     if first.is_err() {
         second.kill()?;
         second.wait()?;
@@ -90,6 +126,11 @@ pub fn tell_address(address: &str) -> Result<()> {
 }
 
 impl End {
+    /// Messages under way at once.
+    fn window(&self, size: usize) -> usize {
+        self.window.unwrap_or_else(|| self.test.window(size))
+    }
+
     pub fn run(&self) -> Result<()> {
         let patience = PATIENCE + Duration::from_secs_f64(self.seconds * self.sizes.len() as f64);
         std::thread::spawn(move || {
@@ -105,7 +146,8 @@ impl End {
         pin(self.rank);
         let mut cpu = own_cpu();
         for size in &self.sizes {
-            pair.prepare(*size)?;
+            let window = self.window(*size);
+            pair.prepare(*size, window)?;
             let before = std::mem::replace(&mut cpu, 0.0);
             if self.rank == 1 {
                 follow(&mut *pair)?;
@@ -119,7 +161,6 @@ impl End {
                 let words: Vec<String> = times.iter().map(|time| format!("{time:.9}")).collect();
                 words.join(" ")
             };
-            let window = self.test.window(*size);
             let (used, seconds) = (cpu - before, words(&seconds));
             let percentiles = words(percentiles.as_ref().map_or(&[], |times| &times[..]));
             println!(
@@ -148,6 +189,8 @@ impl End {
                 let (whole, waited) = best(pair, part, compute)?;
                 seconds.extend([whole, waited]);
             }
+        } else if self.all {
+            seconds.push(mean(pair, self.seconds)?);
         } else {
             seconds.push(best(pair, self.seconds, 0.0)?.0);
         }
@@ -192,6 +235,24 @@ fn best(pair: &mut dyn Pair, seconds: f64, compute: f64) -> Result<(f64, f64)> {
         }
     }
     Ok(best)
+}
+
+/// Seconds of a repetition, on average.
+fn mean(pair: &mut dyn Pair, seconds: f64) -> Result<f64> {
+    let (start, mut all, mut count) = (Instant::now(), 0, 1);
+    while all == 0 || start.elapsed().as_secs_f64() < seconds {
+        pair.agree([count, 0])?;
+        let begun = Instant::now();
+        for turn in 0..count {
+            pair.turn(turn, 0.0)?;
+        }
+        all += count;
+        // To agree costs a message too.
+        if begun.elapsed().as_secs_f64() < LEAST.min(seconds / 4.0) {
+            count *= 2;
+        }
+    }
+    Ok(start.elapsed().as_secs_f64() / all as f64)
 }
 
 /// What the second process does.

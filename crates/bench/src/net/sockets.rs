@@ -32,7 +32,7 @@ impl Raw {
                 let stream = if rank == 0 {
                     TcpStream::connect(address)?
                 } else {
-                    let listener = TcpListener::bind("127.0.0.1:0")?;
+                    let listener = TcpListener::bind((end.listen, 0))?;
                     tell_address(&listener.local_addr()?.to_string())?;
                     listener.accept()?.0
                 };
@@ -112,8 +112,8 @@ impl Pair for Raw {
         Ok([word(0), word(8)])
     }
 
-    fn prepare(&mut self, size: usize) -> Result<()> {
-        self.out = vec![vec![1; size]; self.test.window(size)];
+    fn prepare(&mut self, size: usize, window: usize) -> Result<()> {
+        self.out = vec![vec![1; size]; window];
         self.into = self.out.clone();
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! What can be measured. Each suite is a file that plans [experiments](Experiment).
 
+mod gl;
+mod link;
 mod memory;
 mod net;
 mod noise;
@@ -20,6 +22,8 @@ pub enum Suite {
     Noise,
     Pattern,
     Memory,
+    Gl,
+    Link,
 }
 
 impl Suite {
@@ -36,6 +40,8 @@ impl Suite {
             Suite::Noise => "Noise of the operating system",
             Suite::Pattern => "Many processes at once",
             Suite::Memory => "Copies and thresholds",
+            Suite::Gl => "Drawing",
+            Suite::Link => "Slow links",
         }
     }
 
@@ -46,6 +52,8 @@ impl Suite {
             Suite::Noise => noise::plan(wishes),
             Suite::Pattern => pattern::plan(wishes),
             Suite::Memory => memory::plan(wishes),
+            Suite::Gl => gl::plan(wishes),
+            Suite::Link => link::plan(wishes),
         }
     }
 }

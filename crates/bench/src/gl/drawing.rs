@@ -1,0 +1,324 @@
+//! Drawing any program in any of several ways. Its frames are counted alike in all of them, by the library that fixes its clock.
+
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::rc::Rc;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{bail, Context, Result};
+use mgn_launch::{find_xvfb, fixed_clock_library, inspect, RunDir, Xvfb};
+use mgn_verify::Camera;
+use serde::Deserialize;
+
+use crate::child;
+use crate::gl::virgl::{self, Vtest};
+
+/// A program, and how long it draws.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    pub words: Vec<OsString>,
+    /// From its first frame on; it draws another one at least.
+    pub seconds: f64,
+    /// With everything that must be started.
+    pub limit: Duration,
+}
+
+/// How a program's OpenGL is executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum How {
+    /// By the local driver.
+    Direct,
+    /// Through Manganese: flags of `mgn run`.
+    Ours(Vec<String>),
+    Virgl,
+    /// By the X server.
+    Indirect,
+}
+
+/// What a program has drawn.
+#[derive(Debug)]
+pub struct Drawn {
+    pub rate: Rate,
+    /// CPU seconds of who executes its OpenGL, where that is another process that was started for it.
+    pub server_cpu: f64,
+    /// What was sent, through Manganese.
+    pub sent: Option<Sent>,
+}
+
+/// What the library prints in the end.
+#[derive(Debug, Deserialize)]
+pub struct Rate {
+    pub frames_per_second: f64,
+    /// After the first one, which is when time begins to count.
+    pub frames: u64,
+    pub cpu_seconds: f64,
+    pub renderer: String,
+}
+
+#[derive(Debug)]
+pub struct Sent {
+    pub bytes_per_frame: f64,
+    /// Of the time from the first frame to the last.
+    pub waited: f64,
+}
+
+/// What `mgn run` says, as far as it is used here.
+#[derive(Deserialize)]
+struct Figures {
+    frames_per_second: f64,
+    bytes_per_frame: f64,
+    send_wait_share: f64,
+    frames: u64,
+    seconds: f64,
+    server_cpu_seconds: f64,
+    reached_server: bool,
+}
+
+/// An X server that takes everything, where programs are drawn. It is started when it is first needed.
+pub struct Stage {
+    mgn: PathBuf,
+    started: RefCell<Option<Rc<Started>>>,
+    /// Why the program cannot be drawn directly: then it is not tried in other ways, each of which would wait as long.
+    failed: RefCell<Option<String>>,
+}
+
+struct Started {
+    xvfb: Xvfb,
+    run: RunDir,
+    clock: PathBuf,
+}
+
+/// What nothing can be drawn without.
+pub fn lacks() -> Option<String> {
+    let wanted = [
+        find_xvfb()
+            .is_none()
+            .then(|| "Xvfb is not installed".to_string()),
+        fixed_clock_library().err().map(|error| error.to_string()),
+        mgn_launch::client_library()
+            .err()
+            .map(|error| error.to_string()),
+    ];
+    wanted.into_iter().flatten().next()
+}
+
+/// Where one of our demos is: in a checkout, or where it was installed.
+pub fn demo(mgn: &Path, name: &str) -> Option<PathBuf> {
+    let folder = mgn.parent()?;
+    let above = folder.parent().unwrap_or(folder);
+    let places = [above.join("demos"), above.join("lib/manganese")];
+    let found = places.into_iter().map(|place| place.join(name));
+    found.into_iter().find(|path| path.is_file())
+}
+
+/// # Errors
+/// If there is no such program, or it cannot be given another OpenGL.
+pub fn check(words: &[OsString]) -> Result<()> {
+    let name = words.first().context("no program was given")?;
+    inspect::inspect(name)?;
+    Ok(())
+}
+
+impl How {
+    pub fn ours(flags: &str) -> How {
+        How::Ours(flags.split_whitespace().map(String::from).collect())
+    }
+
+    /// What a reader would type.
+    pub fn command(&self, scene: &Scene) -> String {
+        let program: Vec<_> = scene.words.iter().map(|w| w.to_string_lossy()).collect();
+        let program = program.join(" ");
+        match self {
+            How::Direct => program,
+            How::Ours(flags) => ["mgn run", &flags.join(" "), "--", &program]
+                .join(" ")
+                .replace("  ", " "),
+            How::Virgl => format!("GALLIUM_DRIVER=virpipe {program}"),
+            How::Indirect => format!("LIBGL_ALWAYS_INDIRECT=1 {program}"),
+        }
+    }
+
+    pub fn missing(&self) -> Option<String> {
+        if let Some(lacking) = lacks() {
+            return Some(lacking);
+        }
+        let is_there = *self != How::Virgl || inspect::in_path(virgl::PROGRAM.as_ref()).is_some();
+        (!is_there).then(|| format!("{} is not installed", virgl::PROGRAM))
+    }
+}
+
+impl Stage {
+    pub fn new(mgn: &Path) -> Rc<Stage> {
+        Rc::new(Stage {
+            mgn: mgn.to_path_buf(),
+            started: RefCell::default(),
+            failed: RefCell::default(),
+        })
+    }
+
+    fn started(&self) -> Result<Rc<Started>> {
+        let mut started = self.started.borrow_mut();
+        if let Some(started) = &*started {
+            return Ok(started.clone());
+        }
+        let run = RunDir::create()?;
+        let new = Rc::new(Started {
+            // What it does with it depends on how it was built.
+            xvfb: Xvfb::start_with(&run, &["+iglx"])?,
+            run,
+            clock: fixed_clock_library()?,
+        });
+        *started = Some(new.clone());
+        Ok(new)
+    }
+
+    /// Draws, behind words that start something elsewhere.
+    pub fn draw(&self, before: &[String], how: &How, scene: &Scene) -> Result<Drawn> {
+        if let (Some(why), true) = (&*self.failed.borrow(), *how != How::Direct) {
+            bail!("it was not tried, for want of a direct run: {why}");
+        }
+        let drawn = self.try_to_draw(before, how, scene);
+        if let (Err(error), How::Direct) = (&drawn, how) {
+            *self.failed.borrow_mut() = Some(format!("{error:#}"));
+        }
+        drawn
+    }
+
+    fn try_to_draw(&self, before: &[String], how: &How, scene: &Scene) -> Result<Drawn> {
+        let stage = self.started()?;
+        let stats = stage.run.join("stats.json");
+        let _ = fs::remove_file(&stats);
+        let camera = Camera {
+            seconds: Some(scene.seconds),
+            rate: true,
+            ..Camera::new(stage.clock.clone())
+        };
+        let mut words: Vec<OsString> = before.iter().map(OsString::from).collect();
+        if let How::Ours(flags) = how {
+            words.extend([self.mgn.clone().into(), "run".into()]);
+            words.extend(["--stats-json".into(), stats.clone().into()]);
+            words.extend(flags.iter().map(OsString::from));
+            words.push("--".into());
+        }
+        words.push("env".into());
+        words.extend(camera.assignments(None));
+        words.extend(scene.words.iter().cloned());
+        let mut command = Command::new(&words[0]);
+        command
+            .args(&words[1..])
+            .env("DISPLAY", stage.xvfb.display())
+            .env("XAUTHORITY", stage.xvfb.authority())
+            .env_remove("WAYLAND_DISPLAY")
+            // Where there is a graphics card, a private X server has none of it.
+            .env("LIBGL_ALWAYS_SOFTWARE", "1")
+            .env("vblank_mode", "0");
+        let name = scene.words[0].to_string_lossy();
+        let mut server: Box<dyn Fn() -> f64> = Box::new(|| 0.0);
+        match how {
+            How::Virgl => {
+                command.envs(virgl::CLIENT);
+                let vtest = Vtest::start()?;
+                server = Box::new(move || vtest.cpu());
+            }
+            How::Indirect => {
+                command.env("LIBGL_ALWAYS_INDIRECT", "1");
+                command.env_remove("LIBGL_ALWAYS_SOFTWARE");
+                let pid = stage.xvfb.pid();
+                server = Box::new(move || child::cpu(pid));
+            }
+            _ => {}
+        }
+        let cpu_before = server();
+        let done = child::output(&mut command, scene.limit)?.success(&name)?;
+        let rate = rate(&done.stdout).with_context(|| format!("{name} drew no two frames"))?;
+        match how {
+            How::Virgl if !rate.renderer.to_lowercase().contains("virgl") => {
+                bail!("it does not work here: {} drew", rate.renderer);
+            }
+            How::Indirect if rate.renderer.is_empty() => {
+                bail!("it does not work here: this X server takes what is sent and draws nothing");
+            }
+            _ => {}
+        }
+        if *how == How::Virgl {
+            // A client's process counts when the server has waited for it.
+            thread::sleep(Duration::from_millis(100));
+        }
+        let mut server_cpu = server() - cpu_before;
+        let mut sent = None;
+        if let How::Ours(_) = how {
+            let text = fs::read_to_string(&stats).context("mgn run wrote no figures")?;
+            let figures: Figures = serde_json::from_str(&text)?;
+            if !figures.reached_server {
+                bail!("{name} did not draw through Manganese");
+            }
+            server_cpu = figures.server_cpu_seconds;
+            sent = Some(figures.sent());
+        }
+        Ok(Drawn {
+            rate,
+            server_cpu,
+            sent,
+        })
+    }
+}
+
+impl Figures {
+    fn sent(&self) -> Sent {
+        // What was waited before the first frame is as much as in another one.
+        let waited = self.send_wait_share * self.seconds / self.frames.max(1) as f64;
+        Sent {
+            bytes_per_frame: self.bytes_per_frame,
+            waited: (waited * self.frames_per_second).min(1.0),
+        }
+    }
+}
+
+/// What is printed by that process of a program that draws most.
+fn rate(text: &str) -> Option<Rate> {
+    let start = "{\"frames_per_second\"";
+    let lines = text.match_indices(start).filter_map(|(at, _)| {
+        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter();
+        values.next()?.ok()
+    });
+    lines.max_by_key(|rate: &Rate| rate.frames)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_is_found_among_what_a_program_prints() {
+        let line = |frames: u64| {
+            format!(
+                "{{\"frames_per_second\": 2.5, \"frames\": {frames}, \"seconds\": 4, \"cpu_seconds\": 1.5, \"renderer\": \"llvmpipe\"}}\n"
+            )
+        };
+        let text = format!("300 frames{}{{}} and more\n{}FPS", line(10), line(4));
+        let found = rate(&text).unwrap();
+        assert_eq!((found.frames, found.frames_per_second), (10, 2.5));
+        assert_eq!((found.cpu_seconds, &*found.renderer), (1.5, "llvmpipe"));
+        assert!(rate("{\"frames_per_second\": 3").is_none());
+        assert!(rate("60 FPS").is_none());
+    }
+
+    #[test]
+    fn waits_are_those_between_frames() {
+        let figures = Figures {
+            frames_per_second: 10.0,
+            bytes_per_frame: 100.0,
+            send_wait_share: 0.25,
+            frames: 20,
+            // Half of them before it drew.
+            seconds: 4.0,
+            server_cpu_seconds: 0.0,
+            reached_server: true,
+        };
+        assert!((figures.sent().waited - 0.5).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,70 @@
+//! The other way to have OpenGL executed by another process: Mesa's driver `virpipe`, and the test server of virglrenderer.
+
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{bail, Context, Result};
+use rustix::process::{kill_process_group, Pid, Signal};
+
+use crate::child;
+
+pub const PROGRAM: &str = "virgl_test_server";
+
+/// What makes a program its client.
+pub const CLIENT: [(&str, &str); 1] = [("GALLIUM_DRIVER", "virpipe")];
+
+/// Not every version of Mesa can be told another place.
+const SOCKET: &str = "/tmp/.virgl_test";
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The server. It ends with this, or with this thread.
+pub struct Vtest(Child);
+
+impl Vtest {
+    pub fn start() -> Result<Vtest> {
+        let socket = Path::new(SOCKET);
+        if UnixStream::connect(socket).is_ok() {
+            bail!("somebody else's {PROGRAM} is at {SOCKET}");
+        }
+        let _ = std::fs::remove_file(socket);
+        let server = Command::new("setpriv")
+            .args(["--pdeathsig", "KILL", PROGRAM, "--use-egl-surfaceless"])
+            .env("LIBGL_ALWAYS_SOFTWARE", "1")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .context("cannot run setpriv")?;
+        let mut server = Vtest(server);
+        let deadline = Instant::now() + PATIENCE;
+        while !socket.exists() {
+            if let Some(status) = server.0.try_wait()? {
+                bail!("{PROGRAM} ended with {status}");
+            }
+            if Instant::now() >= deadline || child::is_over() {
+                bail!("{PROGRAM} did not come up");
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        Ok(server)
+    }
+
+    /// Seconds of CPU that its clients have cost so far, of those that have gone.
+    pub fn cpu(&self) -> f64 {
+        child::cpu(self.0.id())
+    }
+}
+
+impl Drop for Vtest {
+    fn drop(&mut self) {
+        let _ = kill_process_group(Pid::from_child(&self.0), Signal::KILL);
+        let _ = self.0.wait();
+        let _ = std::fs::remove_file(SOCKET);
+    }
+}

@@ -1,0 +1,229 @@
+//! Slow links: two networks that only their processes see, with a cable between them that is as slow and as bad as is wanted.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{bail, Context, Result};
+use mgn_launch::inspect::in_path;
+
+use crate::child;
+
+/// What a link is like, in either direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conditions {
+    /// Megabits a second, with all headers.
+    pub mbit: u32,
+    /// Percent of all packets that are lost, at random.
+    pub loss: u32,
+}
+
+/// Two networks and the link. A network is there as long as a process is in it, and the one that holds it ends when its input does: so nothing is left of
+/// a link when this is dropped or when this process ends, however it does.
+pub struct Link {
+    holders: [Child; 2],
+}
+
+/// Of either end.
+const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 77, 0, 1), Ipv4Addr::new(10, 77, 0, 2)];
+
+const INTERFACE: &str = "wire";
+
+/// The queue before the link takes so many milliseconds to empty.
+const QUEUE: u32 = 50;
+
+/// The least that one timer interrupt lets through, and the least queue, in bytes: some packets.
+const LEAST_BURST: u32 = 6_000;
+const LEAST_QUEUE: u32 = 30_000;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What is needed, and in which of Debian's packages it is.
+const TOOLS: [(&str, &str); 6] = [
+    ("unshare", "util-linux"),
+    ("nsenter", "util-linux"),
+    ("ip", "iproute2"),
+    ("tc", "iproute2"),
+    ("nft", "nftables"),
+    ("ethtool", "ethtool"),
+];
+
+/// Why there can be no links here.
+pub fn lacks() -> Option<String> {
+    if !rustix::process::geteuid().is_root() {
+        return Some("emulated links need root".to_string());
+    }
+    let is_missing = |(tool, _): &&(&str, &str)| in_path(tool.as_ref()).is_none();
+    if let Some((tool, package)) = TOOLS.iter().find(is_missing) {
+        return Some(format!(
+            "emulated links need {tool}, which is not installed (Debian: {package})"
+        ));
+    }
+    congestion_control()
+        .err()
+        .map(|error| format!("emulated links need networks of their own: {error:#}"))
+}
+
+/// Of TCP, in a new network.
+pub fn congestion_control() -> Result<String> {
+    let file = "/proc/sys/net/ipv4/tcp_congestion_control";
+    let mut command = Command::new("unshare");
+    let done = child::output(command.args(["-n", "cat", file]), PATIENCE)?;
+    Ok(done.success("unshare")?.stdout.trim().to_string())
+}
+
+impl fmt::Display for Conditions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.mbit {
+            1000 => write!(f, "1 Gbit/s")?,
+            mbit => write!(f, "{mbit} Mbit/s")?,
+        }
+        match self.loss {
+            0 => Ok(()),
+            loss => write!(f, " with {loss} % loss"),
+        }
+    }
+}
+
+impl Link {
+    pub fn new(conditions: Conditions) -> Result<Link> {
+        let link = Link {
+            holders: [hold()?, hold()?],
+        };
+        let [one, other] = link.holders.each_ref().map(Child::id);
+        run(
+            "ip",
+            &format!(
+                "link add {INTERFACE} netns {one} type veth peer name {INTERFACE} netns {other}"
+            ),
+        )?;
+        for end in [0, 1] {
+            link.set_up(end, conditions)
+                .with_context(|| format!("a link of {conditions}"))?;
+        }
+        Ok(link)
+    }
+
+    fn set_up(&self, end: usize, conditions: Conditions) -> Result<()> {
+        let bytes = conditions.mbit * 125_000;
+        let burst = (bytes / 250).max(LEAST_BURST);
+        let queue = (bytes / 1000 * QUEUE).max(LEAST_QUEUE);
+        let (mbit, address) = (conditions.mbit, ADDRESSES[end]);
+        let mut lines = vec![
+            format!("ip addr add {address}/24 dev {INTERFACE}"),
+            "ip link set lo up".to_string(),
+            format!("ip link set {INTERFACE} up"),
+            // Otherwise what the link delays and drops were not packets but heaps of them.
+            format!("ethtool -K {INTERFACE} tso off gso off gro off"),
+            format!(
+                "tc qdisc add dev {INTERFACE} root tbf rate {mbit}mbit burst {burst} limit {queue}"
+            ),
+        ];
+        if conditions.loss > 0 {
+            let per_mille = conditions.loss * 10;
+            lines.extend([
+                "nft add table netdev lossy".to_string(),
+                format!("nft add chain netdev lossy in {{ type filter hook ingress device {INTERFACE} priority 0 ; }}"),
+                format!("nft add rule netdev lossy in meta l4proto {{ tcp, udp, icmp }} numgen random mod 1000 < {per_mille} drop"),
+            ]);
+        }
+        let before = self.before(end).join(" ");
+        lines.iter().try_for_each(|line| {
+            run(
+                "nsenter",
+                &format!("{} {line}", &before["nsenter ".len()..]),
+            )
+        })
+    }
+
+    /// What a process at one of the ends is started behind.
+    pub fn before(&self, end: usize) -> Vec<String> {
+        let pid = self.holders[end].id().to_string();
+        ["nsenter", "-t", &pid, "-n"].map(String::from).to_vec()
+    }
+
+    pub fn address(end: usize) -> IpAddr {
+        ADDRESSES[end].into()
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        for holder in &mut self.holders {
+            let _ = holder.kill();
+            let _ = holder.wait();
+        }
+    }
+}
+
+/// A process in a new network.
+fn hold() -> Result<Child> {
+    let mut holder = Command::new("unshare")
+        .args(["-n", "cat"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        // An interrupt from the terminal ends what is at the link first.
+        .process_group(0)
+        .spawn()
+        .context("cannot run unshare")?;
+    let network =
+        |process: &str| std::fs::read_link(Path::new("/proc").join(process).join("ns/net"));
+    let deadline = Instant::now() + PATIENCE;
+    // It is this process's until `unshare` has done its work.
+    while network(&holder.id().to_string()).ok() == network("self").ok() {
+        if holder.try_wait()?.is_some() || Instant::now() >= deadline {
+            let _ = holder.kill();
+            let _ = holder.wait();
+            bail!("unshare made no network");
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    Ok(holder)
+}
+
+fn run(program: &str, arguments: &str) -> Result<()> {
+    let mut command = Command::new(program);
+    let done = child::output(command.args(arguments.split(' ')), PATIENCE)?;
+    let name = format!("{program} {arguments}");
+    done.success(&name).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_goes_with_its_owner() {
+        if let Some(why) = lacks() {
+            eprintln!("SKIPPED: {why}");
+            return;
+        }
+        assert!(!congestion_control().unwrap().is_empty());
+        let conditions = Conditions { mbit: 10, loss: 10 };
+        assert_eq!(conditions.to_string(), "10 Mbit/s with 10 % loss");
+        let link = Link::new(conditions).unwrap();
+        let said = |words: &str| {
+            let mut command = Command::new("nsenter");
+            let words = format!("{} {words}", &link.before(1).join(" ")["nsenter ".len()..]);
+            let done = child::output(command.args(words.split(' ')), PATIENCE).unwrap();
+            done.success("nsenter").unwrap().stdout
+        };
+        let shaped = said("tc qdisc show dev wire");
+        assert!(
+            shaped.contains("tbf") && shaped.contains("rate 10Mbit"),
+            "{shaped}"
+        );
+        let lossy = said("nft list ruleset");
+        assert!(lossy.contains("numgen random mod 1000 < 100"), "{lossy}");
+        let pids: Vec<u32> = link.holders.iter().map(Child::id).collect();
+        drop(link);
+        for pid in pids {
+            assert!(!Path::new(&format!("/proc/{pid}/ns/net")).exists());
+        }
+    }
+}

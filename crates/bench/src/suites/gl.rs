@@ -1,0 +1,432 @@
+//! What drawing through other processes costs: any program, drawn directly, without its rendering, without its servers, by several servers, and by other
+//! people's ways to do the same. Local, null, discard and render are what libtcomm's evaluation tells apart, with ten instances of an isosurface.
+
+use std::ffi::OsString;
+use std::rc::Rc;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::Suite;
+use crate::gl::drawing::{check, demo, Drawn, How, Scene, Stage};
+use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
+use crate::record::{Axis, Better, Fold, Kind, Plot};
+
+/// What is drawn unless something else is wanted.
+pub const DEMO: &str = "iso_demo";
+
+/// Of the demo in a frame of a quick run, which must begin soon.
+const QUICK_TRIANGLES: &str = "120000";
+
+pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
+    let stage = Stage::new(&wishes.mgn);
+    let whole = |words| {
+        let seconds = wishes.either(1.2, 0.25);
+        let budget = Duration::from_secs(wishes.either(130, 20));
+        drawing(wishes, &stage, words, seconds, budget, all(wishes))
+    };
+    if !wishes.program.is_empty() {
+        check(&wishes.program)?;
+        return Ok(vec![whole(wishes.program.clone())]);
+    }
+    let Some(demo) = demo(&wishes.mgn, DEMO) else {
+        return Ok(vec![left_out(Suite::Gl, no_demo())]);
+    };
+    let words = |more: &[&str]| {
+        let more = more.iter().map(OsString::from);
+        [demo.clone().into()].into_iter().chain(more).collect()
+    };
+    if wishes.is_quick {
+        return Ok(vec![whole(words(&["--triangles", QUICK_TRIANGLES]))]);
+    }
+    let mut experiments = vec![whole(words(&[]))];
+    for mode in ["arrays", "static"] {
+        let budget = Duration::from_secs(25);
+        let words = words(&["--mode", mode]);
+        experiments.push(drawing(wishes, &stage, words, 0.6, budget, few()));
+    }
+    Ok(experiments)
+}
+
+pub fn no_demo() -> String {
+    format!(
+        "{DEMO} is not beside mgn: `make build` and `make install` put it there; or name a program, as in `mgn bench gl -- glxgears`"
+    )
+}
+
+/// What a suite has if nothing of it can be measured here. A later run in the same folder tries again: its experiments are called otherwise.
+pub fn left_out(suite: Suite, why: String) -> Experiment {
+    let axis = || Axis::linear("", "");
+    Experiment {
+        suite,
+        key: format!("{}, left out", suite.name()),
+        plots: vec![plot(&suite.name(), "", axis(), axis(), Better::Neither)],
+        ways: vec![Box::new(LeftOut(suite, why))],
+        is_placed: false,
+        budget: Duration::ZERO,
+        rounds: 1..=1,
+        notes: Vec::new(),
+        conclude: no_words,
+    }
+}
+
+struct LeftOut(Suite, String);
+
+impl Way for LeftOut {
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Ours
+    }
+
+    fn command(&self) -> String {
+        format!("mgn bench {}", self.0.name())
+    }
+
+    fn missing(&self) -> Option<String> {
+        Some(self.1.clone())
+    }
+
+    fn run(&mut self) -> Result<Vec<Figure>> {
+        anyhow::bail!("{}", self.1)
+    }
+}
+
+/// A line in the plots, how many servers draw, and how.
+type Line = (&'static str, u32, How);
+
+fn all(wishes: &Wishes) -> Vec<Line> {
+    let discards = [
+        ("discard", 1, ours("--transport shm --discard")),
+        ("discard", 2, ours("--wall 2x1 --discard --present none")),
+        ("discard", 3, ours("--wall 3x1 --discard --present none")),
+        ("discard", 4, ours("--wall 2x2 --discard --present none")),
+    ];
+    let renders = [
+        ("render", 1, ours("--transport shm")),
+        ("render", 2, ours("--wall 2x1")),
+        ("render", 4, ours("--wall 2x2")),
+    ];
+    let transports = [
+        ("discard, unix", 1, ours("--transport unix --discard")),
+        ("discard, tcp", 1, ours("--transport tcp --discard")),
+        ("render, unix", 1, ours("--transport unix")),
+        ("render, tcp", 1, ours("--transport tcp")),
+    ];
+    let is_wanted = |line: &Line| {
+        let is_quick =
+            line.1 == 1 && !line.0.ends_with("unix") || line.0 == "discard" && line.1 == 2;
+        !wishes.is_quick || is_quick
+    };
+    let local = [("direct", 0, How::Direct), ("null", 0, null())];
+    let others = [("virgl", 1, How::Virgl), ("indirect GLX", 1, How::Indirect)];
+    let ours = discards.into_iter().chain(renders).chain(transports);
+    let ours = ours.filter(is_wanted);
+    local.into_iter().chain(ours).chain(others).collect()
+}
+
+/// What tells apart how vertices reach OpenGL.
+fn few() -> Vec<Line> {
+    vec![
+        ("direct", 0, How::Direct),
+        ("null", 0, null()),
+        ("discard", 1, ours("--transport shm --discard")),
+        ("render", 1, ours("--transport shm")),
+    ]
+}
+
+fn null() -> How {
+    ours("--transport null")
+}
+
+/// Where nothing is rendered, the stream is what it is by itself: no vertices are welded because the machine is slow.
+fn ours(flags: &str) -> How {
+    let is_stream = flags.contains("null") || flags.contains("--discard");
+    How::ours(&format!(
+        "{flags}{}",
+        if is_stream { " --weld never" } else { "" }
+    ))
+}
+
+fn drawing(
+    wishes: &Wishes,
+    stage: &Rc<Stage>,
+    words: Vec<OsString>,
+    seconds: f64,
+    budget: Duration,
+    lines: Vec<Line>,
+) -> Experiment {
+    let title = title(&words);
+    let id = id(&title);
+    let limit = Duration::from_secs(wishes.either(60, 30));
+    let scene = Scene {
+        words,
+        seconds,
+        limit,
+    };
+    let ways = lines.into_iter().map(|(line, servers, how)| {
+        Box::new(Draws {
+            line,
+            servers,
+            how,
+            scene: scene.clone(),
+            stage: stage.clone(),
+            id: id.clone(),
+        }) as Box<dyn Way>
+    });
+    Experiment {
+        suite: Suite::Gl,
+        key: format!("gl {title}"),
+        plots: plots(&id, &title),
+        ways: ways.collect(),
+        is_placed: false,
+        budget,
+        rounds: ROUNDS,
+        notes: vec![
+            format!("{title}, from its first frame on for {seconds} s or one frame more; its clock goes by frames"),
+            "all by Mesa's software renderer, on a private X server, which shows what is rendered".to_string(),
+            "CPU time of servers is counted from their start, of the program from its first frame on".to_string(),
+        ],
+        conclude: no_words,
+    }
+}
+
+/// The program's name and its arguments.
+pub fn title(words: &[OsString]) -> String {
+    let mut title = String::new();
+    for (at, word) in words.iter().enumerate() {
+        let word = word.to_string_lossy();
+        title += match at {
+            0 => word.rsplit('/').next().unwrap_or_default(),
+            _ => &word,
+        };
+        title.push(' ');
+    }
+    title.trim_end().to_string()
+}
+
+/// What plots' ids begin with.
+fn id(title: &str) -> String {
+    let words = title
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
+    ["gl"]
+        .into_iter()
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join("-")
+        .to_lowercase()
+}
+
+fn plot(id: &str, title: &str, x: Axis, y: Axis, better: Better) -> Plot {
+    Plot {
+        id: id.to_string(),
+        title: title.to_string(),
+        x,
+        y,
+        better,
+        fold: Fold::Median,
+    }
+}
+
+fn plots(id: &str, title: &str) -> Vec<Plot> {
+    let plot = |name: &str, what: &str, y: Axis, better| {
+        let x = Axis::linear("servers", "");
+        plot(
+            &format!("{id}-{name}"),
+            &format!("{what}, {title}"),
+            x,
+            y,
+            better,
+        )
+    };
+    let cpu = || Axis::log("CPU time a frame", "ms");
+    vec![
+        plot("rate", "Drawing", Axis::log("frames", "1/s"), Better::More),
+        plot(
+            "stream",
+            "The stream",
+            Axis::log("generated", "MB/s"),
+            Better::More,
+        ),
+        plot(
+            "wait",
+            "Waiting to send",
+            Axis::linear("share of the time", "%"),
+            Better::Less,
+        ),
+        plot("cpu-program", "Cost at the program", cpu(), Better::Less),
+        plot("cpu-servers", "Cost at all servers", cpu(), Better::Less),
+    ]
+}
+
+struct Draws {
+    line: &'static str,
+    servers: u32,
+    how: How,
+    scene: Scene,
+    stage: Rc<Stage>,
+    id: String,
+}
+
+impl Way for Draws {
+    fn name(&self) -> String {
+        match self.servers {
+            0 | 1 => self.line.to_string(),
+            count => format!("{}, {count} servers", self.line),
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self.how {
+            How::Direct => Kind::Limit,
+            How::Ours(_) => Kind::Ours,
+            How::Virgl | How::Indirect => Kind::Peer,
+        }
+    }
+
+    fn command(&self) -> String {
+        self.how.command(&self.scene)
+    }
+
+    fn missing(&self) -> Option<String> {
+        self.how.missing()
+    }
+
+    fn run(&mut self) -> Result<Vec<Figure>> {
+        let drawn = self.stage.draw(&[], &self.how, &self.scene)?;
+        Ok(self.figures(&drawn))
+    }
+}
+
+impl Draws {
+    fn figures(&self, drawn: &Drawn) -> Vec<Figure> {
+        let figure = |plot: &str, value: f64| {
+            let id = format!("{}-{plot}", self.id);
+            Figure::new(&id, f64::from(self.servers), value).of(self.line.to_string())
+        };
+        let rate = &drawn.rate;
+        let frames = rate.frames as f64;
+        let per_frame = |cpu: f64, frames: f64| cpu / frames * 1e3;
+        let mut figures = vec![
+            figure("rate", rate.frames_per_second).cpu([rate.cpu_seconds, drawn.server_cpu]),
+            figure("cpu-program", per_frame(rate.cpu_seconds, frames)),
+        ];
+        if let Some(sent) = &drawn.sent {
+            let stream = sent.bytes_per_frame * rate.frames_per_second / 1e6;
+            figures.push(figure("stream", stream));
+            figures.push(figure("wait", sent.waited * 100.0));
+        }
+        if drawn.server_cpu > 0.0 {
+            figures.push(figure(
+                "cpu-servers",
+                per_frame(drawn.server_cpu, frames + 1.0),
+            ));
+        }
+        figures
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gl::drawing::{Rate, Sent};
+
+    fn wishes(is_quick: bool, program: &[&str]) -> Wishes {
+        Wishes {
+            is_quick,
+            iterations: 10,
+            program: program.iter().map(OsString::from).collect(),
+            mgn: "/nowhere/bin/mgn".into(),
+        }
+    }
+
+    #[test]
+    fn every_way_is_planned() {
+        let planned = plan(&wishes(false, &["sh", "-c", "true"])).unwrap();
+        assert_eq!(planned.len(), 1);
+        let names: Vec<String> = planned[0].ways.iter().map(|way| way.name()).collect();
+        for name in [
+            "direct",
+            "null",
+            "discard",
+            "discard, 2 servers",
+            "discard, 3 servers",
+            "discard, 4 servers",
+            "render",
+            "render, 2 servers",
+            "render, 4 servers",
+            "render, unix",
+            "render, tcp",
+            "virgl",
+            "indirect GLX",
+        ] {
+            assert!(
+                names.iter().any(|found| found == name),
+                "{name} in {names:?}"
+            );
+        }
+        assert_eq!(planned[0].key, "gl sh -c true");
+        assert_eq!(planned[0].plots[0].id, "gl-sh-c-true-rate");
+        let quick = plan(&wishes(true, &["sh"])).unwrap();
+        assert!(quick[0].ways.len() < planned[0].ways.len());
+    }
+
+    #[test]
+    fn what_is_not_there_is_said() {
+        let error = plan(&wishes(false, &["/no/such/program"])).err().unwrap();
+        assert!(error.to_string().contains("/no/such/program"), "{error}");
+        let planned = plan(&wishes(false, &[])).unwrap();
+        let why = planned[0].ways[0].missing().unwrap();
+        assert!(why.contains("iso_demo is not beside mgn"), "{why}");
+    }
+
+    #[test]
+    fn figures_have_the_units_of_their_plots() {
+        let way = Draws {
+            line: "discard",
+            servers: 2,
+            how: null(),
+            scene: Scene {
+                words: vec!["x".into()],
+                seconds: 1.0,
+                limit: Duration::ZERO,
+            },
+            stage: Stage::new("mgn".as_ref()),
+            id: "gl".to_string(),
+        };
+        let drawn = Drawn {
+            rate: Rate {
+                frames_per_second: 50.0,
+                frames: 100,
+                cpu_seconds: 0.5,
+                renderer: String::new(),
+            },
+            server_cpu: 2.02,
+            sent: Some(Sent {
+                bytes_per_frame: 2e6,
+                waited: 0.25,
+            }),
+        };
+        let figures = way.figures(&drawn);
+        let plots = plots("gl", "");
+        for (id, value) in [
+            ("gl-rate", 50.0),
+            ("gl-stream", 100.0),
+            ("gl-wait", 25.0),
+            ("gl-cpu-program", 5.0),
+            ("gl-cpu-servers", 20.0),
+        ] {
+            let figure = figures.iter().find(|figure| figure.plot == id).unwrap();
+            assert!(
+                (figure.value - value).abs() < 1e-9,
+                "{id}: {}",
+                figure.value
+            );
+            assert_eq!((figure.x, figure.series.as_deref()), (2.0, Some("discard")));
+            assert!(plots.iter().any(|plot| plot.id == id));
+        }
+    }
+}

@@ -1,0 +1,461 @@
+//! Messages and drawing over slow links, down to the rates of the wireless networks that the papers on tiled walls and remote visualisation were tried with.
+
+use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use mgn_fabric::Token;
+use mgn_launch::{EmbeddedServer, RunDir};
+
+use super::gl::{left_out, no_demo, title, DEMO};
+use super::Suite;
+use crate::child;
+use crate::gl::drawing::{self, check, demo, How, Scene, Stage};
+use crate::net::emulated::{congestion_control, lacks, Conditions, Link};
+use crate::net::measure::Test;
+use crate::net::pair::{self, Places};
+use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
+use crate::record::{Axis, Better, Fold, Kind, Plot};
+
+/// Their rates are different, which tells them apart in a plot.
+const LINKS: [Conditions; 4] = [
+    Conditions {
+        mbit: 1000,
+        loss: 0,
+    },
+    Conditions { mbit: 100, loss: 0 },
+    Conditions { mbit: 10, loss: 0 },
+    Conditions { mbit: 11, loss: 10 },
+];
+
+const QUICK: [Conditions; 2] = [LINKS[1], LINKS[3]];
+
+/// Of the demo in a frame, so that a slow link has some frames a second: 87 kB.
+const TRIANGLES: &str = "1200";
+
+/// Where the render server listens, at the far end: nobody else is there.
+const PORT: u16 = 7000;
+
+pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
+    if !wishes.program.is_empty() {
+        check(&wishes.program)?;
+    }
+    if let Some(why) = lacks() {
+        return Ok(vec![left_out(Suite::Link, why)]);
+    }
+    let control = congestion_control()?;
+    let links: Vec<Rc<Wire>> = wishes
+        .either(&LINKS[..], &QUICK[..])
+        .iter()
+        .map(|conditions| Rc::new(Wire::new(*conditions, wishes.mgn.clone())))
+        .collect();
+    let notes = vec![
+        "links are emulated: 50 ms of queue at either end, packets of an Ethernet's size; the one of 11 Mbit/s loses 10 % of all packets".to_string(),
+        format!("TCP's congestion control at both ends: {control}"),
+    ];
+    let mut experiments = vec![messages(wishes, &links, notes.clone())];
+    experiments.push(drawing(wishes, &links, notes));
+    Ok(experiments)
+}
+
+/// A link, which is made when it is first needed, and a render server at its far end.
+struct Wire {
+    conditions: Conditions,
+    mgn: PathBuf,
+    link: RefCell<Option<Rc<Link>>>,
+    server: RefCell<Option<Rc<Server>>>,
+}
+
+struct Server {
+    server: EmbeddedServer,
+    run: RunDir,
+}
+
+impl Wire {
+    fn new(conditions: Conditions, mgn: PathBuf) -> Wire {
+        Wire {
+            conditions,
+            mgn,
+            link: RefCell::default(),
+            server: RefCell::default(),
+        }
+    }
+
+    fn x(&self) -> f64 {
+        f64::from(self.conditions.mbit)
+    }
+
+    fn link(&self) -> Result<Rc<Link>> {
+        let mut link = self.link.borrow_mut();
+        if link.is_none() {
+            *link = Some(Rc::new(Link::new(self.conditions)?));
+        }
+        Ok(link.clone().expect("it is there now"))
+    }
+
+    fn server(&self) -> Result<Rc<Server>> {
+        let mut server = self.server.borrow_mut();
+        if server.is_none() {
+            *server = Some(Rc::new(self.serve()?));
+        }
+        Ok(server.clone().expect("it is there now"))
+    }
+
+    fn serve(&self) -> Result<Server> {
+        let run = RunDir::create()?;
+        let token = run.join("token");
+        Token::generate().write(&token)?;
+        let before = self.link()?.before(1);
+        let words = [
+            &self.mgn.to_string_lossy(),
+            "server",
+            "--embedded",
+            "--listen",
+            &address(),
+            "--token-file",
+            &token.to_string_lossy(),
+        ];
+        let words = before[1..].iter().map(String::as_str).chain(words);
+        let words: Vec<_> = words.map(Into::into).collect();
+        let server = EmbeddedServer::start(before[0].as_ref(), &words)?;
+        Ok(Server { server, run })
+    }
+}
+
+fn address() -> String {
+    format!("tcp:{}:{PORT}", Link::address(1))
+}
+
+fn plot(id: &str, title: &str, y: Axis, better: Better) -> Plot {
+    Plot {
+        id: id.to_string(),
+        title: title.to_string(),
+        x: Axis::log("rate of the link", "Mbit/s"),
+        y,
+        better,
+        fold: Fold::Median,
+    }
+}
+
+/// What is measured of messages: plot, test and size.
+const MESSAGES: [(&str, Test, usize); 3] = [
+    ("link-latency", Test::Latency, 8),
+    ("link-stream-64k", Test::Stream, 64 << 10),
+    ("link-stream-1m", Test::Stream, 1 << 20),
+];
+
+fn messages(wishes: &Wishes, links: &[Rc<Wire>], notes: Vec<String>) -> Experiment {
+    let mut ways: Vec<Box<dyn Way>> = Vec::new();
+    for wire in links {
+        for (plot, test, size) in MESSAGES {
+            if wishes.is_quick && size > 64 << 10 {
+                continue;
+            }
+            for (line, way, kind) in [
+                ("Manganese, tcp", "tcp", Kind::Ours),
+                ("sockets", "raw-tcp", Kind::Limit),
+            ] {
+                ways.push(Box::new(Messages {
+                    wire: wire.clone(),
+                    line,
+                    way,
+                    kind,
+                    plot,
+                    test,
+                    size,
+                    seconds: wishes.either(0.4, 0.2),
+                }));
+            }
+        }
+    }
+    let stream = || Axis::log("payload", "Mbit/s");
+    Experiment {
+        suite: Suite::Link,
+        key: "link messages".to_string(),
+        plots: vec![
+            plot(
+                "link-latency",
+                "Messages of 8 B over a slow link, there and back, half of it on average",
+                Axis::log("time", "us"),
+                Better::Less,
+            ),
+            plot(
+                "link-stream-64k",
+                "Messages of 64 KiB over a slow link",
+                stream(),
+                Better::More,
+            ),
+            plot(
+                "link-stream-1m",
+                "Messages of 1 MiB over a slow link",
+                stream(),
+                Better::More,
+            ),
+        ],
+        ways,
+        is_placed: false,
+        budget: Duration::from_secs(wishes.either(60, 7)),
+        rounds: ROUNDS,
+        notes,
+        conclude: no_words,
+    }
+}
+
+struct Messages {
+    wire: Rc<Wire>,
+    line: &'static str,
+    way: &'static str,
+    kind: Kind,
+    plot: &'static str,
+    test: Test,
+    size: usize,
+    seconds: f64,
+}
+
+impl Messages {
+    /// Messages under way: what the link takes in half a second, and no more than elsewhere.
+    fn window(&self) -> usize {
+        let bytes = self.wire.conditions.mbit as usize * 125_000 / 2;
+        (bytes / self.size).clamp(1, self.test.window(self.size))
+    }
+}
+
+impl Way for Messages {
+    fn name(&self) -> String {
+        let size = match self.size {
+            8 => "8 B",
+            0x10000 => "64 KiB",
+            _ => "1 MiB",
+        };
+        format!("{}, {size}, {}", self.line, self.wire.conditions)
+    }
+
+    fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    fn command(&self) -> String {
+        "mgn bench link --only messages".to_string()
+    }
+
+    fn run(&mut self) -> Result<Vec<Figure>> {
+        let link = self.wire.link()?;
+        let places = Places {
+            before: [link.before(0), link.before(1)],
+            arguments: vec![
+                format!("--listen={}", Link::address(1)),
+                format!("--window={}", self.window()),
+                "--all".to_string(),
+            ],
+        };
+        let samples = pair::run_in(&places, self.way, self.test, &[self.size], self.seconds)?;
+        let sample = &samples[0];
+        let value = match self.test {
+            Test::Latency => sample.seconds[0] / 2.0 * 1e6,
+            _ => sample.window * self.size as f64 * 8.0 / sample.seconds[0] / 1e6,
+        };
+        let figure = Figure::new(self.plot, self.wire.x(), value).of(self.line.to_string());
+        Ok(vec![figure.cpu(sample.cpu)])
+    }
+}
+
+fn drawing(wishes: &Wishes, links: &[Rc<Wire>], mut notes: Vec<String>) -> Experiment {
+    let words = match (&wishes.program[..], demo(&wishes.mgn, DEMO)) {
+        ([], None) => return left_out(Suite::Link, no_demo()),
+        ([], Some(demo)) => vec![demo.into(), "--triangles".into(), TRIANGLES.into()],
+        (program, _) => program.to_vec(),
+    };
+    let title = title(&words);
+    let stage = Stage::new(&wishes.mgn);
+    let scene = Scene {
+        words,
+        seconds: wishes.either(0.8, 0.4),
+        limit: Duration::from_secs(30),
+    };
+    let mut ways: Vec<Box<dyn Way>> = Vec::new();
+    for wire in links {
+        let bytes = Rc::new(Cell::new(None));
+        for (line, flags) in [("unseen", "--present none"), ("seen", "")] {
+            if wishes.is_quick && line == "seen" {
+                continue;
+            }
+            ways.push(Box::new(Draws {
+                wire: wire.clone(),
+                line,
+                flags,
+                scene: scene.clone(),
+                stage: stage.clone(),
+                bytes: bytes.clone(),
+            }));
+        }
+        ways.push(Box::new(Rate {
+            wire: wire.clone(),
+            bytes,
+        }));
+    }
+    notes.extend([
+        format!("{title}; seen: its pictures come back over the link, into its window; unseen: they do not"),
+        "the link's rate: frames of so many bytes that it carries, if all of them are payload".to_string(),
+    ]);
+    Experiment {
+        suite: Suite::Link,
+        key: format!("link {title}"),
+        plots: vec![plot(
+            "link-frames",
+            &format!("Drawing over a slow link, {title}"),
+            Axis::log("frames", "1/s"),
+            Better::More,
+        )],
+        ways,
+        is_placed: false,
+        budget: Duration::from_secs(wishes.either(60, 8)),
+        rounds: ROUNDS,
+        notes,
+        conclude: no_words,
+    }
+}
+
+struct Draws {
+    wire: Rc<Wire>,
+    line: &'static str,
+    flags: &'static str,
+    scene: Scene,
+    stage: Rc<Stage>,
+    /// Of a frame, for [`Rate`].
+    bytes: Rc<Cell<Option<f64>>>,
+}
+
+impl Way for Draws {
+    fn name(&self) -> String {
+        format!("{}, {}", self.line, self.wire.conditions)
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Ours
+    }
+
+    fn command(&self) -> String {
+        let how = format!("--server {} {}", address(), self.flags);
+        How::ours(&how).command(&self.scene)
+    }
+
+    fn missing(&self) -> Option<String> {
+        drawing::lacks()
+    }
+
+    fn run(&mut self) -> Result<Vec<Figure>> {
+        let server = self.wire.server()?;
+        let token = server.run.join("token");
+        let how = format!(
+            "--server {} --token-file {} --weld never {}",
+            address(),
+            token.to_str().context("a folder's name is no text")?,
+            self.flags
+        );
+        let before = self.wire.link()?.before(0);
+        let cpu = child::cpu(server.server.pid());
+        let drawn = self.stage.draw(&before, &How::ours(&how), &self.scene)?;
+        let cpu = child::cpu(server.server.pid()) - cpu;
+        self.bytes
+            .set(drawn.sent.as_ref().map(|sent| sent.bytes_per_frame));
+        let rate = &drawn.rate;
+        let figure = Figure::new("link-frames", self.wire.x(), rate.frames_per_second);
+        let figure = figure.of(self.line.to_string());
+        Ok(vec![figure.cpu([rate.cpu_seconds, cpu])])
+    }
+}
+
+/// What the link carries at best.
+struct Rate {
+    wire: Rc<Wire>,
+    bytes: Rc<Cell<Option<f64>>>,
+}
+
+impl Way for Rate {
+    fn name(&self) -> String {
+        format!("the link's rate, {}", self.wire.conditions)
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Limit
+    }
+
+    fn command(&self) -> String {
+        "mgn run --stats".to_string()
+    }
+
+    fn missing(&self) -> Option<String> {
+        drawing::lacks()
+    }
+
+    fn run(&mut self) -> Result<Vec<Figure>> {
+        let bytes = self.bytes.get().context("nothing was drawn")?;
+        let value = self.wire.x() * 125_000.0 / bytes;
+        let figure = Figure::new("link-frames", self.wire.x(), value);
+        Ok(vec![figure.of("the link's rate".to_string())])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wishes(is_quick: bool) -> Wishes {
+        Wishes {
+            is_quick,
+            iterations: 10,
+            program: vec!["sh".into()],
+            mgn: "/nowhere/bin/mgn".into(),
+        }
+    }
+
+    #[test]
+    fn every_link_is_planned() {
+        let planned = plan(&wishes(false)).unwrap();
+        if let Some(why) = lacks() {
+            assert_eq!(planned.len(), 1);
+            assert_eq!(planned[0].ways[0].missing(), Some(why));
+            return;
+        }
+        assert_eq!(planned.len(), 2);
+        for experiment in &planned {
+            let names: Vec<String> = experiment.ways.iter().map(|way| way.name()).collect();
+            for link in LINKS {
+                let of_link = |name: &&String| name.ends_with(&link.to_string());
+                assert!(
+                    names.iter().filter(of_link).count() > 1,
+                    "{link}: {names:?}"
+                );
+            }
+            assert!(experiment
+                .notes
+                .iter()
+                .any(|note| note.contains("congestion control")));
+        }
+        let quick = plan(&wishes(true)).unwrap();
+        assert!(quick[0].ways.len() < planned[0].ways.len());
+    }
+
+    #[test]
+    fn slow_links_are_not_filled_for_minutes() {
+        let window = |mbit: u32, test, size| {
+            let way = Messages {
+                wire: Rc::new(Wire::new(Conditions { mbit, loss: 0 }, PathBuf::new())),
+                line: "",
+                way: "",
+                kind: Kind::Ours,
+                plot: "",
+                test,
+                size,
+                seconds: 0.0,
+            };
+            way.window()
+        };
+        assert_eq!(window(1000, Test::Stream, 1 << 20), 8);
+        assert_eq!(window(10, Test::Stream, 1 << 20), 1);
+        assert_eq!(window(10, Test::Stream, 64 << 10), 9);
+        assert_eq!(window(10, Test::Latency, 8), 1);
+    }
+}

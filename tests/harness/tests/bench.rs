@@ -1,0 +1,250 @@
+//! `mgn bench` where it draws: quick runs come to their end, whatever works here, and leave nothing behind.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mgn_tests::{camera, programs, target, Outcome, Running};
+use rustix::process::Signal;
+use serde_json::Value;
+
+/// A machine may be busy.
+const LIMIT: Duration = Duration::from_secs(600);
+
+const MARK: &str = "MGN_BENCH_TEST";
+
+/// A folder for everything that a run writes, by which its processes are known, too.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Place {
+        camera();
+        let path = PathBuf::from(format!("/tmp/mgn-bench-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(path.join("run")).unwrap();
+        Place(path)
+    }
+
+    fn bench(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(target().join("mgn"));
+        command
+            .arg("bench")
+            .args(&arguments[..1])
+            .arg("--json")
+            .arg(self.0.join("json"))
+            .arg("--dir")
+            .arg(self.0.join("dir"))
+            .args(&arguments[1..])
+            .env("XDG_RUNTIME_DIR", self.0.join("run"))
+            .env(MARK, &self.0)
+            .env_remove("DISPLAY");
+        command
+    }
+
+    /// What became of a run's experiments.
+    fn outcomes(&self, arguments: &[&str]) -> Vec<Value> {
+        let outcome = Outcome::of(&mut self.bench(arguments), LIMIT);
+        assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+        self.is_clean();
+        let text = fs::read_to_string(self.0.join("json")).unwrap();
+        let record: Value = serde_json::from_str(&text).unwrap();
+        record["outcomes"].as_array().unwrap().clone()
+    }
+
+    /// Programs of a run that live.
+    fn processes(&self) -> Vec<String> {
+        let mark = format!("{MARK}={}", self.0.display());
+        let is_ours = |process: &Path| {
+            let environment = fs::read(process.join("environ")).unwrap_or_default();
+            environment.split(|b| *b == 0).any(|v| v == mark.as_bytes())
+        };
+        let all = fs::read_dir("/proc").unwrap().flatten();
+        let ours = all.map(|e| e.path()).filter(|path| is_ours(path));
+        ours.filter_map(|path| fs::read_to_string(path.join("comm")).ok())
+            .map(|name| name.trim().to_string())
+            .collect()
+    }
+
+    /// No processes, and with them no networks; no folders of runs, and with them no sockets.
+    fn is_clean(&self) {
+        let begun = Instant::now();
+        while !self.processes().is_empty() {
+            assert!(begun.elapsed() < LIMIT, "{:?} live", self.processes());
+            thread::sleep(Duration::from_millis(20));
+        }
+        let left: Vec<_> = fs::read_dir(self.0.join("run/manganese"))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.file_name())
+            .collect();
+        assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Of an outcome, lines with numbers, and what is said of those without.
+fn lines(outcome: &Value) -> (BTreeSet<String>, Vec<(String, String)>) {
+    let name = |line: &Value| line["name"].as_str().unwrap().to_string();
+    let lines = outcome["series"].as_array().unwrap();
+    let (with, without): (Vec<_>, Vec<_>) = lines
+        .iter()
+        .partition(|line| !line["points"].as_array().unwrap().is_empty());
+    let note = |line: &&Value| line["note"].as_str().unwrap_or_default().to_string();
+    (
+        with.into_iter().map(name).collect(),
+        without
+            .iter()
+            .map(|line| (name(line), note(line)))
+            .collect(),
+    )
+}
+
+#[test]
+fn gl_comes_to_its_end() {
+    programs("demos");
+    let place = Place::new("gl");
+    let outcomes = place.outcomes(&["gl", "--quick"]);
+    assert_eq!(outcomes.len(), 1);
+    assert_eq!(outcomes[0]["key"], "gl iso_demo --triangles 120000");
+    let (drawn, left) = lines(&outcomes[0]);
+    for name in ["direct", "null", "discard", "render", "render, tcp"] {
+        assert!(drawn.contains(name), "{name}: {drawn:?}, {left:?}");
+    }
+    for name in ["virgl", "indirect GLX"] {
+        let is_said = left.iter().any(|(n, note)| n == name && !note.is_empty());
+        assert!(drawn.contains(name) || is_said, "{drawn:?}, {left:?}");
+    }
+    let plots = outcomes[0]["plots"].as_array().unwrap();
+    for plot in plots {
+        let has_some = |line: &Value| line["plot"] == plot["id"];
+        let series = outcomes[0]["series"].as_array().unwrap();
+        assert!(series.iter().any(has_some), "{plot}");
+    }
+}
+
+#[test]
+fn link_comes_to_its_end() {
+    programs("demos");
+    let place = Place::new("link");
+    let outcomes = place.outcomes(&["link", "--quick"]);
+    let (_, left) = lines(&outcomes[0]);
+    if let Some((_, why)) = left.iter().find(|(name, _)| name == "link") {
+        assert!(why.starts_with("emulated links need"), "{why}");
+        eprintln!("SKIPPED: {why}");
+        return;
+    }
+    assert_eq!(outcomes.len(), 2);
+    let (measured, left) = lines(&outcomes[0]);
+    assert!(
+        measured.contains("Manganese, tcp"),
+        "{measured:?}, {left:?}"
+    );
+    assert!(measured.contains("sockets"), "{measured:?}, {left:?}");
+    let (drawn, left) = lines(&outcomes[1]);
+    assert!(drawn.contains("unseen"), "{drawn:?}, {left:?}");
+    let notes = outcomes[1]["notes"].to_string();
+    assert!(notes.contains("congestion control"), "{notes}");
+}
+
+/// In the middle of a run, with networks and a server in one of them.
+#[test]
+fn an_interrupted_run_leaves_nothing() {
+    programs("demos");
+    let place = Place::new("interrupted");
+    let running = Running::start(&mut place.bench(&["link", "--quick", "--only", "iso_demo"]));
+    let begun = Instant::now();
+    while !place.processes().iter().any(|name| name == "iso_demo") {
+        let is_over = !Path::new(&format!("/proc/{}/environ", running.pid())).exists()
+            || place.processes().is_empty() && begun.elapsed() > Duration::from_secs(5);
+        if is_over || begun.elapsed() > LIMIT {
+            break;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    running.signal(Signal::INT);
+    let outcome = running.finish(LIMIT);
+    place.is_clean();
+    // Without root there is nothing to interrupt.
+    let is_told = outcome.stderr.contains("interrupted");
+    let is_over =
+        outcome.stdout.contains("emulated links need") || outcome.stderr.contains("no experiment");
+    assert!(is_told || is_over, "{}", outcome.describe());
+}
+
+#[test]
+fn programs_that_do_not_draw_are_said_to() {
+    let place = Place::new("bad");
+    let outcome = Outcome::of(
+        &mut place.bench(&["gl", "--quick", "--", "/no/such/program"]),
+        LIMIT,
+    );
+    assert_eq!(outcome.status, Some(1), "{}", outcome.describe());
+    assert!(
+        outcome.stderr.contains("/no/such/program"),
+        "{}",
+        outcome.describe()
+    );
+    assert_eq!(
+        outcome.stderr.trim_end().lines().count(),
+        1,
+        "{}",
+        outcome.describe()
+    );
+    for (program, said) in [
+        (&["true"][..], "drew no two frames"),
+        (
+            &["sh", "-c", "echo it broke >&2; kill -SEGV $$"],
+            "signal: 11",
+        ),
+    ] {
+        let arguments = [&["gl", "--quick", "--"], program].concat();
+        let outcomes = place.outcomes(&arguments);
+        let last = outcomes.last().unwrap();
+        let (drawn, left) = lines(last);
+        assert!(drawn.is_empty(), "{drawn:?}");
+        let (_, note) = left.iter().find(|(name, _)| name == "direct").unwrap();
+        assert!(note.contains(said), "{note}");
+        assert!(left.iter().any(|(name, _)| name == "render"), "{left:?}");
+    }
+}
+
+#[test]
+fn without_root_there_is_a_line_about_links() {
+    let place = Place::new("user");
+    let mgn = place.bench(&["link", "--quick", "--", "true"]);
+    let mut command = Command::new("setpriv");
+    command
+        .args(["--reuid", "65534", "--clear-groups"])
+        .arg(mgn.get_program())
+        .args(mgn.get_args())
+        .env(MARK, &place.0)
+        .env_remove("XDG_RUNTIME_DIR");
+    for folder in [place.0.clone(), place.0.join("run")] {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o777)).unwrap();
+    }
+    let outcome = Outcome::of(&mut command, LIMIT);
+    if matches!(outcome.status, Some(126 | 127)) || outcome.stderr.contains("setpriv") {
+        eprintln!(
+            "SKIPPED: this cannot be run as somebody else: {}",
+            outcome.describe()
+        );
+        return;
+    }
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    let said = outcome
+        .stdout
+        .lines()
+        .filter(|line| line.contains("links need root"));
+    assert_eq!(said.count(), 1, "{}", outcome.describe());
+    place.is_clean();
+}
