@@ -6,7 +6,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
-use std::thread;
 use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
@@ -243,10 +242,6 @@ impl Stage {
                 bail!("it does not work here: this X server takes what is sent and draws nothing");
             }
             _ => {}
-        }
-        if *how == How::Virgl {
-            // A client's process counts when the server has waited for it.
-            thread::sleep(Duration::from_millis(100));
         }
         let mut server_cpu = server() - cpu_before;
         let mut sent = None;
