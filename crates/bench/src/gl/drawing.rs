@@ -178,7 +178,7 @@ impl Stage {
     /// Draws, behind words that start something elsewhere.
     pub fn draw(&self, before: &[String], how: &How, scene: &Scene) -> Result<Drawn> {
         if let (Some(why), true) = (&*self.failed.borrow(), *how != How::Direct) {
-            bail!("it was not tried, for want of a direct run: {why}");
+            bail!("other ways were not tried, as it cannot be drawn directly: {why}");
         }
         let drawn = self.try_to_draw(before, how, scene);
         if let (Err(error), How::Direct) = (&drawn, how) {
@@ -300,6 +300,24 @@ mod tests {
         assert_eq!((found.cpu_seconds, &*found.renderer), (1.5, "llvmpipe"));
         assert!(rate("{\"frames_per_second\": 3").is_none());
         assert!(rate("60 FPS").is_none());
+    }
+
+    #[test]
+    fn the_demo_is_found_in_a_checkout_and_where_it_is_installed() {
+        let run = RunDir::create().unwrap();
+        for (mgn, demo_path) in [
+            (
+                "checkout/target/debug/mgn",
+                "checkout/target/demos/iso_demo",
+            ),
+            ("usr/bin/mgn", "usr/lib/manganese/iso_demo"),
+        ] {
+            let (mgn, path) = (run.join(mgn), run.join(demo_path));
+            assert_eq!(demo(&mgn, "iso_demo"), None);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "").unwrap();
+            assert_eq!(demo(&mgn, "iso_demo"), Some(path));
+        }
     }
 
     #[test]
