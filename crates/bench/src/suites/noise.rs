@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use hdrhistogram::Histogram;
 
 use super::Suite;
+use crate::child;
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes};
 use crate::probe::pin;
 use crate::record::{Axis, Better, Fold, Kind, Plot};
@@ -130,7 +131,9 @@ impl Way for Loops {
                     scope.spawn(|| {
                         pin(*processor);
                         start.wait();
-                        (0..self.iterations).map(|_| time(count)).collect()
+                        let is_on = |_: &u64| !child::is_over();
+                        let iterations = (0..self.iterations).take_while(is_on);
+                        iterations.map(|_| time(count)).collect()
                     })
                 })
                 .collect();

@@ -1,0 +1,247 @@
+//! `mgn bench` where nothing is drawn: its files, its resuming, and what goes wrong.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// A folder of its own for a test, with an empty one for programs.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path =
+            std::env::temp_dir().join(format!("mgn-cli-bench-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(path.join("bin")).unwrap();
+        Folder(path)
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// A program that others may start.
+    fn program(&self, name: &str, text: &str) {
+        let path = self.at("bin").join(name);
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// A run into the folder `run`, of a machine on which no other libraries are installed.
+    fn bench(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mgn"));
+        command
+            .arg("bench")
+            .args(arguments)
+            .arg("--dir")
+            .arg(self.at("run"))
+            .env("PATH", self.at("bin"))
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn succeeds(&self, arguments: &[&str]) -> String {
+        let output = self.bench(arguments).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {said}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    #[track_caller]
+    fn refuses(&self, arguments: &[&str], words: &[&str]) {
+        is_refused(&self.bench(arguments).output().unwrap(), words);
+    }
+
+    fn results(&self) -> String {
+        fs::read_to_string(self.at("run/results.jsonl")).unwrap()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[track_caller]
+fn is_refused(output: &Output, words: &[&str]) {
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    for word in words {
+        assert!(said.contains(word), "{said}: no {word}");
+    }
+}
+
+fn read(path: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+#[test]
+fn a_run_is_written_down_and_not_made_twice() {
+    let folder = Folder::new("files");
+    let (json, csv) = (folder.at("json"), folder.at("csv"));
+    let files = [
+        "--json",
+        json.to_str().unwrap(),
+        "--csv",
+        csv.to_str().unwrap(),
+    ];
+    let noise = ["noise", "--quick", "--iterations", "100"];
+    let table = folder.succeeds(&[&noise[..], &files].concat());
+    assert!(table.contains("time lost (%), by processor"), "{table}");
+    let record = read(&json);
+    assert_eq!(record["schema"], "manganese bench");
+    assert_eq!(record["machine"]["versions"][0][0], "Manganese");
+    let outcome = &record["outcomes"][0];
+    let of_plot = |id: &str| {
+        let series = outcome["series"].as_array().unwrap().iter();
+        series
+            .filter(move |one| one["plot"] == id)
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    let processors = thread::available_parallelism().unwrap().get();
+    let histogram = of_plot("noise-histogram");
+    assert_eq!(histogram.len(), processors);
+    for processor in histogram {
+        let points = processor["points"].as_array().unwrap().iter();
+        let counted: f64 = points.map(|point| point["value"].as_f64().unwrap()).sum();
+        assert_eq!(counted, 100.0, "every iteration is counted once");
+    }
+    let text = fs::read_to_string(&csv).unwrap();
+    assert!(text
+        .lines()
+        .next()
+        .unwrap()
+        .starts_with("version,suite,experiment,plot,way"));
+    for part in ["noise-percentiles", "noise-histogram", "noise-share"] {
+        assert!(text.contains(&format!(",{part},")), "{text}");
+    }
+
+    // The same again takes what is there; other iterations are something else.
+    let before = folder.results();
+    assert_eq!(folder.succeeds(&noise), table);
+    assert_eq!(folder.results(), before);
+    folder.succeeds(&["noise", "--quick", "--iterations", "50"]);
+    assert_eq!(folder.results().lines().count(), 3);
+
+    folder.refuses(&["noise"], &["run/results.jsonl", "--quick", "--fresh"]);
+    folder.refuses(
+        &["noise", "--quick", "--only", "no such thing"],
+        &["no such thing"],
+    );
+    let other = before.replacen("\"version\":1", "\"version\":9", 1);
+    fs::write(folder.at("run/results.jsonl"), other).unwrap();
+    folder.refuses(&noise, &["version 9", "version 1"]);
+    folder.succeeds(&[&noise[..], &["--fresh"]].concat());
+    assert_eq!(folder.results().lines().count(), 2);
+    fs::write(folder.at("run/results.jsonl"), "something else\n").unwrap();
+    folder.refuses(&noise, &["nothing that mgn bench wrote"]);
+}
+
+#[test]
+fn an_interrupted_run_goes_on() {
+    let folder = Folder::new("interrupted");
+    let arguments = ["noise", "memory", "--quick", "--iterations", "50"];
+    let mut command = folder.bench(&arguments);
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    let has_noise = || {
+        let text = fs::read_to_string(folder.at("run/results.jsonl")).unwrap_or_default();
+        text.matches('\n').count() == 2
+    };
+    while !has_noise() {
+        assert!(
+            begun.elapsed() < Duration::from_secs(120),
+            "noise is measured"
+        );
+        thread::sleep(Duration::from_millis(20));
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let output = child.wait_with_output().unwrap();
+    is_refused(&output, &["interrupted", "same command"]);
+    let before = folder.results();
+    assert_eq!(before.lines().count(), 2);
+    folder.succeeds(&arguments);
+    let after = folder.results();
+    assert!(
+        after.starts_with(&before) && after.lines().count() == 4,
+        "{after}"
+    );
+}
+
+#[test]
+fn messages_are_measured_to_the_end_whatever_is_missing_or_broken() {
+    let folder = Folder::new("peers");
+    folder.program("ucx_perftest", "echo it is broken >&2; exit 3");
+    folder.program("mpicc.mpich", "echo no header >&2; exit 1");
+    let json = folder.at("json");
+    folder.succeeds(&[
+        "net",
+        "overlap",
+        "pattern",
+        "memory",
+        "--quick",
+        "--json",
+        json.to_str().unwrap(),
+    ]);
+    let record = read(&json);
+    let outcomes = record["outcomes"].as_array().unwrap();
+    let keys: Vec<&str> = outcomes
+        .iter()
+        .map(|outcome| outcome["key"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        keys,
+        [
+            "net latency memory",
+            "net bandwidth memory",
+            "net latency sockets",
+            "net bandwidth sockets",
+            "overlap memory",
+            "overlap sockets",
+            "pattern",
+            "memory copies",
+            "memory crossover",
+        ]
+    );
+    let latency = outcomes[0]["series"].as_array().unwrap();
+    let note = |name: &str| {
+        let series = latency
+            .iter()
+            .find(|series| series["name"] == name)
+            .unwrap();
+        assert_eq!(series["points"], Value::Array(Vec::new()), "{name}");
+        series["note"].as_str().unwrap().to_string()
+    };
+    assert!(
+        note("Open MPI").contains("not installed"),
+        "{}",
+        note("Open MPI")
+    );
+    assert!(note("MPICH").contains("no header"), "{}", note("MPICH"));
+    assert!(
+        note("UCX tag").contains("it is broken"),
+        "{}",
+        note("UCX tag")
+    );
+    // Where the machine was too busy for it to count, that is said.
+    for outcome in outcomes {
+        for series in outcome["series"].as_array().unwrap() {
+            let is_told =
+                !series["points"].as_array().unwrap().is_empty() || series["note"].is_string();
+            assert!(is_told, "{series}");
+        }
+    }
+}
