@@ -97,7 +97,7 @@ pub fn cell(point: &Point) -> String {
 pub fn number(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_string(),
-        size if size >= 1e6 || size < 1e-3 => format!("{value:.2e}"),
+        size if !(1e-3..1e6).contains(&size) => format!("{value:.2e}"),
         size if size >= 100.0 || value.fract() == 0.0 => format!("{value:.0}"),
         size => {
             let digits = 2 - size.log10().floor() as i32;

@@ -125,7 +125,7 @@ fn contents(suites: &[(Suite, Vec<&Outcome>)]) -> Markup {
                     li {
                         a href=(format!("#{}", suite.name())) { (suite.title()) }
                         ul.small {
-                            @for plot in outcomes.iter().flat_map(|outcome| &outcome.plots) {
+                            @for plot in outcomes.iter().flat_map(|outcome| titled(outcome)) {
                                 li { a href=(format!("#plot-{}", plot.id)) { (plot.title) } }
                             }
                         }
@@ -176,9 +176,14 @@ fn experiment(outcome: &Outcome, facts: &[&Fact], looks: &BTreeMap<&str, Look>) 
             (text::count(outcome.rounds as usize, "round")) " in " (number(outcome.seconds)) " s."
             @for note in &outcome.notes { " " (sentence(note)) }
         }
-        @for plot in &outcome.plots { (figure(outcome, plot, facts, looks)) }
+        @for plot in titled(outcome) { (figure(outcome, plot, facts, looks)) }
         (tables::ways(outcome))
     }
+}
+
+/// The plots that something is said of: one without a title stands for those that could not even be planned.
+fn titled(outcome: &Outcome) -> impl Iterator<Item = &Plot> {
+    outcome.plots.iter().filter(|plot| !plot.title.is_empty())
 }
 
 fn sentence(note: &str) -> String {

@@ -38,7 +38,7 @@ const BREAK: f64 = 0.1;
 const MOST_STEPS: usize = 16;
 
 /// Values nearer to each other, as a share of the axis, lie in equal distances instead.
-const CROWDED: f64 = 0.04;
+const CROWDED: f64 = 0.05;
 
 impl Scale {
     /// For parameters: exactly from the least to the greatest of them.
@@ -51,14 +51,23 @@ impl Scale {
                 is_whole: false,
             };
         };
-        if axis.is_log {
+        let least = values.iter().copied().find(|value| *value > 0.0);
+        let depth = |value: f64| match least {
+            Some(least) if axis.is_log => value.max(least / 2.0).ln(),
+            _ => value,
+        };
+        let gaps = values
+            .windows(2)
+            .map(|pair| depth(pair[1]) - depth(pair[0]));
+        let narrowest = gaps.clone().fold(f64::INFINITY, f64::min);
+        let widest = gaps.fold(0.0, f64::max);
+        let is_even = widest - narrowest <= 1e-9 * widest;
+        let is_crowded = narrowest < CROWDED * (depth(high) - depth(low));
+        // Powers of two are evenly labelled anyway.
+        let is_stepwise = is_crowded || is_even && !axis.is_log;
+        if axis.is_log && !(is_stepwise && values.len() <= MOST_STEPS) {
             return Scale::log(axis, &values, |low, high| (low, high));
         }
-        let gaps = values.windows(2).map(|pair| pair[1] - pair[0]);
-        let least = gaps.clone().fold(f64::INFINITY, f64::min);
-        let most = gaps.fold(0.0, f64::max);
-        // In equal distances as they are, or because otherwise some would lie on each other.
-        let is_stepwise = most - least <= 1e-9 * most || least < CROWDED * (high - low);
         match is_stepwise && values.len() <= MOST_STEPS {
             true => Scale::Steps(values),
             false => Scale::Linear {
@@ -372,6 +381,10 @@ mod tests {
         assert!((scale.place(90.0) - 0.25).abs() < 1e-9);
         let scale = Scale::of_parameters(&Axis::linear("servers", ""), &[1.0, 2.0, 3.0]);
         assert_eq!(labels(&scale, 3), ["1", "2", "3"]);
+        let scale = Scale::of_parameters(&Axis::log("rate", "Mbit/s"), &[10.0, 11.0, 100.0]);
+        assert_eq!(labels(&scale, 3), ["10", "11", "100"]);
+        let scale = Scale::of_parameters(&Axis::log("rate", "Mbit/s"), &[10.0, 100.0, 1000.0]);
+        assert_eq!(labels(&scale, 3), ["10", "100", "1000"]);
         let scale = Scale::of_parameters(&Axis::linear("servers", ""), &[1.0, 2.0, 4.0]);
         assert_eq!(labels(&scale, 9), ["1", "2", "3", "4"]);
     }

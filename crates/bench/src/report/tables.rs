@@ -144,7 +144,7 @@ pub fn ways(outcome: &Outcome) -> Markup {
         let is_same_way = |other: &&Series| {
             is_of_one_way(other) && (!line.command.is_empty() || other.name == line.name)
         };
-        if !shown.iter().any(|other| is_same_way(other)) {
+        if !shown.iter().any(is_same_way) {
             shown.push(line);
         }
     }

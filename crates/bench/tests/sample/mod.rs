@@ -333,5 +333,8 @@ fn empty() -> Outcome {
     );
     let mut missing = line(&nothing, LONG, Kind::Ours, Vec::new());
     missing.note = Some(format!("it ended with 3: {HOSTILE}"));
-    outcome("nothing", vec![nothing], vec![missing])
+    // As of a suite that cannot be planned.
+    let mut unplanned = plot("unplanned", "", Axis::linear("", ""), Axis::linear("", ""));
+    unplanned.better = Better::Neither;
+    outcome("nothing", vec![nothing, unplanned], vec![missing])
 }
