@@ -228,7 +228,7 @@ fn figure(outcome: &Outcome, plot: &Plot, facts: &[&Fact], looks: &BTreeMap<&str
                     @let panel = Panel {
                         plot, shape, lines, marks: &marks, parameters: &parameters, values: &values, description: &description,
                     };
-                    div.panel {
+                    div.panel.alone[places.len() == 1] {
                         @if let Some(name) = place_name(*place) { h5 { (name) } }
                         (panel.svg(if places.len() > 1 { HALF } else { WHOLE }))
                         (panel.svg(NARROW))
