@@ -206,9 +206,13 @@ impl Panel<'_> {
         };
         // Ours last, so that they lie above the others.
         let order = [Kind::Limit, Kind::Peer, Kind::Ours];
-        let lines = order
-            .iter()
-            .flat_map(|kind| self.lines.iter().filter(move |line| line.kind == *kind));
+        let lines = order.iter().flat_map(|kind| {
+            self.lines
+                .iter()
+                .enumerate()
+                .filter(move |(_, line)| line.kind == *kind)
+        });
+        let apart = self.apart(area);
         html! {
             @for (source, mark) in self.marks {
                 @if let Some(value) = mark.value_in(&self.plot.y.unit) {
@@ -224,10 +228,11 @@ impl Panel<'_> {
                     }
                 }
             }
-            @for line in lines {
+            @for (at, line) in lines {
+                @let aside = (at as f64 - (self.lines.len() - 1) as f64 / 2.0) * apart;
                 @let placed: Vec<(f64, f64, &Point)> = line.points.iter().map(|point| {
                     let (x, y) = place(point.x, point.value);
-                    (x, y, *point)
+                    (x + aside, y, *point)
                 }).collect();
                 g class=(class_of(line.kind, line.look)) {
                     path.line d=(through(&placed)) {}
@@ -238,6 +243,17 @@ impl Panel<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// How far the points of lines lie from those of the next, where there is room beside a parameter: so they do not hide each other.
+    fn apart(&self, area: &Area) -> f64 {
+        match self.parameters {
+            Scale::Steps(steps) => {
+                let room = (area.right - area.left - 2.0 * INSET) / steps.len().max(1) as f64;
+                (0.7 * room / self.lines.len().max(1) as f64).min(3.0 * MARKER)
+            }
+            _ => 0.0,
         }
     }
 

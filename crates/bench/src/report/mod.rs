@@ -234,9 +234,9 @@ fn figure(outcome: &Outcome, plot: &Plot, facts: &[&Fact], looks: &BTreeMap<&str
                         (panel.svg(NARROW))
                     }
                 }
+                @for (place, _) in &places { (tables::of_plot(plot, &series, *place)) }
             }
             @if shape == Shape::Dots { p.soft.small { "At " (plot.x.name) " " (amount(points[0].x, &plot.x.unit)) "." } }
-            div.panels { @for (place, _) in &places { (tables::of_plot(plot, &series, *place)) } }
         }
     }
 }
