@@ -10,6 +10,7 @@
  *   MGN_SHOTS_SECONDS=N     likewise, at the first swap so many true seconds after that from which the rate counts
  *   MGN_SHOTS_RATE=1        prints how fast it drew in the end, as a line of JSON: frames_per_second, frames, seconds and cpu_seconds (of the process),
  *                           in true time, since the last input, or the first frame; and the renderer's name
+ *   MGN_SHOTS_WARM=N        the N-th frame stands for the first one there
  *   MGN_SHOTS_INPUT=LINES   of the form FRAME:COMMAND; the shell runs COMMAND when that frame has been swapped, and the program goes on after it
  *   MGN_CLOCK_STEP_NS=N     nanoseconds from frame to frame; 16666667 unless given
  *   MGN_CLOCK_SEED=N        what random numbers start from; 1 unless given

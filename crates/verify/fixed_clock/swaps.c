@@ -17,7 +17,7 @@
 extern char **environ;
 
 static const char *folder, *input;
-static long every = 1, last;
+static long every = 1, last, warm = 1;
 static double last_second;
 static bool rate;
 static atomic_long frame_number;
@@ -60,6 +60,7 @@ void read_shot_settings(void)
     input = getenv("MGN_SHOTS_INPUT");
     every = positive("MGN_SHOTS_EVERY", 1);
     last = positive("MGN_SHOTS_FRAMES", 0);
+    warm = positive("MGN_SHOTS_WARM", 1);
     last_second = seconds("MGN_SHOTS_SECONDS");
     rate = getenv("MGN_SHOTS_RATE");
 }
@@ -170,7 +171,7 @@ static void after_swap(long frame, Display *display, function (*lookup)(const ch
         int (*sync)(Display *, int) = (int (*)(Display *, int))x11("XSync");
         if (display && sync)
             sync(display, False);
-    } else if (first.frame) {
+    } else if (first.frame || frame < warm) {
         return;
     }
     begin_rate(frame, lookup);

@@ -12,8 +12,10 @@ pub struct Camera {
     pub library: PathBuf,
     /// End the program after so many frames.
     pub frames: Option<u64>,
-    /// End it after so many true seconds from its first frame on.
+    /// End it after so many true seconds from that frame on from which the rate counts.
     pub seconds: Option<f64>,
+    /// The first frame that the rate counts from.
+    pub warm: u64,
     /// Photograph every so many frames.
     pub every: u64,
     /// What random numbers start from.
@@ -39,6 +41,7 @@ impl Camera {
             library,
             frames: None,
             seconds: None,
+            warm: 1,
             every: 1,
             seed: 1,
             step: 1_000_000_000 / 60,
@@ -61,6 +64,9 @@ impl Camera {
         }
         if let Some(frames) = self.frames {
             all.push(("MGN_SHOTS_FRAMES".into(), frames.to_string().into()));
+        }
+        if self.warm > 1 {
+            all.push(("MGN_SHOTS_WARM".into(), self.warm.to_string().into()));
         }
         if let Some(seconds) = self.seconds {
             all.push(("MGN_SHOTS_SECONDS".into(), seconds.to_string().into()));

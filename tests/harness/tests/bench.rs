@@ -200,7 +200,7 @@ fn programs_that_do_not_draw_are_said_to() {
         outcome.describe()
     );
     for (program, said) in [
-        (&["true"][..], "drew no two frames"),
+        (&["true"][..], "drew no 4 frames"),
         (
             &["sh", "-c", "echo it broke >&2; kill -SEGV $$"],
             "signal: 11",

@@ -16,11 +16,14 @@ use serde::Deserialize;
 use crate::child;
 use crate::gl::virgl::{self, Vtest};
 
+/// Frames that do not count: with the first ones come shaders and memory, wherever they are drawn, and somebody else may be as many behind.
+pub const WARM: u64 = 3;
+
 /// A program, and how long it draws.
 #[derive(Clone, Debug)]
 pub struct Scene {
     pub words: Vec<OsString>,
-    /// From its first frame on; it draws another one at least.
+    /// From its [`WARM`]th frame on; it draws another one at least.
     pub seconds: f64,
     /// With everything that must be started.
     pub limit: Duration,
@@ -52,7 +55,7 @@ pub struct Drawn {
 #[derive(Debug, Deserialize)]
 pub struct Rate {
     pub frames_per_second: f64,
-    /// After the first one, which is when time begins to count.
+    /// After that with which time begins to count.
     pub frames: u64,
     pub cpu_seconds: f64,
     pub renderer: String,
@@ -193,6 +196,7 @@ impl Stage {
         let _ = fs::remove_file(&stats);
         let camera = Camera {
             seconds: Some(scene.seconds),
+            warm: WARM,
             rate: true,
             ..Camera::new(stage.clock.clone())
         };
@@ -233,7 +237,8 @@ impl Stage {
         }
         let cpu_before = server();
         let done = child::output(&mut command, scene.limit)?.success(&name)?;
-        let rate = rate(&done.stdout).with_context(|| format!("{name} drew no two frames"))?;
+        let rate = rate(&done.stdout);
+        let rate = rate.with_context(|| format!("{name} drew no {} frames", WARM + 1))?;
         match how {
             How::Virgl if !rate.renderer.to_lowercase().contains("virgl") => {
                 bail!("it does not work here: {} drew", rate.renderer);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::Suite;
-use crate::gl::drawing::{check, demo, Drawn, How, Scene, Stage};
+use crate::gl::drawing::{check, demo, Drawn, How, Scene, Stage, WARM};
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::record::{Axis, Better, Fold, Kind, Plot};
 
@@ -21,7 +21,7 @@ const QUICK_TRIANGLES: &str = "120000";
 pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
     let stage = Stage::new(&wishes.mgn);
     let whole = |words| {
-        let seconds = wishes.either(1.2, 0.25);
+        let seconds = wishes.either(1.0, 0.25);
         let budget = Duration::from_secs(wishes.either(130, 20));
         drawing(wishes, &stage, words, seconds, budget, all(wishes))
     };
@@ -185,9 +185,9 @@ fn drawing(
         budget,
         rounds: ROUNDS,
         notes: vec![
-            format!("{title}, from its first frame on for {seconds} s or one frame more; its clock goes by frames"),
+            format!("{title}, from its frame {WARM} on for {seconds} s or one frame more; its clock goes by frames"),
             "all by Mesa's software renderer, on a private X server, which shows what is rendered".to_string(),
-            "CPU time of servers is counted from their start, of the program from its first frame on".to_string(),
+            "CPU time of servers is counted from their start, of the program from that frame on".to_string(),
         ],
         conclude: no_words,
     }
@@ -322,7 +322,7 @@ impl Draws {
         if drawn.server_cpu > 0.0 {
             figures.push(figure(
                 "cpu-servers",
-                per_frame(drawn.server_cpu, frames + 1.0),
+                per_frame(drawn.server_cpu, frames + WARM as f64),
             ));
         }
         figures
@@ -404,7 +404,7 @@ mod tests {
                 cpu_seconds: 0.5,
                 renderer: String::new(),
             },
-            server_cpu: 2.02,
+            server_cpu: 2.06,
             sent: Some(Sent {
                 bytes_per_frame: 2e6,
                 waited: 0.25,

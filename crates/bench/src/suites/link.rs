@@ -117,7 +117,7 @@ impl Wire {
             // What it says of clients that go is not for the terminal.
             "sh",
             "-c",
-            "exec \"$@\" 2>\"$0\"",
+            "LIBGL_ALWAYS_SOFTWARE=1 exec \"$@\" 2>\"$0\"",
             &log.to_string_lossy(),
             &self.mgn.to_string_lossy(),
             "server",
