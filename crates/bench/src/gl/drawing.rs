@@ -1,6 +1,6 @@
 //! Drawing any program in any of several ways. Its frames are counted alike in all of them, by the library that fixes its clock.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -84,8 +84,15 @@ struct Figures {
 pub struct Stage {
     mgn: PathBuf,
     started: RefCell<Option<Rc<Started>>>,
-    /// Why the program cannot be drawn directly: then it is not tried in other ways, each of which would wait as long.
-    failed: RefCell<Option<String>>,
+    /// Whether anything has been drawn so far. If the first attempt fails, no others are made, each of which might take as long.
+    works: Cell<bool>,
+    failed: RefCell<Option<Attempt>>,
+}
+
+struct Attempt {
+    before: Vec<String>,
+    how: How,
+    why: String,
 }
 
 struct Started {
@@ -158,6 +165,7 @@ impl Stage {
         Rc::new(Stage {
             mgn: mgn.to_path_buf(),
             started: RefCell::default(),
+            works: Cell::new(false),
             failed: RefCell::default(),
         })
     }
@@ -180,12 +188,24 @@ impl Stage {
 
     /// Draws, behind words that start something elsewhere.
     pub fn draw(&self, before: &[String], how: &How, scene: &Scene) -> Result<Drawn> {
-        if let (Some(why), true) = (&*self.failed.borrow(), *how != How::Direct) {
-            bail!("other ways were not tried, as it cannot be drawn directly: {why}");
+        let is_it = |failed: &Attempt| failed.before == before && failed.how == *how;
+        if let Some(failed) = self.failed.borrow().as_ref().filter(|it| !is_it(it)) {
+            bail!("other ways were not tried: {}", failed.why);
         }
         let drawn = self.try_to_draw(before, how, scene);
-        if let (Err(error), How::Direct) = (&drawn, how) {
-            *self.failed.borrow_mut() = Some(format!("{error:#}"));
+        match &drawn {
+            Ok(_) => {
+                self.works.set(true);
+                *self.failed.borrow_mut() = None;
+            }
+            Err(error) if !self.works.get() => {
+                *self.failed.borrow_mut() = Some(Attempt {
+                    before: before.to_vec(),
+                    how: how.clone(),
+                    why: format!("{error:#}"),
+                });
+            }
+            Err(_) => {}
         }
         drawn
     }

@@ -21,8 +21,8 @@ const QUICK_TRIANGLES: &str = "120000";
 pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
     let stage = Stage::new(&wishes.mgn);
     let whole = |words| {
-        let seconds = wishes.either(1.0, 0.25);
-        let budget = Duration::from_secs(wishes.either(130, 20));
+        let seconds = wishes.either(0.7, 0.25);
+        let budget = Duration::from_secs(wishes.either(125, 20));
         drawing(wishes, &stage, words, seconds, budget, all(wishes))
     };
     if !wishes.program.is_empty() {
@@ -43,7 +43,7 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
     for mode in ["arrays", "static"] {
         let budget = Duration::from_secs(25);
         let words = words(&["--mode", mode]);
-        experiments.push(drawing(wishes, &stage, words, 0.6, budget, few()));
+        experiments.push(drawing(wishes, &stage, words, 0.4, budget, few()));
     }
     Ok(experiments)
 }
