@@ -3,8 +3,9 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -177,8 +178,8 @@ impl Stage {
         }
         let run = RunDir::create()?;
         let new = Rc::new(Started {
-            // What it does with it depends on how it was built.
-            xvfb: Xvfb::start_with(&run, &["+iglx"])?,
+            // An old one does not know the option, and takes indirect GLX anyway.
+            xvfb: Xvfb::start_with(&run, &["+iglx"]).or_else(|_| Xvfb::start(&run))?,
             run,
             clock: fixed_clock_library()?,
         });
@@ -256,7 +257,14 @@ impl Stage {
             _ => {}
         }
         let cpu_before = server();
-        let done = child::output(&mut command, scene.limit)?.success(&name)?;
+        let started = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn();
+        let started = started.with_context(|| format!("cannot start {name}"))?;
+        let done = child::wait(started, &name, scene.limit)?.success(&name)?;
         let rate = rate(&done.stdout);
         let rate = rate.with_context(|| format!("{name} drew no {} frames", WARM + 1))?;
         match how {
