@@ -9,7 +9,8 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("mgn-bench-pages-{}-{name}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("mgn-bench-pages-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir(&path).unwrap();
         Folder(path)
