@@ -20,6 +20,9 @@ const FAILURES: u32 = 2;
 /// Runs of a way in a round, until the processors do not move meanwhile.
 const TRIES: u32 = 2;
 
+/// Why a run does not count.
+const MOVED: &str = "meanwhile the processors moved, or were busy with something else";
+
 /// Values of one place in a plot, as they come: which round, and the figure.
 type Values = Vec<(u32, Figure)>;
 
@@ -78,12 +81,12 @@ pub fn measure(experiment: &mut Experiment, mut step: impl FnMut(u32, &str)) -> 
         }
         round += 1;
     }
-    for (at, note) in notes.iter_mut().enumerate() {
-        if moved[at] > 0 && note.is_none() {
-            let count = moved[at];
-            *note = Some(format!(
-                "{count} runs do not count: meanwhile the processors moved, or were busy with something else"
-            ));
+    let is_drawn = |at: usize| found.keys().any(|key| key.0 == at);
+    let mut lost = Vec::new();
+    for (at, way) in ways.iter().enumerate().filter(|(at, _)| moved[*at] > 0) {
+        match is_drawn(at) {
+            true => lost.push(format!("{} {}", way.name(), moved[at])),
+            false => notes[at] = notes[at].take().or(Some(MOVED.to_string())),
         }
     }
     let series = lines(experiment, &notes, found);
@@ -98,6 +101,11 @@ pub fn measure(experiment: &mut Experiment, mut step: impl FnMut(u32, &str)) -> 
     };
     let words = (experiment.conclude)(&outcome);
     outcome.notes.extend(words);
+    if !lost.is_empty() {
+        let lost = lost.join(", ");
+        let words = format!("Runs that do not count ({MOVED}): {lost}");
+        outcome.notes.push(words);
+    }
     Some(outcome)
 }
 

@@ -36,11 +36,14 @@ pub enum Library {
     Mpich,
 }
 
+/// A program for a library, or why there is none.
+type Made = (Library, &'static str, Result<PathBuf, String>);
+
 /// MPI libraries, and the programs for them.
 #[derive(Default)]
 pub struct Mpi {
     folder: OnceCell<TempDir>,
-    programs: RefCell<Vec<(Library, &'static str, Result<PathBuf, String>)>>,
+    programs: RefCell<Vec<Made>>,
 }
 
 impl Library {
