@@ -244,6 +244,17 @@ static void buffers(void)
     glGetQueryObjecti64v(query, GL_QUERY_RESULT, (GLint64 *)16);
     glGetQueryObjectiv(query, GL_QUERY_RESULT, (GLint *)46);
     errors("beyond the end");
+    /* What each has counted alone, and has by now. */
+    GLuint alone;
+    glGenQueries(1, &alone);
+    glBeginQuery(GL_PRIMITIVES_GENERATED, alone);
+    box(200, 0, 220, 20);
+    glEndQuery(GL_PRIMITIVES_GENERATED);
+    glFinish();
+    glGetQueryObjectuiv(alone, GL_QUERY_RESULT_NO_WAIT, (GLuint *)40);
+    glGetQueryObjectuiv(alone, GL_QUERY_RESULT_AVAILABLE, (GLuint *)44);
+    glGetQueryObjectuiv(alone, GL_QUERY_RESULT_NO_WAIT, (GLuint *)46);
+    errors("no wait beyond the end");
     if (has_version(4, 5)) {
         glGetQueryBufferObjectuiv(query, buffer, GL_QUERY_RESULT, 24);
         glGetQueryBufferObjectiv(query, buffer, GL_QUERY_RESULT_AVAILABLE, 28);
@@ -251,6 +262,7 @@ static void buffers(void)
         errors("by name");
         glGetQueryBufferObjecti64v(query, buffer, GL_QUERY_RESULT, 44);
         errors("beyond the end");
+        glGetQueryBufferObjectuiv(alone, buffer, GL_QUERY_RESULT_NO_WAIT, 40);
         glGetQueryBufferObjectiv(query, 0, GL_QUERY_RESULT, 0);
         errors("no buffer");
         glGetQueryBufferObjectiv(query, buffer, GL_SAMPLES, 0);
@@ -330,6 +342,169 @@ static void between(void)
     errors("between");
 }
 
+/* What depends on queries that were counted in tiles begins and ends in lists. */
+static void listed_conditions(void)
+{
+    static const int corners[][2] = {{0, 0}, {250, 0}, {0, 250}, {250, 250}, {300, 300}};
+    GLuint queries[5], lists = glGenLists(20);
+    if (!need_version(3, 0))
+        return;
+    afresh();
+    glGenQueries(5, queries);
+    for (int c = 0; c < 5; c++) {
+        glBeginQuery(GL_SAMPLES_PASSED, queries[c]);
+        box(corners[c][0], corners[c][1], corners[c][0] + 5, corners[c][1] + 5);
+        glEndQuery(GL_SAMPLES_PASSED);
+    }
+    glNewList(lists, GL_COMPILE);
+    glEndConditionalRender();
+    glEndList();
+    for (int c = 0; c < 5; c++) {
+        /* Ended by a list, begun by one, both, by lists of a list, and while it is compiled. */
+        color_of(c);
+        glBeginConditionalRender(queries[c], GL_QUERY_WAIT);
+        box(8, 10 + 8 * c, 120, 16 + 8 * c);
+        glCallList(lists);
+        errors("ended by a list");
+        box(121, 10 + 8 * c, 125, 16 + 8 * c);
+        glNewList(lists + 1, GL_COMPILE);
+        glBeginConditionalRender(queries[c], GL_QUERY_NO_WAIT);
+        glEndList();
+        glFinish();
+        glCallList(lists + 1);
+        box(130, 10 + 8 * c, 250, 16 + 8 * c);
+        glEndConditionalRender();
+        errors("begun by a list");
+        glNewList(lists + 2, GL_COMPILE);
+        glCallList(lists + 1);
+        box(8, 60 + 8 * c, 120, 66 + 8 * c);
+        glCallList(lists);
+        box(121, 60 + 8 * c, 125, 66 + 8 * c);
+        glEndList();
+        glCallList(lists + 2);
+        errors("lists of a list");
+        glNewList(lists + 3, GL_COMPILE_AND_EXECUTE);
+        glTranslatef(0, 50, 0);
+        glBeginConditionalRender(queries[c], GL_QUERY_WAIT);
+        box(130, 10 + 8 * c, 250, 16 + 8 * c);
+        glEndConditionalRender();
+        box(251, 10 + 8 * c, 254, 16 + 8 * c);
+        glEndList();
+        glCallList(lists + 3);
+        errors("while it is compiled");
+        glLoadIdentity();
+        glCallList(lists + 1);
+        glCallList(lists + 1);
+        errors("begun twice");
+        glCallList(lists);
+        glCallList(lists);
+        errors("ended twice");
+    }
+    /* Begun again, now with nothing to find. */
+    glBeginQuery(GL_SAMPLES_PASSED, queries[0]);
+    glEndQuery(GL_SAMPLES_PASSED);
+    glNewList(lists + 4, GL_COMPILE);
+    glBeginConditionalRender(queries[0], GL_QUERY_WAIT);
+    box(0, 200, SIZE, 220);
+    glEndConditionalRender();
+    glEndList();
+    glCallList(lists + 4);
+    note("%u, then %u", result_of(queries[0]), result_of(queries[1]));
+    errors("listed conditions");
+}
+
+/* Queries that lists end or begin, and others that count at the same time. */
+static void listed_queries(void)
+{
+    GLuint lists = glGenLists(4), inner;
+    if (!need_version(3, 3))
+        return;
+    afresh();
+    glGenQueries(1, &inner);
+    begin(GL_SAMPLES_PASSED);
+    box(30, 30, 180, 150);
+    glNewList(lists, GL_COMPILE);
+    glEndQuery(GL_SAMPLES_PASSED);
+    glEndList();
+    box(100, 100, 140, 160);
+    glCallList(lists);
+    box(0, 0, SIZE, SIZE);
+    note("ended by a list: %u", result_of(query));
+    begin(GL_SAMPLES_PASSED);
+    box(60, 60, 180, 150);
+    end(GL_SAMPLES_PASSED, "and then");
+    glNewList(lists + 1, GL_COMPILE);
+    glBeginQuery(GL_SAMPLES_PASSED, inner);
+    box(120, 0, 140, 10);
+    glEndList();
+    glCallList(lists + 1);
+    box(120, 120, 130, 140);
+    glEndQuery(GL_SAMPLES_PASSED);
+    note("begun by a list: %u", result_of(inner));
+    begin(GL_PRIMITIVES_GENERATED);
+    glCallList(lists + 1);
+    end(GL_PRIMITIVES_GENERATED, "around its beginning");
+    box(0, 0, 129, 129);
+    glCallList(lists);
+    note("beyond: %u", result_of(inner));
+    glCallList(lists + 1);
+    begin(GL_PRIMITIVES_GENERATED);
+    box(0, 0, 129, 129);
+    glCallList(lists);
+    note("within: %u", result_of(inner));
+    end(GL_PRIMITIVES_GENERATED, "after its end");
+    errors("nested");
+    glNewList(lists + 2, GL_COMPILE_AND_EXECUTE);
+    glBeginQuery(GL_SAMPLES_PASSED, inner);
+    box(20, 20, 150, 150);
+    glEndQuery(GL_SAMPLES_PASSED);
+    glEndList();
+    note("while it is compiled: %u", result_of(inner));
+    glCallList(lists);
+    errors("ended twice");
+    glCallList(lists + 1);
+    glCallList(lists + 1);
+    errors("begun twice");
+    glCallList(lists);
+    errors("listed queries");
+}
+
+/* A query of one context counts on while another one draws to the same window, compiles lists and ends frames. */
+static void contexts(void)
+{
+    GLXContext own = glXGetCurrentContext(), others = glXCreateNewContext(display, default_config(), GLX_RGBA_TYPE, own, True);
+    GLXDrawable window = glXGetCurrentDrawable();
+    static const GLenum targets[] = {GL_SAMPLES_PASSED, GL_FRAGMENT_SHADER_INVOCATIONS};
+    int count = has_extension("GL_ARB_pipeline_statistics_query") ? 2 : 1;
+    for (int t = 0; t < count; t++) {
+        afresh();
+        glEnable(GL_DEPTH_TEST);
+        glDepthFunc(GL_LEQUAL);
+        begin(targets[t]);
+        color_of(t);
+        box(20, 20, 150, 150);
+        glXMakeCurrent(display, window, others);
+        pixel_projection();
+        GLuint list = glGenLists(1);
+        glNewList(list, GL_COMPILE);
+        glScissor(100, 100, 80, 80);
+        glEndList();
+        for (int frame = 0; frame < 3 * t; frame++)
+            glXSwapBuffers(display, window);
+        glXMakeCurrent(display, window, own);
+        glTranslatef(0, 0, -0.5f);
+        box(10, 10, 200, 140);
+        glEnable(GL_SCISSOR_TEST);
+        glCallList(list);
+        box(0, 0, SIZE, SIZE);
+        glDisable(GL_SCISSOR_TEST);
+        glDisable(GL_DEPTH_TEST);
+        end(targets[t], "in one of two contexts");
+    }
+    glXDestroyContext(display, others);
+    errors("contexts");
+}
+
 static void lists(void)
 {
     GLuint all = glGenLists(4), listed;
@@ -379,4 +554,5 @@ static void lists(void)
 }
 
 CONFORM("counts", COMPAT, {"samples", samples}, {"framebuffers", framebuffers}, {"conditions", conditions}, {"buffers", buffers},
-        {"primitives", primitives}, {"between", between}, {"lists", lists})
+        {"primitives", primitives}, {"between", between}, {"contexts", contexts}, {"listed_conditions", listed_conditions},
+        {"listed_queries", listed_queries}, {"lists", lists})

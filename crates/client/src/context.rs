@@ -43,6 +43,8 @@ pub struct Context {
     begins_frame: bool,
     /// The number of the message that was sent last.
     sent: u32,
+    /// Its queries count whole surfaces.
+    pub counts_whole: bool,
     /// What the program had asked of X when it was last looked at.
     requests: u64,
 }
@@ -309,6 +311,7 @@ impl Context {
         self.send();
         self.give_room_back();
         if let Some(session) = self.session {
+            self.count_whole(session, false);
             // SAFETY: written to the control message's own encoder.
             session.control(|e| unsafe { e.mgn_destroy_context(self.id) });
         }
@@ -336,6 +339,7 @@ impl Context {
             asked_in_frame: None,
             begins_frame: false,
             sent: 0,
+            counts_whole: false,
             requests: 0,
         });
         context.follow_debug();

@@ -386,7 +386,9 @@ fn open_place(
 fn open(server: &Server, token: Option<&Token>, role: Role) -> Result<Opened, String> {
     let open = |role: Role| {
         let opening = opening(role)?;
-        let Server { address, transport } = server;
+        let Server {
+            address, transport, ..
+        } = server;
         let connected =
             mgn_fabric::connect(address, transport.clone(), token, &opening, CONNECT_TIMEOUT);
         connected.map_err(|e| {

@@ -28,8 +28,12 @@ pub enum Whole {
 pub struct Needs {
     /// A display list has been compiled with a command that needs whole surfaces.
     lists: AtomicBool,
-    /// One has been compiled with a command that knows of scissor boxes: nothing may be cut to tiles any more.
+    /// One has been compiled that draws on condition of a query.
+    conditions: AtomicBool,
+    /// One has been compiled with a command that knows of scissor boxes: what lists draw is not cut to tiles any more.
     scissors: AtomicBool,
+    /// How many contexts have queries that count whole surfaces, be they current or not.
+    counting: AtomicU32,
     /// Shaders may write to memory, where everyone sees how often a fragment was drawn.
     writes: AtomicBool,
 }
@@ -38,6 +42,11 @@ impl Needs {
     /// Whether display lists need whole surfaces.
     pub fn lists(&self) -> bool {
         self.lists.load(Ordering::Relaxed)
+    }
+
+    /// A display list is compiled that draws on condition of a query.
+    pub fn conditions(&self) {
+        self.conditions.store(true, Ordering::Relaxed);
     }
 }
 
@@ -150,6 +159,14 @@ impl Context {
         if session.needs.lists() {
             self.need(Whole::Reading);
             self.need(Whole::Drawing);
+        } else if session.needs.scissors.load(Ordering::Relaxed)
+            && self.gl.objects.counts.need(Need::Exact)
+        {
+            self.need(Whole::Drawing);
+        }
+        let only_compiles = self.gl.lists.is_open() && self.gl.lists.only_compiles();
+        if session.needs.conditions.load(Ordering::Relaxed) && !only_compiles {
+            self.tell_sums();
         }
     }
 
@@ -173,18 +190,29 @@ impl Context {
         self.follow_counts();
     }
 
-    /// A query has begun, or goes on with another surface or frame: makes the surface whole if that is needed to count each of its pixels once.
+    /// A query has begun or ended, or goes on with another surface or frame: makes the surface whole if that is needed to count each of its pixels once.
     pub fn follow_counts(&mut self) {
         let Some(session) = self.session.filter(|s| s.wall().is_some()) else {
             return;
         };
         let counts = &self.gl.objects.counts;
-        let is_whole = counts.need(Need::Whole)
-            || counts.need(Need::Exact)
-                && (session.needs.scissors.load(Ordering::Relaxed) || !self.draws_exactly());
-        if is_whole {
+        let is_whole =
+            counts.need(Need::Whole) || counts.need(Need::Exact) && !self.draws_exactly();
+        self.count_whole(session, is_whole);
+        if is_whole && !self.gl.lists.is_open() {
             self.need(Whole::Drawing);
         }
+    }
+
+    /// Notes for the session whether this context's queries count whole surfaces: other contexts may end their frames.
+    pub fn count_whole(&mut self, session: &Session, is_whole: bool) {
+        let counting = &session.needs.counting;
+        match (self.counts_whole, is_whole) {
+            (false, true) => counting.fetch_add(1, Ordering::Relaxed),
+            (true, false) => counting.fetch_sub(1, Ordering::Relaxed),
+            _ => return,
+        };
+        self.counts_whole = is_whole;
     }
 
     /// Whether each pixel of the surface is drawn by one renderer.
@@ -197,7 +225,6 @@ impl Context {
     pub fn lists_scissor(&mut self) {
         if let Some(session) = self.session {
             session.needs.scissors.store(true, Ordering::Relaxed);
-            self.follow_counts();
         }
     }
 
@@ -276,6 +303,7 @@ impl Context {
 pub unsafe fn end_frame(session: &Session, encoder: &mut Encoder, surface: &Surface, frame: u32) {
     let whole = &surface.wholeness;
     let needed = session.needs.writes.load(Ordering::Relaxed)
+        || session.needs.counting.load(Ordering::Relaxed) > 0
         || whole.needed.load(Ordering::Relaxed) == frame.wrapping_sub(1);
     if whole.is_whole.load(Ordering::Relaxed) && !needed {
         whole.is_whole.store(false, Ordering::Relaxed);

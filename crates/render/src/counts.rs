@@ -4,10 +4,11 @@
 //! only where tiles do not overlap. What it draws as a whole, such as framebuffer objects, it counts as everyone does. So a query is made of *pieces*,
 //! queries of the driver's that have counted the one or the other, and the client adds up.
 
+use crate::hand::split_lists::Step;
 use crate::names::Class;
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault, Reply};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Pieces that a query may be made of before their results are waited for and added up.
 const MOST_PIECES: usize = 64;
@@ -17,6 +18,8 @@ const MOST_PIECES: usize = 64;
 pub(crate) struct Counts {
     /// By the client's names of queries.
     tallies: HashMap<u32, Tally>,
+    /// What all renderers have counted together, as far as the client has said so.
+    sums: BTreeMap<u32, u64>,
     /// Targets and queries that count now.
     active: Vec<(u32, u32)>,
     /// Between glBeginConditionalRender and glEndConditionalRender.
@@ -28,8 +31,9 @@ pub(crate) struct Counts {
 /// Who decides whether what comes is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Condition {
-    Driver,
-    /// The client, and how.
+    /// The driver, by a query and a mode.
+    Driver(u32, u32),
+    /// What all renderers have counted: whether it is drawn.
     Imposed(bool),
 }
 
@@ -82,6 +86,11 @@ impl Counts {
         self.condition.is_some()
     }
 
+    /// What all renderers have counted together, by the client's names of queries.
+    pub fn sums(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        self.sums.iter().map(|(id, sum)| (*id, *sum))
+    }
+
     /// The client's name of the query that a piece belongs to.
     pub fn client(&self, query: u32) -> Option<u32> {
         let has = |tally: &Tally| tally.pieces.iter().any(|piece| piece.query == query);
@@ -92,6 +101,7 @@ impl Counts {
     /// Queries are deleted: the driver's that go with them.
     pub fn delete(&mut self, ids: &[u32]) -> Vec<u32> {
         self.active.retain(|(_, query)| !ids.contains(query));
+        self.sums.retain(|query, _| !ids.contains(query));
         let gone = ids.iter().filter_map(|id| self.tallies.remove(id));
         gone.flat_map(|tally| tally.others()).collect()
     }
@@ -153,8 +163,56 @@ impl Renderer {
         true
     }
 
+    /// A query that counts the same on all renderers.
+    pub(crate) fn hand_gl_begin_query(&mut self, target: u32, id: u32) -> Result<(), Fault> {
+        self.needs_context()?;
+        if self.steps_into_list() {
+            return self.split(Step::BeginQuery(target, id));
+        }
+        self.forget_counts(id)?;
+        let own = self.name(Class::Query, id);
+        // SAFETY: the context is current.
+        unsafe { (self.gl.glBeginQuery)(target, own) };
+        Ok(())
+    }
+
+    pub(crate) fn hand_gl_begin_query_indexed(
+        &mut self,
+        target: u32,
+        index: u32,
+        id: u32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        if self.steps_into_list() {
+            return self.split(Step::BeginQueryIndexed(target, index, id));
+        }
+        self.forget_counts(id)?;
+        let own = self.name(Class::Query, id);
+        // SAFETY: the context is current.
+        unsafe { (self.gl.glBeginQueryIndexed)(target, index, own) };
+        Ok(())
+    }
+
+    /// Unless it counts now, nothing is left of what renderers have counted together for a query.
+    fn forget_counts(&mut self, id: u32) -> Result<(), Fault> {
+        let counts = &mut self.cx()?.counts;
+        if !counts.is_active(id) {
+            let old = counts.delete(&[id]);
+            self.delete_queries(&old);
+        }
+        Ok(())
+    }
+
+    /// Whether a list is being compiled on a wall. There it is followed what queries count and what rendering depends on, also where lists are called.
+    fn steps_into_list(&self) -> bool {
+        self.tile.is_some() && self.cx.as_ref().is_some_and(|cx| cx.compiling.is_some())
+    }
+
     pub(crate) fn hand_gl_end_query(&mut self, target: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        if self.steps_into_list() {
+            return self.split(Step::EndQuery(target));
+        }
         // SAFETY: the context is current.
         unsafe { (self.gl.glEndQuery)(target) };
         self.query_ended(target)
@@ -166,6 +224,9 @@ impl Renderer {
         index: u32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if self.steps_into_list() {
+            return self.split(Step::EndQueryIndexed(target, index));
+        }
         // SAFETY: the context is current.
         unsafe { (self.gl.glEndQueryIndexed)(target, index) };
         match index {
@@ -391,40 +452,10 @@ impl Renderer {
         }
     }
 
-    pub(crate) fn hand_mgn_condition(
-        &mut self,
-        id: u32,
-        mode: u32,
-        draws: u32,
-    ) -> Result<(), Fault> {
+    /// What all renderers have counted together for a query decides from now on whether is drawn what depends on it.
+    pub(crate) fn hand_mgn_sum(&mut self, id: u32, value: u64) -> Result<(), Fault> {
         self.needs_context()?;
-        if self.cx()?.counts.is_conditional() {
-            self.set_error(GL_INVALID_OPERATION);
-            return Ok(());
-        }
-        let target = match self.cx()?.api.is_desktop() {
-            true => GL_SAMPLES_PASSED,
-            false => GL_ANY_SAMPLES_PASSED,
-        };
-        if self.cx()?.counts.nothing == 0 && !self.make_nothing(target) {
-            return Ok(());
-        }
-        let own = self.object(Class::Query, id);
-        self.error();
-        // SAFETY: the context is current.
-        unsafe { (self.gl.glBeginConditionalRender)(own, mode) };
-        if self.failed() {
-            return Ok(());
-        }
-        // SAFETY: as above; it has just begun.
-        unsafe { (self.gl.glEndConditionalRender)() };
-        let counts = &mut self.cx()?.counts;
-        if counts.is_active(id) {
-            self.set_error(GL_INVALID_OPERATION);
-            return Ok(());
-        }
-        counts.condition = Some(Condition::Imposed(draws != 0));
-        self.impose_condition();
+        self.cx()?.counts.sums.insert(id, value);
         Ok(())
     }
 
@@ -434,24 +465,51 @@ impl Renderer {
         mode: u32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if self.steps_into_list() {
+            return self.split(Step::BeginCondition(id, mode));
+        }
         let cx = self.cx()?;
-        let (condition, only_compiles) = (cx.counts.condition, cx.only_compiles);
-        if matches!(condition, Some(Condition::Imposed(_))) && !only_compiles {
+        let only_compiles = cx.only_compiles;
+        if !only_compiles && (cx.counts.is_conditional() || cx.counts.is_active(id)) {
             self.set_error(GL_INVALID_OPERATION);
             return Ok(());
         }
-        let id = self.object(Class::Query, id);
+        let sum = cx.counts.sums.get(&id).copied();
+        if sum.is_some() && cx.counts.nothing == 0 {
+            let target = match cx.api.is_desktop() {
+                true => GL_SAMPLES_PASSED,
+                false => GL_ANY_SAMPLES_PASSED,
+            };
+            if !self.make_nothing(target) {
+                return Ok(());
+            }
+        }
+        let query = self.object(Class::Query, id);
         self.error();
         // SAFETY: the context is current.
-        unsafe { (self.gl.glBeginConditionalRender)(id, mode) };
-        if !only_compiles && !self.failed() {
-            self.cx()?.counts.condition = Some(Condition::Driver);
+        unsafe { (self.gl.glBeginConditionalRender)(query, mode) };
+        if only_compiles || self.failed() {
+            return Ok(());
+        }
+        let condition = sum.map_or(Condition::Driver(query, mode), |sum| {
+            let inverted =
+                (GL_QUERY_WAIT_INVERTED..=GL_QUERY_BY_REGION_NO_WAIT_INVERTED).contains(&mode);
+            Condition::Imposed((sum != 0) != inverted)
+        });
+        self.cx()?.counts.condition = Some(condition);
+        if sum.is_some() {
+            // SAFETY: the context is current; the driver's has just begun, and found no fault.
+            unsafe { (self.gl.glEndConditionalRender)() };
+            self.impose_condition();
         }
         Ok(())
     }
 
     pub(crate) fn hand_gl_end_conditional_render(&mut self) -> Result<(), Fault> {
         self.needs_context()?;
+        if self.steps_into_list() {
+            return self.split(Step::EndCondition);
+        }
         let cx = self.cx()?;
         let condition = match cx.only_compiles {
             false => cx.counts.condition.take(),
@@ -464,24 +522,29 @@ impl Renderer {
         Ok(())
     }
 
-    /// Has the driver draw nothing, if that is what the condition says.
+    /// Has the driver draw only what the condition says.
     pub(crate) fn impose_condition(&self) {
-        if let Some(nothing) = self.hidden_by() {
+        if let Some((query, mode)) = self.drivers_condition() {
             // SAFETY: the context is current.
-            unsafe { (self.gl.glBeginConditionalRender)(nothing, GL_QUERY_WAIT) };
+            unsafe { (self.gl.glBeginConditionalRender)(query, mode) };
         }
     }
 
     /// Has the driver draw until the condition is imposed again.
     pub(crate) fn lift_condition(&self) {
-        if self.hidden_by().is_some() {
+        if self.drivers_condition().is_some() {
             // SAFETY: the context is current.
             unsafe { (self.gl.glEndConditionalRender)() };
         }
     }
 
-    fn hidden_by(&self) -> Option<u32> {
+    /// The query and the mode that the driver draws by; none if it draws anyway.
+    fn drivers_condition(&self) -> Option<(u32, u32)> {
         let counts = &self.cx.as_deref()?.counts;
-        (counts.condition == Some(Condition::Imposed(false))).then_some(counts.nothing)
+        match counts.condition? {
+            Condition::Driver(query, mode) => Some((query, mode)),
+            Condition::Imposed(true) => None,
+            Condition::Imposed(false) => Some((counts.nothing, GL_QUERY_WAIT)),
+        }
     }
 }

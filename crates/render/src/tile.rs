@@ -97,6 +97,16 @@ impl Renderer {
         }
     }
 
+    /// Before lists are called, which draw. Where lists may set scissor boxes, they find the program's.
+    pub(crate) fn keep_lists_to_tile(&mut self) {
+        if !self.names.shared.lists_scissor {
+            self.keep_to_tile();
+        } else if self.tile.is_some() {
+            self.restore_boxes();
+            self.count_what_is_drawn();
+        }
+    }
+
     /// Before a command that knows of scissor boxes: gives the driver the program's.
     #[inline]
     pub(crate) fn leave_tile(&mut self) {
@@ -111,13 +121,12 @@ impl Renderer {
 
     #[cold]
     fn cut_boxes(&mut self) {
-        let in_lists = self.names.shared.lists_scissor;
         let Some(cx) = self.cx.as_deref_mut() else {
             return;
         };
         // What is drawn while a list is compiled may go into it, and so would the boxes.
         let tile = match &cx.draw {
-            Some(surface) if cx.draw_framebuffer == 0 && cx.compiling.is_none() && !in_lists => {
+            Some(surface) if cx.draw_framebuffer == 0 && cx.compiling.is_none() => {
                 let surface = surface.borrow();
                 surface.tile.filter(|_| !surface.is_whole)
             }

@@ -31,9 +31,6 @@ impl Commands for Renderer {
     fn mgn_buffer_write(&mut self, buffer: u32, offset: i64, data: Slice<'_, u8>) -> Result<(), Fault> {
         self.hand_mgn_buffer_write(buffer, offset, data)
     }
-    fn mgn_condition(&mut self, id: u32, mode: u32, draws: u32) -> Result<(), Fault> {
-        self.hand_mgn_condition(id, mode, draws)
-    }
     fn mgn_copy_sub_buffer(&mut self, surface: u32, frame: u32, want: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
         self.hand_mgn_copy_sub_buffer(surface, frame, want, x, y, width, height)
     }
@@ -196,6 +193,9 @@ impl Commands for Renderer {
     }
     fn mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
         self.hand_mgn_speaker(tile)
+    }
+    fn mgn_sum(&mut self, id: u32, value: u64) -> Result<(), Fault> {
+        self.hand_mgn_sum(id, value)
     }
     fn mgn_swap_buffers(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         self.hand_mgn_swap_buffers(surface, frame, want)
@@ -376,10 +376,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_begin_query(&mut self, target: u32, id: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        let id = self.name(Class::Query, id);
-        unsafe { (self.gl.glBeginQuery)(target, id) };
-        Ok(())
+        self.hand_gl_begin_query(target, id)
     }
     fn gl_begin_query_ext(&mut self, target: u32, id: u32) -> Result<(), Fault> {
         self.needs_context()?;
@@ -388,10 +385,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_begin_query_indexed(&mut self, target: u32, index: u32, id: u32) -> Result<(), Fault> {
-        self.needs_context()?;
-        let id = self.name(Class::Query, id);
-        unsafe { (self.gl.glBeginQueryIndexed)(target, index, id) };
-        Ok(())
+        self.hand_gl_begin_query_indexed(target, index, id)
     }
     fn gl_begin_transform_feedback(&mut self, primitive_mode: u32) -> Result<(), Fault> {
         self.needs_context()?;
@@ -743,11 +737,9 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_call_list(&mut self, list: u32) -> Result<(), Fault> {
-        self.keep_to_tile();
         self.hand_gl_call_list(list)
     }
     fn gl_call_lists(&mut self, n: i32, type_: u32, lists: Slice<'_, u8>) -> Result<(), Fault> {
-        self.keep_to_tile();
         self.hand_gl_call_lists(n, type_, lists)
     }
     fn gl_check_framebuffer_status(&mut self, target: u32, reply: &mut Reply) -> Result<(), Fault> {

@@ -65,6 +65,7 @@ impl Renderer {
 
     pub(crate) fn hand_gl_call_list(&mut self, list: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_lists_to_tile();
         self.call(Step::Call(list))?;
         self.lists_called()
     }
@@ -84,6 +85,7 @@ impl Renderer {
         lists: Slice<'_, u8>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.keep_lists_to_tile();
         let lists = lists.to_vec();
         if call_lists_bytes(n, type_).is_some_and(|bytes| bytes > lists.len()) {
             return Err(Fault::ShortArray);

@@ -1,4 +1,5 @@
-//! Display lists with commands that the driver cannot execute: those about accumulation buffers, which are the renderer's.
+//! Display lists with commands that the driver cannot execute: those about accumulation buffers, which are the renderer's, and on a wall those about
+//! queries and conditional rendering, which it follows.
 //!
 //! Such a list is compiled in parts, each a list of the driver's, and the renderer goes from one to the next and does itself what lies between them.
 //! The first part has the list's own name; the names of the others are high ones, which programs do not use.
@@ -26,6 +27,14 @@ pub(crate) enum Step {
     Part(u32),
     Accum(u32, f32),
     Clear(u32),
+    /// A target and the client's name of a query.
+    BeginQuery(u32, u32),
+    BeginQueryIndexed(u32, u32, u32),
+    EndQuery(u32),
+    EndQueryIndexed(u32, u32),
+    /// The client's name of a query, and a mode.
+    BeginCondition(u32, u32),
+    EndCondition,
     Call(u32),
     /// glCallLists: a type, and the bytes of its names.
     Calls(u32, Vec<u8>),
@@ -155,6 +164,14 @@ impl Renderer {
             }
             Step::Accum(op, value) => self.hand_gl_accum(*op, *value),
             Step::Clear(mask) => self.hand_gl_clear(*mask),
+            Step::BeginQuery(target, id) => self.hand_gl_begin_query(*target, *id),
+            Step::BeginQueryIndexed(target, index, id) => {
+                self.hand_gl_begin_query_indexed(*target, *index, *id)
+            }
+            Step::EndQuery(target) => self.hand_gl_end_query(*target),
+            Step::EndQueryIndexed(target, index) => self.hand_gl_end_query_indexed(*target, *index),
+            Step::BeginCondition(id, mode) => self.hand_gl_begin_conditional_render(*id, *mode),
+            Step::EndCondition => self.hand_gl_end_conditional_render(),
             Step::Call(list) => self.call_split(*list, depth, left),
             Step::Calls(kind, names) => {
                 let base = self.driver_integer(GL_LIST_BASE) as u32;

@@ -25,7 +25,7 @@ pub(super) fn write(
     feedback(driver, own, script)
 }
 
-/// They have counted nothing: no command gives a query a result.
+/// They have counted nothing: no command gives a query a result. What all renderers have counted together is said again.
 fn queries(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>) {
     let all = own.names.table(Class::Query).all();
     let names: Vec<u32> = all.iter().map(|(name, _)| *name).collect();
@@ -42,6 +42,9 @@ fn queries(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>) {
             say!(script, gl_begin_query(target, name));
             say!(script, gl_end_query(target));
         }
+    }
+    for (name, sum) in own.cx.counts.sums() {
+        say!(script, mgn_sum(name, sum));
     }
 }
 

@@ -31,10 +31,6 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
-    fn mgn_condition(&mut self, id: u32, mode: u32, draws: u32) -> Result<(), Fault> {
-        self.commands += 1;
-        Ok(())
-    }
     fn mgn_copy_sub_buffer(&mut self, surface: u32, frame: u32, want: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
@@ -235,6 +231,10 @@ impl Commands for Nop {
         Ok(())
     }
     fn mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn mgn_sum(&mut self, id: u32, value: u64) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }

@@ -47,15 +47,6 @@ impl Commands for Observe {
         };
         self.around(&call, |next| next.mgn_buffer_write(buffer, offset, data))
     }
-    fn mgn_condition(&mut self, id: u32, mode: u32, draws: u32) -> Result<(), Fault> {
-        let call = Call {
-            op: ops::MGN_CONDITION,
-            asks: false,
-            names: &["id", "mode", "draws"],
-            values: &[Value::Integer(id.into()), Value::Enum(mode, names::PRIMITIVE_TYPE), Value::Integer(draws.into())],
-        };
-        self.around(&call, |next| next.mgn_condition(id, mode, draws))
-    }
     fn mgn_copy_sub_buffer(&mut self, surface: u32, frame: u32, want: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
         let call = Call {
             op: ops::MGN_COPY_SUB_BUFFER,
@@ -453,6 +444,11 @@ impl Commands for Observe {
     fn mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
         let call = Call { op: ops::MGN_SPEAKER, asks: false, names: &["tile"], values: &[Value::Integer(tile.into())] };
         self.around(&call, |next| next.mgn_speaker(tile))
+    }
+    fn mgn_sum(&mut self, id: u32, value: u64) -> Result<(), Fault> {
+        let call =
+            Call { op: ops::MGN_SUM, asks: false, names: &["id", "value"], values: &[Value::Integer(id.into()), Value::Unsigned(value)] };
+        self.around(&call, |next| next.mgn_sum(id, value))
     }
     fn mgn_swap_buffers(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {
         let call = Call {

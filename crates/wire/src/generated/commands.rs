@@ -36,10 +36,6 @@ pub trait Commands {
     fn mgn_buffer_write(&mut self, buffer: u32, offset: i64, data: Slice<'_, u8>) -> Result<(), Fault> {
         self.next().mgn_buffer_write(buffer, offset, data)
     }
-    /// glBeginConditionalRender by a query that mgnBeginCount began, of which is known whether what follows is drawn.
-    fn mgn_condition(&mut self, id: u32, mode: u32, draws: u32) -> Result<(), Fault> {
-        self.next().mgn_condition(id, mode, draws)
-    }
     /// Shows a part of the back buffer, counted from the lower left corner; the rest of the window stays as it is.
     fn mgn_copy_sub_buffer(&mut self, surface: u32, frame: u32, want: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
         self.next().mgn_copy_sub_buffer(surface, frame, want, x, y, width, height)
@@ -232,6 +228,10 @@ pub trait Commands {
     /// The renderer that answers what all of a wall know alike; at first that of tile 0.
     fn mgn_speaker(&mut self, tile: u32) -> Result<(), Fault> {
         self.next().mgn_speaker(tile)
+    }
+    /// What all renderers of a wall have counted together for a query that mgnBeginCount began; glBeginConditionalRender goes by that.
+    fn mgn_sum(&mut self, id: u32, value: u64) -> Result<(), Fault> {
+        self.next().mgn_sum(id, value)
     }
     /// Shows the back buffer; want 1 asks for the picture, 0 for the completion only.
     fn mgn_swap_buffers(&mut self, surface: u32, frame: u32, want: u32) -> Result<(), Fault> {

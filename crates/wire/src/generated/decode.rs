@@ -30,13 +30,6 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.mgn_buffer_write(p0, p1, p2)
         }
-        ops::MGN_CONDITION => {
-            let p0 = body.u32()?;
-            let p1 = body.u32()?;
-            let p2 = body.u32()?;
-            body.end()?;
-            to.mgn_condition(p0, p1, p2)
-        }
         ops::MGN_COPY_SUB_BUFFER => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
@@ -289,6 +282,12 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             let p0 = body.u32()?;
             body.end()?;
             to.mgn_speaker(p0)
+        }
+        ops::MGN_SUM => {
+            let p0 = body.u32()?;
+            let p1 = body.u64()?;
+            body.end()?;
+            to.mgn_sum(p0, p1)
         }
         ops::MGN_SWAP_BUFFERS => {
             let p0 = body.u32()?;

@@ -38,17 +38,6 @@ impl Encoder {
         }
     }
     #[inline(always)]
-    pub unsafe fn mgn_condition(&mut self, id: u32, mode: u32, draws: u32) {
-        self.doubt = ops::MGN_CONDITION;
-        unsafe {
-            let p = self.room(16);
-            put(p, 0, u32::from(ops::MGN_CONDITION) | 4 << 16);
-            put(p, 4, id);
-            put(p, 8, mode);
-            put(p, 12, draws);
-        }
-    }
-    #[inline(always)]
     pub unsafe fn mgn_copy_sub_buffer(&mut self, surface: u32, frame: u32, want: u32, x: i32, y: i32, width: i32, height: i32) {
         unsafe {
             let p = self.room(32);
@@ -455,6 +444,15 @@ impl Encoder {
             let p = self.room(8);
             put(p, 0, u32::from(ops::MGN_SPEAKER) | 2 << 16);
             put(p, 4, tile);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn mgn_sum(&mut self, id: u32, value: u64) {
+        unsafe {
+            let p = self.room(16);
+            put(p, 0, u32::from(ops::MGN_SUM) | 4 << 16);
+            put(p, 4, id);
+            put(p, 8, value);
         }
     }
     #[inline(always)]

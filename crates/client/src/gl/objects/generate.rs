@@ -216,6 +216,7 @@ unsafe fn delete(cx: &mut Context, class: Class, n: i32, names: *const u32) {
             Class::Query => {
                 enc.gl_delete_queries(list);
                 cx.gl.objects.counts.deleted(&names);
+                cx.follow_counts();
             }
             Class::Pipeline => {
                 enc.gl_delete_program_pipelines(list);

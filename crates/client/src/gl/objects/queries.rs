@@ -4,14 +4,14 @@ use crate::context::Context;
 use crate::gl::context;
 use crate::tiles::Whole;
 use mgn_wire::{gl::*, ops};
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 /// What one context of a wall counts.
 #[derive(Default)]
 pub struct Counts {
     active: Vec<Active>,
-    /// Queries of which each renderer has a share.
-    shared: HashSet<u32>,
+    /// Queries of which each renderer has a share, and whether the renderers were told the sum.
+    shared: HashMap<u32, bool>,
 }
 
 struct Active {
@@ -40,7 +40,7 @@ impl Counts {
 
     fn begin(&mut self, active: Active) {
         match active.need {
-            Need::Exact => self.shared.insert(active.id),
+            Need::Exact => self.shared.insert(active.id, false),
             _ => self.shared.remove(&active.id),
         };
         self.active.push(active);
@@ -53,12 +53,18 @@ impl Counts {
 
     pub(super) fn deleted(&mut self, ids: &[u32]) {
         self.active.retain(|active| !ids.contains(&active.id));
-        self.shared.retain(|id| !ids.contains(id));
+        self.shared.retain(|id, _| !ids.contains(id));
     }
 
     /// Whether each renderer has counted a share of a query.
     pub(in crate::gl) fn is_shared(&self, id: u32) -> bool {
-        self.shared.contains(&id)
+        self.shared.contains_key(&id)
+    }
+
+    /// Those of which the renderers do not know the sum.
+    fn unsummed(&self) -> Vec<u32> {
+        let unsummed = self.shared.iter().filter(|(_, is_told)| !**is_told);
+        unsummed.map(|(id, _)| *id).collect()
     }
 }
 
@@ -103,7 +109,7 @@ impl Context {
         let Some(mut need) = need(target) else {
             return false;
         };
-        // Nobody sees what lists begin and end when they are called.
+        // Only renderers see what lists begin and end when they are called.
         if self.gl.lists.is_open() {
             self.gl.objects.counts.shared.remove(&id);
             self.make_whole(Whole::Drawing);
@@ -128,6 +134,27 @@ impl Context {
         }
         if !(self.gl.lists.is_open() && self.gl.lists.only_compiles()) {
             self.gl.objects.counts.end(target, index);
+            self.follow_counts();
+        }
+    }
+
+    /// Tells the renderers what they have counted together, so that conditional rendering is the same everywhere.
+    fn tell_sum(&mut self, id: u32) {
+        if self.gl.objects.counts.shared.get(&id) != Some(&false) {
+            return;
+        }
+        let Some(sum) = self.counted(id, GL_QUERY_RESULT, false) else {
+            return;
+        };
+        // SAFETY: the context's own encoder.
+        unsafe { self.enc.mgn_sum(id, sum) };
+        self.gl.objects.counts.shared.insert(id, true);
+    }
+
+    /// Before lists are called that may draw on condition: tells the renderers all sums.
+    pub fn tell_sums(&mut self) {
+        for id in self.gl.objects.counts.unsummed() {
+            self.tell_sum(id);
         }
     }
 
@@ -255,20 +282,17 @@ pub unsafe extern "C" fn glBeginConditionalRender(id: u32, mode: u32) {
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
-        let in_list = cx.gl.lists.is_open();
-        if in_list || !cx.gl.objects.counts.is_shared(id) {
-            if in_list {
-                cx.make_whole(Whole::Drawing);
-            }
-            let is_on_wall = cx.session.is_some_and(|s| s.wall().is_some());
-            let mode = if is_on_wall { waiting(mode) } else { mode };
+        let Some(session) = cx.session.filter(|s| s.wall().is_some()) else {
             return cx.enc.gl_begin_conditional_render(id, mode);
+        };
+        if cx.gl.lists.is_open() {
+            session.needs.conditions();
+            cx.make_whole(Whole::Drawing);
         }
-        let found = cx.counted(id, GL_QUERY_RESULT, false);
-        let inverted =
-            (GL_QUERY_WAIT_INVERTED..=GL_QUERY_BY_REGION_NO_WAIT_INVERTED).contains(&mode);
-        let draws = found.is_some_and(|all| all != 0) != inverted;
-        cx.enc.mgn_condition(id, mode, draws.into());
+        if !(cx.gl.lists.is_open() && cx.gl.lists.only_compiles()) {
+            cx.tell_sum(id);
+        }
+        cx.enc.gl_begin_conditional_render(id, waiting(mode));
     }
 }
 

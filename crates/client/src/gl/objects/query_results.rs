@@ -90,6 +90,17 @@ fn fitting(value: u64, kind: u32) -> u64 {
 }
 
 impl Context {
+    /// What is sent for a result that each renderer of a wall writes to a buffer of its own: it waits, so that all write the same.
+    fn alike(&self, pname: u32) -> impl Iterator<Item = u32> {
+        let is_on_wall = self.session.is_some_and(|s| s.wall().is_some());
+        let (first, then) = match pname {
+            GL_QUERY_RESULT_NO_WAIT if is_on_wall => (GL_QUERY_RESULT, None),
+            GL_QUERY_RESULT_AVAILABLE if is_on_wall => (GL_QUERY_RESULT, Some(pname)),
+            _ => (pname, None),
+        };
+        [Some(first), then].into_iter().flatten()
+    }
+
     /// Writes what all renderers have counted together to a buffer of each, that of this name or, without one, the one that is bound for results.
     ///
     /// # Safety
@@ -118,7 +129,9 @@ macro_rules! to_buffers {
                 if buffer != 0 && cx.gl.objects.counts.is_shared(id) && is_count(pname) {
                     cx.count_to(id, pname, $kind, buffer, offset as u64);
                 } else {
-                    cx.enc.$send(id, buffer, pname, offset);
+                    for pname in cx.alike(pname) {
+                        cx.enc.$send(id, buffer, pname, offset);
+                    }
                 }
                 cx.gl.shared.buffers().is_written_unseen(buffer);
             }
@@ -154,7 +167,10 @@ unsafe fn result<T: Plain>(
             if is_summed {
                 return cx.count_to(id, pname, kind, 0, params as u64);
             }
-            return cx.enc.mgn_query_result_to(id, pname, kind, params as u64);
+            for pname in cx.alike(pname) {
+                cx.enc.mgn_query_result_to(id, pname, kind, params as u64);
+            }
+            return;
         }
         if params.is_null() {
             return;
