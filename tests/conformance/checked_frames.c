@@ -111,4 +111,25 @@ static void counted(void)
     glDeleteQueries(1, &query);
 }
 
-CONFORM("checked_frames", COMPAT, {"few", few}, {"many", many}, {"counted", counted})
+/* Asks again and again whether there is a result, and for as long as there is a file that the environment names. */
+static void polled(void)
+{
+    const char *file = getenv("CONFORM_COUNTS_WHILE");
+    GLuint query, is_available;
+    glGenQueries(1, &query);
+    glBeginQuery(GL_SAMPLES_PASSED, query);
+    frames(1);
+    glEndQuery(GL_SAMPLES_PASSED);
+    do
+        glGetQueryObjectuiv(query, GL_QUERY_RESULT_AVAILABLE, &is_available);
+    while (!is_available || (file && access(file, F_OK) == 0));
+    glDeleteQueries(1, &query);
+    glBeginQuery(GL_SAMPLES_PASSED, query);
+    glRectf(-0.5f, -0.5f, 0.5f, 0.5f);
+    glEndQuery(GL_SAMPLES_PASSED);
+    glGetQueryObjectuiv(query, GL_QUERY_RESULT, &is_available);
+    note("then %u", is_available);
+    glDeleteQueries(1, &query);
+}
+
+CONFORM("checked_frames", COMPAT, {"few", few}, {"many", many}, {"counted", counted}, {"polled", polled})

@@ -118,6 +118,12 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
             let now = Counters::read(session.run_dir());
             found.report(now.frames, now.bytes);
             found.holes(now.holes);
+            let holes = (0..u64::BITS as usize).filter(|tile| now.holes >> tile & 1 != 0);
+            for tile in holes {
+                if let Some(address) = mgn_launch::unfit(session.run_dir(), tile) {
+                    found.unfit(tile, address);
+                }
+            }
             for (tile, server) in found.successors() {
                 let (address, transport) = (&server.address, &server.transport);
                 mgn_launch::tell_successor(

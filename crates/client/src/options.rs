@@ -70,6 +70,24 @@ impl Options {
         servers(address, transport).ok()?.pop()
     }
 
+    /// Who is to draw a tile now. None without servers.
+    pub fn server_of(&self, tile: usize) -> Option<Server> {
+        let first = || self.servers.get(tile).or(self.servers.first()).cloned();
+        self.successor(tile).or_else(first)
+    }
+
+    /// Tells `mgn run` that the server of a tile cannot draw it.
+    pub fn say_unfit(&self, tile: usize, server: &Server) {
+        let Some(folder) = &self.run_dir else { return };
+        let new = folder.join(format!("unfit-{tile}-{}", std::process::id()));
+        let written = std::fs::write(&new, server.address.to_string());
+        let told =
+            written.and_then(|()| std::fs::rename(&new, folder.join(format!("unfit-{tile}"))));
+        if let Err(error) = told {
+            tracing::debug!(%error, "nobody hears of a server that will not do");
+        }
+    }
+
     /// Whether servers show a window of the program's.
     pub fn shows_wall(&self) -> bool {
         let mut tiles = self.wall.iter().flat_map(|wall| &wall.tiles);
@@ -211,6 +229,9 @@ mod tests {
         let found = options.successor(3).unwrap();
         assert_eq!(found.to_string(), "tls:h:7000 by tcp");
         assert_eq!(options.successor(4), None);
+        options.say_unfit(3, &found);
+        let unfit = std::fs::read_to_string(folder.join("unfit-3")).unwrap();
+        assert_eq!(unfit, "tls:h:7000");
         assert_eq!(options.successor(5), None);
         std::fs::remove_dir_all(&folder).unwrap();
     }

@@ -183,7 +183,7 @@ fn successor(options: &Options, info: &ServerInfo, tile: usize) -> Result<Succes
     if !is_same_driver(info, &welcome.info) {
         let other = &welcome.info.renderer;
         let why = format!("the server at {server} has another driver now, {other}");
-        return Err(NoSuccessor::Never(why));
+        return Err(NoSuccessor::Unfit(why));
     }
     let (sender, receiver) = commands.split();
     let renderer = Renderer::new(sender, Some(Replies::new(receiver)));
@@ -337,9 +337,9 @@ fn answered(options: &Options) -> Result<Reached, String> {
 /// The servers to reach, with the tile that each is to draw, if there are tiles.
 fn places(options: &Options) -> Result<Vec<(Server, Option<u32>)>, String> {
     let servers = &options.servers;
-    let Some(first) = servers.first() else {
+    if servers.is_empty() {
         return Err("no render server is named; start the program by `mgn run`, or set MGN_SERVER to a server's address".into());
-    };
+    }
     let tiles = options.wall.as_ref().map_or(1, |wall| wall.tiles.len());
     if servers.len() != 1 && servers.len() != tiles {
         return Err(format!(
@@ -347,13 +347,9 @@ fn places(options: &Options) -> Result<Vec<(Server, Option<u32>)>, String> {
             servers.len()
         ));
     }
-    let place = |n: usize| {
-        let server = options.successor(n);
-        let server = server.unwrap_or_else(|| servers.get(n).unwrap_or(first).clone());
-        // One tile is no different from a picture that is not divided.
-        (server, (tiles > 1).then_some(n as u32))
-    };
-    Ok((0..tiles).map(place).collect())
+    // One tile is no different from a picture that is not divided.
+    let place = |n: usize| Some((options.server_of(n)?, (tiles > 1).then_some(n as u32)));
+    Ok((0..tiles).filter_map(place).collect())
 }
 
 fn token(options: &Options) -> Result<Option<Token>, String> {

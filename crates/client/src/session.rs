@@ -259,15 +259,24 @@ impl Session {
         ));
     }
 
-    /// Waits until the server of `tile`, whose renderer is lost, is there again, and has it take the tile over. The connection for its frames; none if that can
-    /// never be.
+    /// Waits until the server of `tile`, whose renderer is lost, is there again, or another in its place, and has it take the tile over. The connection for its
+    /// frames; none if that can never be.
     pub fn succeed(&self, tile: usize) -> Option<(Sender, Receiver)> {
         const PAUSE: Duration = Duration::from_millis(500);
+        /// As often nobody may be there before another server is asked for: one that is started again takes a moment.
+        const TRIES: u32 = 6;
+        /// Before it is looked again whether a server with another driver has the right one.
+        const LONG: Duration = Duration::from_secs(10);
+        let mut tries = (None, 0);
         let mut said = String::new();
         let mut opened = None;
         while !self.is_lost() {
             std::thread::sleep(PAUSE);
             let given_up = || self.is_lost();
+            let server = self.options.server_of(tile);
+            if tries.0 != server {
+                tries = (server.clone(), 0);
+            }
             let found =
                 self.renderers
                     .succeed(&self.options, &self.info, tile, opened.take(), &given_up);
@@ -278,7 +287,29 @@ impl Session {
                     line(format_args!("tile {name} has a render server again"));
                     return Some(frames);
                 }
-                Err(NoSuccessor::NotNow(why)) => why,
+                Err(NoSuccessor::NotNow(why)) => {
+                    tries.1 += 1;
+                    if let (TRIES, Some(server)) = (tries.1, &server) {
+                        self.options.say_unfit(tile, server);
+                    }
+                    why
+                }
+                Err(NoSuccessor::Unfit(why)) => {
+                    if said != why {
+                        line(format_args!("nobody takes over tile {name} yet: {why}"));
+                    }
+                    if let Some(server) = &server {
+                        self.options.say_unfit(tile, server);
+                    }
+                    let until = Instant::now() + LONG;
+                    while Instant::now() < until
+                        && !self.is_lost()
+                        && self.options.server_of(tile) == server
+                    {
+                        std::thread::sleep(PAUSE);
+                    }
+                    why
+                }
                 Err(NoSuccessor::Waiting(why, new)) => {
                     opened = Some(new);
                     why

@@ -29,6 +29,6 @@ pub use embedded::{EmbeddedServer, READY};
 pub use environment::{ClientSettings, OnLoss, Present, Save, Weld};
 pub use error::Error;
 pub use library::{client_library, fixed_clock_library, FIXED_CLOCK_FILE, LIBRARY_FILE};
-pub use run_dir::{tell_successor, RunDir};
+pub use run_dir::{tell_successor, unfit, RunDir};
 pub use session::{exit_code, Display, Driver, Output, Plan, Report, Server, Session};
 pub use xvfb::{find_xvfb, Xvfb};

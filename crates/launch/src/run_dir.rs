@@ -74,6 +74,11 @@ pub fn tell_successor(
     told.map_err(Error::file(file, "writing"))
 }
 
+/// The address of a server that was to draw a tile and that the programs of the run in `run_dir` could not use, the last if there are several.
+pub fn unfit(run_dir: &Path, tile: usize) -> Option<String> {
+    fs::read_to_string(run_dir.join(format!("unfit-{tile}"))).ok()
+}
+
 impl Drop for RunDir {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_dir_all(&self.path) {

@@ -1,5 +1,6 @@
 //! Asking for somebody to draw for a program.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -45,6 +46,8 @@ struct Shared {
     bytes: AtomicU64,
     holes: AtomicU64,
     successors: Mutex<Vec<(usize, TileServer)>>,
+    /// By tile, where the server is that cannot draw it.
+    unfit: Mutex<BTreeMap<usize, String>>,
 }
 
 impl Shared {
@@ -52,6 +55,10 @@ impl Shared {
         self.successors
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unfit(&self) -> MutexGuard<'_, BTreeMap<usize, String>> {
+        self.unfit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -163,6 +170,11 @@ impl Match {
         self.shared.holes.store(tiles, Ordering::Relaxed);
     }
 
+    /// Says that the server at an address cannot draw a tile, so that another is found.
+    pub fn unfit(&self, tile: usize, address: String) {
+        self.shared.unfit().insert(tile, address);
+    }
+
     /// The servers that were found since this was asked last, and the numbers of their tiles.
     pub fn successors(&self) -> Vec<(usize, TileServer)> {
         std::mem::take(&mut self.shared.successors())
@@ -209,12 +221,21 @@ impl Member {
         let mut heard = Instant::now();
         let mut said = Instant::now();
         let mut holes = 0;
+        let mut unfit = BTreeMap::new();
         while !self.shared.has_left.load(Ordering::Relaxed) && heard.elapsed() < SILENCE {
             let now = self.shared.holes.load(Ordering::Relaxed);
             if holes != now {
                 holes = now;
                 link.say(&ToMothership::Holes(holes))?;
             }
+            let now = self.shared.unfit().clone();
+            for (tile, address) in &now {
+                if unfit.get(tile) != Some(address) {
+                    let (tile, address) = (*tile as u32, address.clone());
+                    link.say(&ToMothership::Unfit { tile, address })?;
+                }
+            }
+            unfit = now;
             match link.hear(LOOK)? {
                 Some(FromMothership::Instead { tile, end }) => self.follow(tile as usize, end)?,
                 Some(FromMothership::Gone { server, why }) => {

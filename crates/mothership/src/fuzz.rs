@@ -79,6 +79,10 @@ fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
             whereabouts,
         })),
         ToMothership::Holes(0b11),
+        ToMothership::Unfit {
+            tile: 1,
+            address: "unix:@b".into(),
+        },
         ToMothership::Stop,
     ];
     let from = [

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::report::Status;
 
 /// Changes whenever these types do.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 /// No message is longer.
 pub const MESSAGE_MAX: usize = 1 << 20;
 
@@ -35,6 +35,11 @@ pub enum ToMothership {
     Where(Box<Where>),
     /// The tiles of a client's wall that have no renderer now, a bit each.
     Holes(u64),
+    /// The server at this address, which was to draw a tile, cannot: it is not reached, or renders otherwise than the rest.
+    Unfit {
+        tile: u32,
+        address: String,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -16,6 +16,25 @@ pub struct Bounds {
     most: [f32; 4],
 }
 
+/// What is known of the tiles that a box touches.
+#[derive(Debug, Clone, Copy)]
+pub struct Judged {
+    tiles: u64,
+    /// Planes that parts of the box may lie on different sides of, a bit each.
+    open: u128,
+}
+
+impl Judged {
+    pub fn tiles(&self) -> u64 {
+        self.tiles
+    }
+
+    /// Whether the same is so of each part of the box, or one tile at most is left.
+    pub fn is_all(&self) -> bool {
+        self.open == 0 || self.tiles & self.tiles.wrapping_sub(1) == 0
+    }
+}
+
 impl Bounds {
     /// Around nothing.
     pub const NONE: Bounds = Bounds {
@@ -40,6 +59,14 @@ impl Bounds {
         self.most = greater(most, self.most);
     }
 
+    /// The middle, and half the size.
+    #[inline(always)]
+    fn middle(&self) -> ([f32; 3], [f32; 3]) {
+        let centre = std::array::from_fn(|i| 0.5 * (self.least[i] + self.most[i]));
+        let half = std::array::from_fn(|i| 0.5 * (self.most[i] - self.least[i]));
+        (centre, half)
+    }
+
     /// Makes them hold what others hold: everything, where those hold no number.
     #[inline]
     pub fn join(&mut self, others: &Bounds) {
@@ -52,6 +79,14 @@ impl Bounds {
         self.least = lesser(others.least, self.least);
         self.most = greater(others.most, self.most);
     }
+}
+
+/// How far before a plane the middle of a box lies, and how far from there its corners.
+#[inline(always)]
+fn along(plane: &[f32; 4], centre: [f32; 3], half: [f32; 3]) -> (f32, f32) {
+    let at = plane[0] * centre[0] + plane[1] * centre[1] + plane[2] * centre[2] + plane[3];
+    let reach = plane[0].abs() * half[0] + plane[1].abs() * half[1] + plane[2].abs() * half[2];
+    (at, reach)
 }
 
 /// The lesser of each two numbers; the second one if one is none.
@@ -107,16 +142,53 @@ impl Sorter {
         Sorter { planes, all }
     }
 
+    /// All tiles that anything can touch.
+    pub fn all(&self) -> u64 {
+        self.all
+    }
+
+    /// What is known of everything.
+    pub fn begin(&self) -> Judged {
+        // What has no bit is never looked at, as if every box were on the inside.
+        let number = self.planes.len().min(128) as u32;
+        Judged {
+            tiles: self.all,
+            open: u128::MAX.checked_shr(128 - number).unwrap_or(0),
+        }
+    }
+
+    /// What is known of a box in one of which `known` is known.
+    #[inline]
+    pub fn judge(&self, bounds: &Bounds, known: Judged) -> Judged {
+        let Judged {
+            mut tiles,
+            open: mut left,
+        } = known;
+        let mut open = left;
+        let (centre, half) = bounds.middle();
+        while left != 0 {
+            let n = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let (plane, behind) = &self.planes[n];
+            let (at, reach) = along(plane, centre, half);
+            // Nothing is known of what is not a number.
+            if at + reach < 0. {
+                tiles &= !behind;
+                open &= !(1 << n);
+            } else if at - reach >= 0. || tiles & behind == 0 {
+                open &= !(1 << n);
+            }
+        }
+        Judged { tiles, open }
+    }
+
     /// The tiles that something inside the box may touch, a bit each.
     #[inline]
     pub fn tiles(&self, bounds: &Bounds) -> u64 {
-        let centre: [f32; 3] = std::array::from_fn(|i| 0.5 * (bounds.least[i] + bounds.most[i]));
-        let half: [f32; 3] = std::array::from_fn(|i| 0.5 * (bounds.most[i] - bounds.least[i]));
+        let (centre, half) = bounds.middle();
         let mut hit = self.all;
         for (plane, behind) in &self.planes {
-            let at = plane[0] * centre[0] + plane[1] * centre[1] + plane[2] * centre[2] + plane[3];
-            let reach =
-                plane[0].abs() * half[0] + plane[1].abs() * half[1] + plane[2].abs() * half[2];
+            let (at, reach) = along(plane, centre, half);
             // Nothing is known of what is not a number.
             if at + reach < 0. {
                 hit &= !behind;

@@ -452,6 +452,30 @@ mod tests {
         assert_eq!(seen_by(Decoder::of_tile(Some(1)), &cut).others, 0);
     }
 
+    /// A draw that is too long for a record is everyone's, whatever mark lies before it.
+    #[test]
+    fn long_commands_are_for_all() {
+        let mut bytes = marked(&[Some(1 << 40)]);
+        let clear = bytes.split_off(bytes.len() - 8);
+        let long = [
+            u32::from(stream::LONG) | 4 << 16,
+            ops::GL_CLEAR.into(),
+            4,
+            0,
+        ];
+        let data = [u32::from(stream::LONG_DATA) | 3 << 16, 4];
+        let words = long.into_iter().chain(data);
+        bytes.extend(words.flat_map(u32::to_le_bytes));
+        bytes.extend(&clear[4..]);
+        bytes.extend(&clear);
+        for tile in [1, 40] {
+            let others = seen_by(Decoder::of_tile(Some(tile)), &bytes).others;
+            assert_eq!(others, 2, "tile {tile}");
+        }
+        let needed = sifted(&bytes, 1 << 12).unwrap();
+        assert_eq!(seen(&needed).others, 2);
+    }
+
     #[test]
     fn what_does_not_fit_or_makes_no_sense_is_left_alone() {
         let message = message(GL_TRIANGLES, 0, 3 * RUN_BLOCK, &[2, 1, 2]);

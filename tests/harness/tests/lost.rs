@@ -143,6 +143,43 @@ fn a_successor_waits_for_its_snapshot() {
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
 }
 
+/// A lost tile is filled while the program asks without end whether a query has its result, and from then on its new renderer is asked as well.
+#[test]
+fn a_tile_is_filled_while_results_are_asked_for() {
+    let stage = Stage::new();
+    let program = programs("tests/conformance").join("checked_frames");
+    let mut four = Four::start(&stage, "polling");
+    let (folder, begun) = (stage.folder(), stage.folder());
+    let polls = stage.folder().join("polls");
+    fs::write(&polls, "").unwrap();
+    let mut command = stage.mgn();
+    command.args(["run", "--headless"]).args(&four.arguments);
+    command.arg("--").arg(&program).arg("--out").arg(&folder);
+    command.args(["--scene", "polled"]);
+    let running = Running::start(command.env("CONFORM_COUNTS_WHILE", &polls));
+    let log = folder.join("checked_frames.txt");
+    progress(0, || {
+        let said = fs::read_to_string(&log).unwrap_or_default();
+        said.contains("== polled").into()
+    });
+    four.kill(2);
+    let trace = begun.join("trace");
+    let stage_of_it = format!("print:file={}", trace.display());
+    four.restart(&stage, 2, &["--spu", &stage_of_it]);
+    let asked = || {
+        let said = fs::read_to_string(&trace).unwrap_or_default();
+        said.matches("mgnCounted").count() as u64
+    };
+    progress(progress(0, asked), asked);
+    fs::remove_file(&polls).unwrap();
+    let outcome = running.finish(LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    let wanted = "tile 0,1 has a render server again";
+    assert!(outcome.stderr.contains(wanted), "{}", outcome.describe());
+    let said = fs::read_to_string(&log).unwrap();
+    assert!(said.contains("then 16384"), "{said}");
+}
+
 /// What a lost tile had counted is missing in results of queries, and nobody waits for it.
 #[test]
 fn what_a_lost_tile_counts_is_missing() {

@@ -41,6 +41,8 @@ pub enum NoSuccessor {
     NotNow(String),
     /// But maybe this one later, which has been told nothing yet.
     Waiting(String, Box<Successor>),
+    /// But maybe another.
+    Unfit(String),
     Never(String),
 }
 
@@ -116,7 +118,7 @@ impl Several {
 
     /// Names another speaker if there is none.
     fn keep_a_speaker(&self, order: &mut u32) -> Result<(), Error> {
-        let next = self.seats().next_speaker();
+        let next = self.seats().next_speaker(*order);
         let Some(speaker) = next else { return Ok(()) };
         *order = order.wrapping_add(1);
         let all = self.seats().all.clone();
@@ -154,6 +156,8 @@ impl Several {
                 (seats.speaker, seats.all[seats.speaker].clone())
             };
             let answered = match &speaker {
+                // Whoever was there when it was asked is gone.
+                Some(speaker) if !speaker.was_told(number) => return Err(NoAnswer::GivenUp),
                 Some(speaker) => speaker.answer(context, Some(number), given_up),
                 None => Err(NoAnswer::GivenUp),
             };
@@ -305,14 +309,26 @@ impl Seats {
         self.speaker == tile
     }
 
-    /// The one who is to speak from now on, if that changes.
-    fn next_speaker(&mut self) -> Option<usize> {
+    /// The one who is to speak from now on, if that changes. The last message has number `order`.
+    fn next_speaker(&mut self, order: u32) -> Option<usize> {
         if self.all[self.speaker].is_some() {
             return None;
         }
-        self.speaker = self.all.iter().position(Option::is_some)?;
+        let since = self.all.iter().map(|r| r.as_ref().map(|r| r.since));
+        self.speaker = longest_there(since, order)?;
         Some(self.speaker)
     }
+}
+
+/// Of those that are there, the one that has been for longest: it was asked whatever any of them was. None for those that have been from the beginning,
+/// otherwise the number of the last message before.
+fn longest_there(since: impl Iterator<Item = Option<Option<u32>>>, order: u32) -> Option<usize> {
+    let there = since
+        .enumerate()
+        .filter_map(|(tile, since)| Some((tile, since?)));
+    let age = |since: Option<u32>| since.map_or(u32::MAX, |since| order.wrapping_sub(since));
+    let longest = there.min_by_key(|(_, since)| std::cmp::Reverse(age(*since)));
+    longest.map(|(tile, _)| tile)
 }
 
 impl Renderer {
@@ -344,5 +360,22 @@ impl Renderer {
         });
         self.sender.commit(&mut copy, length)?;
         Ok(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::longest_there;
+
+    #[test]
+    fn who_has_been_there_for_longest_speaks() {
+        let speaker =
+            |since: &[Option<Option<u32>>], order| longest_there(since.iter().copied(), order);
+        let first = Some(None);
+        assert_eq!(speaker(&[None, None], 9), None);
+        assert_eq!(speaker(&[None, Some(Some(7)), first, first], 9), Some(2));
+        // Numbers go round.
+        let late = [Some(Some(3)), Some(Some(u32::MAX - 3)), Some(Some(1))];
+        assert_eq!(speaker(&late, 9), Some(1));
     }
 }

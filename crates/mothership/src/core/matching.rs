@@ -79,7 +79,7 @@ impl Core {
     }
 
     /// Who is to draw a tile that has no renderer, if that is another than it was: the server of the same name, which is somewhere else now; or where it is
-    /// not there, one that renders the same and is none of a configured wall's.
+    /// not there, or will not do, the one of the configuration; or one that renders the same and is none of a configured wall's.
     pub(super) fn successor(&self, client: &Client, tile: usize) -> Option<End> {
         let Standing::Matched(matched) = &client.standing else {
             return None;
@@ -89,24 +89,44 @@ impl Core {
             let (way, address) = self.way_to(server, &client.request).ok()?;
             Some(end_at(server, way, address))
         };
-        let is_same = |server: &&Server| {
+        let is_unfit = |server: &Server| {
+            let mut unfit = client.unfit.iter();
+            unfit.any(|(of, name)| *of as usize == tile && *name == server.hello.name)
+        };
+        let fits = |server: &&Server| {
             let offer = &server.hello.offer;
             (&offer.renderer, &offer.version) == (&matched.renderer, &matched.version)
                 && offer.meets(&client.request.needs).is_ok()
+                && !is_unfit(server)
         };
-        if let Some(same) = self.servers.get(&lost.server).filter(is_same) {
+        if let Some(same) = self.servers.get(&lost.server).filter(fits) {
             return end(same).filter(|end| end != lost);
+        }
+        let has_room = |server: &&Server| fits(server) && self.free(server) > 0;
+        let own = self.configured(client, tile);
+        let own = own
+            .and_then(|name| self.servers.get(&name))
+            .filter(has_room);
+        if let Some(end) = own.and_then(end) {
+            return Some(end);
         }
         let is_configured = |server: &Server| {
             let mut all = self.walls.values().flat_map(|plan| &plan.servers);
             all.any(|name| *name == server.hello.name)
         };
-        let is_spare =
-            |server: &&Server| is_same(server) && self.free(server) > 0 && !is_configured(server);
+        let is_spare = |server: &&Server| has_room(server) && !is_configured(server);
         let spare = self.servers.values().filter(is_spare);
         let reached = spare.filter_map(|server| Some((self.free(server), end(server)?)));
         let (_, end) = reached.max_by_key(|(free, _)| *free)?;
         Some(end)
+    }
+
+    /// The server that the configuration has for a tile of a client's wall.
+    fn configured(&self, client: &Client, tile: usize) -> Option<String> {
+        match &client.request.wanted {
+            Wanted::Walls(names) => self.plan(names).ok()?.servers.get(tile).cloned(),
+            Wanted::Grids(_) | Wanted::Single(_) => None,
+        }
     }
 
     /// A wall whose tiles each have their server.

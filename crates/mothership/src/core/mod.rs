@@ -3,7 +3,7 @@
 mod matching;
 mod summary;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use mgn_fabric::is_name;
@@ -73,6 +73,8 @@ struct Client {
     standing: Standing,
     /// Tiles that have no renderer, a bit each.
     holes: u64,
+    /// Tiles and servers that cannot draw them, until these come on line again.
+    unfit: BTreeSet<(u32, String)>,
     meter: Meter,
 }
 
@@ -145,6 +147,7 @@ impl Core {
                     self.serve();
                 }
             }
+            ToMothership::Unfit { tile, address } => self.is_unfit(conn, tile, &address),
             ToMothership::Where(asked) => {
                 let answer = match self.address_for(&asked) {
                     Ok(address) => FromMothership::At(address),
@@ -266,6 +269,9 @@ impl Core {
         if let Some(expected) = self.expected.get_mut(&name) {
             expected.failed = None;
         }
+        for client in self.clients.values_mut() {
+            client.unfit.retain(|(_, server)| *server != name);
+        }
         let server = Server {
             conn,
             hello,
@@ -304,6 +310,7 @@ impl Core {
             since: now,
             standing,
             holes: 0,
+            unfit: BTreeSet::new(),
             meter: Meter::default(),
         };
         self.requests += 1;
@@ -325,6 +332,21 @@ impl Core {
             server.sessions.insert(session.id, (session, meter));
         }
         self.serve();
+    }
+
+    /// A client cannot use the server of a tile. What it says of one that the tile had before is late.
+    fn is_unfit(&mut self, conn: Conn, tile: u32, address: &str) {
+        let Some(client) = self.clients.values_mut().find(|c| c.conn == conn) else {
+            return;
+        };
+        let Standing::Matched(matched) = &client.standing else {
+            return;
+        };
+        let end = matched.ends.get(tile as usize);
+        if let Some(end) = end.filter(|end| end.address == address) {
+            client.unfit.insert((tile, end.server.clone()));
+            self.serve();
+        }
     }
 
     /// Answers whoever can be answered, the longest waiting first. Who is served may give others another reason to wait.

@@ -555,6 +555,60 @@ fn a_tile_without_a_renderer_gets_another() {
     assert_eq!(core.status(START).clients[0].tiles[1].server, "d");
 }
 
+/// A server that cannot draw a tile is not given it again, until it comes on line anew.
+#[test]
+fn a_server_that_will_not_do_is_replaced() {
+    let mut core = Core::new(&config(DESK));
+    server_comes(&mut core, 1, hello("a"));
+    server_comes(&mut core, 2, hello("b"));
+    client_comes(&mut core, 3, request(desk()));
+    matches(&mut core, 3);
+    core.leaves(Conn(2), "it was closed");
+    for (conn, name) in [(4, "d"), (5, "e")] {
+        server_comes(&mut core, conn, hello(name));
+    }
+    said(&mut core, 3);
+    let instead = |core: &mut Core| -> Vec<String> {
+        let said = said(core, 3).into_iter();
+        let server = |said| match said {
+            FromMothership::Instead { tile: 1, end } => Some(end.server),
+            _ => None,
+        };
+        said.filter_map(server).collect()
+    };
+    let unfit = |core: &mut Core, tile, address: &str| {
+        let address = address.into();
+        core.hears(Conn(3), ToMothership::Unfit { tile, address }, START);
+        instead(core)
+    };
+    core.hears(Conn(3), ToMothership::Holes(0b10), START);
+    let first = instead(&mut core).remove(0);
+    let (first, second) = match first.as_str() {
+        "d" => ("d", "e"),
+        _ => ("e", "d"),
+    };
+    let at = |name: &str| format!("unix:@{name}");
+    // Of other tiles, and of servers that it has not, nothing follows.
+    let none: [&str; 0] = [];
+    assert_eq!(unfit(&mut core, 0, &at(first)), none);
+    assert_eq!(unfit(&mut core, 9, &at(first)), none);
+    assert_eq!(unfit(&mut core, 1, &at("b")), none);
+    assert_eq!(unfit(&mut core, 1, &at(first)), [second]);
+    // It was said late of the first, and there is nobody left.
+    assert_eq!(unfit(&mut core, 1, &at(first)), none);
+    assert_eq!(unfit(&mut core, 1, &at(second)), none);
+    // The first comes again, and will not do either; then the configuration's.
+    let conn = if first == "d" { 4 } else { 5 };
+    core.leaves(Conn(conn), "it was closed");
+    server_comes(&mut core, 6, hello(first));
+    assert_eq!(instead(&mut core), [first]);
+    assert_eq!(unfit(&mut core, 1, &at(first)), none);
+    server_comes(&mut core, 7, hello("b"));
+    assert_eq!(instead(&mut core), ["b"]);
+    core.hears(Conn(3), ToMothership::Holes(0), START);
+    assert_eq!(core.status(START).clients[0].tiles[1].server, "b");
+}
+
 #[test]
 fn silence_is_death_and_a_beat_is_life() {
     let mut core = Core::new(&Config::default());
@@ -681,6 +735,8 @@ fn whoever_comes_and_goes() {
                     for conn in open.keys() {
                         let holes = random.below(4);
                         core.hears(*conn, ToMothership::Holes(holes), now);
+                        let (tile, address) = (random.below(3) as u32, "unix:@a".into());
+                        core.hears(*conn, ToMothership::Unfit { tile, address }, now);
                         if random.below(8) > 0 {
                             core.hears(*conn, ToMothership::Alive, now);
                         }

@@ -24,16 +24,38 @@ pub(super) struct Indices {
     pub restart: Option<u32>,
 }
 
-/// The blocks of `count` vertices of which each has `overlap` in common with the next; all are one block without a number.
-pub(super) fn blocks(count: usize, overlap: Option<usize>) -> impl Iterator<Item = Range<usize>> {
-    let number = overlap.map_or(1, |overlap| {
-        1 + count.saturating_sub(BLOCK + overlap).div_ceil(BLOCK)
-    });
-    (0..number).map(move |n| {
-        let end = (n + 1) * BLOCK + overlap.unwrap_or(0);
-        let is_last = n + 1 == number;
-        n * BLOCK..if is_last { count } else { end }
-    })
+/// The blocks of a draw of `count` vertices or indices, of which each has `overlap` in common with the next; all are one block without a number.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Blocks {
+    count: usize,
+    overlap: Option<usize>,
+    pub number: usize,
+}
+
+impl Blocks {
+    pub fn new(count: usize, overlap: Option<usize>) -> Blocks {
+        let number = overlap.map_or(1, |overlap| {
+            1 + count.saturating_sub(BLOCK + overlap).div_ceil(BLOCK)
+        });
+        Blocks {
+            count,
+            overlap,
+            number,
+        }
+    }
+
+    /// What is in some of them.
+    pub fn range(&self, blocks: Range<usize>) -> Range<usize> {
+        let end = match blocks.end == self.number {
+            true => self.count,
+            false => blocks.end * BLOCK + self.overlap.unwrap_or(0),
+        };
+        blocks.start * BLOCK..end
+    }
+
+    pub fn each(self) -> impl Iterator<Item = Range<usize>> {
+        (0..self.number).map(move |n| self.range(n..n + 1))
+    }
 }
 
 impl Positions {

@@ -15,6 +15,7 @@ mod objects;
 mod push;
 mod sort;
 mod sure;
+mod tree;
 
 use mgn_wire::draws::{attr, Kind};
 use mgn_wire::gl;

@@ -4,16 +4,16 @@
 //! copies of it (`buffers`), and bounds are found once for the same contents.
 
 use super::elements::Indexed;
-use super::hulls::{blocks, Indices, Positions};
+use super::hulls::{Blocks, Indices, Positions};
+use super::tree::Tree;
 use crate::context::Context;
 use crate::gl::buffers::{Buffers, Contents};
-use mgn_wall::{Bounds, Sorter};
-use mgn_wire::draws::attr;
+use mgn_wall::Bounds;
+use mgn_wire::draws::{attr, RUN_BLOCK as BLOCK};
 use mgn_wire::gl::*;
 use mgn_wire::sizes::image::draw_index_bytes;
 use mgn_wire::RECORD_MAX;
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// The tiles of what everyone draws.
@@ -22,8 +22,6 @@ pub const EVERYONE: u64 = u64::MAX;
 const BLOCKS_KEPT: usize = 1 << 17;
 /// So many blocks of the program's memory are looked at before they are sent, while the processor still has them at hand.
 const STRETCH: usize = 64;
-/// So many blocks are held against the tiles at once, before each by itself.
-const GROUP: usize = 16;
 
 /// A part of a draw.
 #[derive(Debug, PartialEq)]
@@ -38,10 +36,10 @@ pub(super) struct Piece {
 /// Bounds of blocks of draws from buffers.
 #[derive(Default)]
 pub struct Known {
-    bounds: HashMap<Key, Arc<[Bounds]>>,
+    bounds: HashMap<Key, Arc<Tree>>,
     blocks: usize,
     /// What was remembered before those; what is not asked for again is forgotten, such as contents that have changed.
-    before: HashMap<Key, Arc<[Bounds]>>,
+    before: HashMap<Key, Arc<Tree>>,
 }
 
 /// What bounds depend on.
@@ -54,38 +52,6 @@ struct Key {
     first: usize,
     count: usize,
     overlap: Option<usize>,
-}
-
-/// Blocks that follow each other and touch the same tiles are one piece, and what touches none is left out.
-fn pieces(blocks: impl Iterator<Item = (Range<usize>, u64)>) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
-    for (block, tiles) in blocks {
-        match pieces.last_mut() {
-            Some(last) if last.tiles == tiles => last.count = block.end - last.first,
-            _ => pieces.push(Piece {
-                first: block.start,
-                count: block.len(),
-                tiles,
-            }),
-        }
-    }
-    pieces.retain(|piece| piece.tiles != 0);
-    pieces
-}
-
-/// The tiles of each block.
-fn tiles<'a>(sorter: &'a Sorter, bounds: &'a [Bounds]) -> impl Iterator<Item = u64> + 'a {
-    bounds.chunks(GROUP).flat_map(move |group| {
-        let mut around = Bounds::NONE;
-        group.iter().for_each(|bounds| around.join(bounds));
-        let all = sorter.tiles(&around);
-        // Where several are touched, a block may touch some of them only.
-        let is_one = all.count_ones() < 2;
-        group.iter().map(move |bounds| match is_one {
-            true => all,
-            false => sorter.tiles(bounds),
-        })
-    })
 }
 
 /// The tiles that any of the pieces touches.
@@ -128,7 +94,8 @@ impl Context {
         let Some((contents, number)) = buffer else {
             drop(buffers);
             let start = (positions.at as *const u8).wrapping_add(first * positions.stride);
-            let mut blocks = blocks(count, overlap);
+            let all = Blocks::new(count, overlap);
+            let mut blocks = all.each();
             loop {
                 let some: Vec<_> = blocks.by_ref().take(STRETCH).collect();
                 let Some(next) = some.first().map(|block| block.start) else {
@@ -136,8 +103,9 @@ impl Context {
                 };
                 // SAFETY: the program's arrays hold the elements.
                 let hull = |block| unsafe { positions.hull(start, block) };
-                let bounds: Vec<_> = some.iter().cloned().map(hull).collect();
-                let pieces = match self.sort_blocks(mode, some.into_iter(), &bounds) {
+                let from = next / BLOCK;
+                let tree = Tree::new(some.into_iter().map(hull).collect());
+                let pieces = match self.sort_blocks(mode, &tree, all, from) {
                     Some(pieces) => pieces,
                     None if next == 0 => return None,
                     // Another thread has the surface drawn whole from now on.
@@ -170,10 +138,11 @@ impl Context {
         let bounds = self.gl.arrays.known.bounds(key, || {
             // SAFETY: the buffer holds the elements, as was checked.
             let hull = |block| unsafe { positions.hull(start, block) };
-            Some(blocks(count, overlap).map(hull).collect())
+            let hulls = Blocks::new(count, overlap).each().map(hull);
+            Some(Tree::new(hulls.collect()))
         })?;
         drop(buffers);
-        let pieces = self.sort_blocks(mode, blocks(count, overlap), &bounds)?;
+        let pieces = self.sort_blocks(mode, &bounds, Blocks::new(count, overlap), 0)?;
         pieces.iter().for_each(|piece| send(self, piece));
         Some(())
     }
@@ -246,7 +215,8 @@ impl Context {
             };
             // SAFETY: so many indices lie there; the program's arrays hold the elements, or the buffer does, as was checked.
             let hull = |block| unsafe { positions.hull_of(start, &indices, block) };
-            Some(blocks(count, overlap).map(hull).collect())
+            let hulls = Blocks::new(count, overlap).each().map(hull);
+            Some(Tree::new(hulls.collect()))
         };
         let bounds = match (buffer, number) {
             (Some((_, contents)), Some(number)) => {
@@ -260,10 +230,10 @@ impl Context {
                 };
                 self.gl.arrays.known.bounds(key, find)?
             }
-            _ => find()?,
+            _ => Arc::new(find()?),
         };
         drop(buffers);
-        self.sort_blocks(draw.mode, blocks(count, overlap), &bounds)
+        self.sort_blocks(draw.mode, &bounds, Blocks::new(count, overlap), 0)
     }
 
     /// Whether draws of `mode` are placed by the fixed function and raise no error for certain, so that it does not matter who sees them; and how they may be
@@ -346,22 +316,19 @@ impl Context {
             return EVERYONE;
         }
         self.begin_a_frame();
-        let pieces = self.sort_blocks(mode, std::iter::once(0..1), &[bounds]);
-        pieces.map_or(EVERYONE, |pieces| touched(&pieces))
+        let sorter = self.sorter(mode);
+        sorter.map_or(EVERYONE, |sorter| sorter.tiles(&bounds))
     }
 
-    /// Sorts blocks by their bounds; none if everyone has to draw them.
+    /// Sorts those blocks of a draw from the one with number `from` on by their bounds; none if everyone has to draw them.
     fn sort_blocks(
         &mut self,
         mode: u32,
-        blocks: impl Iterator<Item = Range<usize>>,
-        bounds: &[Bounds],
+        bounds: &Tree,
+        blocks: Blocks,
+        from: usize,
     ) -> Option<Vec<Piece>> {
-        let all = 1u64.checked_shl(self.draw.as_ref()?.areas()?.len() as u32);
-        let all = all.map_or(EVERYONE, |bit| bit - 1);
-        let sorter = self.sorter(mode)?;
-        let tiles = tiles(sorter, bounds).map(|tiles| if tiles == all { EVERYONE } else { tiles });
-        Some(pieces(blocks.zip(tiles)))
+        Some(bounds.cut(self.sorter(mode)?, blocks, from))
     }
 
     /// Says that the draw that is written next, of at most `bytes` bytes, is for `tiles` only.
@@ -383,17 +350,13 @@ impl Context {
 
 impl Known {
     /// Bounds that are remembered, or found.
-    fn bounds(
-        &mut self,
-        key: Key,
-        find: impl FnOnce() -> Option<Arc<[Bounds]>>,
-    ) -> Option<Arc<[Bounds]>> {
+    fn bounds(&mut self, key: Key, find: impl FnOnce() -> Option<Tree>) -> Option<Arc<Tree>> {
         if let Some(bounds) = self.bounds.get(&key) {
             return Some(bounds.clone());
         }
         let bounds = match self.before.remove(&key) {
             Some(bounds) => bounds,
-            None => find()?,
+            None => Arc::new(find()?),
         };
         if self.blocks + bounds.len() > BLOCKS_KEPT {
             self.before = std::mem::take(&mut self.bounds);
@@ -408,7 +371,8 @@ impl Known {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mgn_wire::draws::RUN_BLOCK as BLOCK;
+    use mgn_wall::Sorter;
+    use std::ops::Range;
 
     /// Numbers from -1 to 1, the same in each run.
     struct Random(u64);
@@ -517,8 +481,9 @@ mod tests {
                         false => positions.hull(start, block),
                     }
                 };
-                let bounds: Vec<_> = blocks(count, overlap).map(hull).collect();
-                let pieces = pieces(blocks(count, overlap).zip(tiles(&sorter, &bounds)));
+                let blocks = Blocks::new(count, overlap);
+                let tree = Tree::new(blocks.each().map(hull).collect());
+                let pieces = tree.cut(&sorter, blocks, 0);
                 let step = if overlap == Some(0) { 3 } else { 1 };
                 for first in (0..count - 2).step_by(step) {
                     let drawn = pieces
@@ -530,32 +495,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn pieces_draw_each_primitive_once() {
-        for (overlap, count) in [(0, 3000), (1, 1000), (2, 1000), (2, BLOCK + 2), (0, 3)] {
-            let mut random = Random(3);
-            let tiles: Vec<u64> = blocks(count, Some(overlap))
-                .map(|_| 1 + u64::from(random.next() > 0.))
-                .collect();
-            let pieces = pieces(blocks(count, Some(overlap)).zip(tiles.iter().copied()));
-            let mut at = 0;
-            for piece in &pieces {
-                assert_eq!(piece.first, at);
-                at = piece.first + piece.count - overlap;
-            }
-            assert_eq!(at + overlap, count);
-        }
-        let one = pieces(blocks(500, None).zip([4]));
-        assert_eq!(
-            one,
-            [Piece {
-                first: 0,
-                count: 500,
-                tiles: 4
-            }]
-        );
-        assert!(pieces(blocks(150, Some(0)).zip([0, 0])).is_empty());
     }
 }

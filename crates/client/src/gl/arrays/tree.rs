@@ -1,0 +1,236 @@
+//! Bounds of blocks as a tree, and the pieces into which the tiles of a wall cut a draw.
+
+use super::hulls::Blocks;
+use super::sort::{Piece, EVERYONE};
+use mgn_wall::{Bounds, Judged, Sorter};
+
+/// So many boxes have one around them.
+const FAN: usize = 8;
+/// What a tile does not need, but lies between two parts that it does need, is drawn by it all the same if it is no longer than this, in blocks: another
+/// draw would cost its renderer more.
+const SHORT: usize = 8;
+
+/// Boxes around blocks, boxes around those, and so on up to one around all.
+#[derive(Debug)]
+pub(super) struct Tree {
+    levels: Vec<Vec<Bounds>>,
+}
+
+impl Tree {
+    pub fn new(blocks: Vec<Bounds>) -> Tree {
+        let mut levels = vec![blocks];
+        while let Some(last) = levels.last().filter(|last| last.len() > 1) {
+            let around = |some: &[Bounds]| {
+                let mut around = Bounds::NONE;
+                some.iter().for_each(|bounds| around.join(bounds));
+                around
+            };
+            let next = last.chunks(FAN).map(around).collect();
+            levels.push(next);
+        }
+        Tree { levels }
+    }
+
+    /// How many blocks there are.
+    pub fn len(&self) -> usize {
+        self.levels[0].len()
+    }
+
+    /// Cuts those blocks of a draw from the one with this number on. What touches no tile is left out.
+    pub fn cut(&self, sorter: &Sorter, blocks: Blocks, from: usize) -> Vec<Piece> {
+        let mut runs = Runs::default();
+        let top = self.levels.len() - 1;
+        for n in 0..self.levels[top].len() {
+            self.sort(sorter, (top, n), sorter.begin(), &mut runs);
+        }
+        let mut pieces: Vec<Piece> = Vec::with_capacity(runs.all.len());
+        for run in &runs.all {
+            let tiles = match run.tiles == sorter.all() {
+                true => EVERYONE,
+                false => run.tiles,
+            };
+            let range = blocks.range(from + run.first..from + run.end);
+            match pieces.last_mut() {
+                Some(last) if last.tiles == tiles => last.count = range.end - last.first,
+                _ => pieces.push(Piece {
+                    first: range.start,
+                    count: range.len(),
+                    tiles,
+                }),
+            }
+        }
+        pieces.retain(|piece| piece.tiles != 0);
+        pieces
+    }
+
+    /// Finds the tiles of the blocks in box `n` of a level, of which is known what is so of all in the box around.
+    fn sort(&self, sorter: &Sorter, (level, n): (usize, usize), known: Judged, runs: &mut Runs) {
+        let judged = sorter.judge(&self.levels[level][n], known);
+        if level == 0 || judged.is_all() {
+            let blocks = FAN.pow(level as u32);
+            let (first, end) = (n * blocks, ((n + 1) * blocks).min(self.len()));
+            return runs.add(first, end, judged.tiles());
+        }
+        let below = self.levels[level - 1].len();
+        for n in n * FAN..((n + 1) * FAN).min(below) {
+            self.sort(sorter, (level - 1, n), judged, runs);
+        }
+    }
+}
+
+/// Blocks that follow each other and have the same tiles.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    first: usize,
+    end: usize,
+    tiles: u64,
+}
+
+#[derive(Debug)]
+struct Runs {
+    all: Vec<Run>,
+    /// Where each tile's last run has ended.
+    ends: [usize; 64],
+}
+
+impl Default for Runs {
+    fn default() -> Runs {
+        Runs {
+            all: Vec::new(),
+            ends: [usize::MAX; 64],
+        }
+    }
+}
+
+impl Runs {
+    fn add(&mut self, first: usize, end: usize, tiles: u64) {
+        if let Some(last) = self.all.last_mut().filter(|last| last.tiles == tiles) {
+            last.end = end;
+        } else {
+            self.bridge(first, tiles);
+            self.all.push(Run { first, end, tiles });
+        }
+        let mut left = tiles;
+        while left != 0 {
+            self.ends[left.trailing_zeros() as usize] = end;
+            left &= left - 1;
+        }
+    }
+
+    /// Tiles that had a run a short while before are given what lies between.
+    fn bridge(&mut self, first: usize, tiles: u64) {
+        let mut left = tiles;
+        while left != 0 {
+            let tile = left.trailing_zeros() as usize;
+            let last = self.ends[tile];
+            if last < first && first - last <= SHORT {
+                let between = self.all.iter_mut().rev();
+                let between = between.take_while(|run| run.first >= last);
+                between.for_each(|run| run.tiles |= 1 << tile);
+            }
+            left &= left - 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mgn_wire::draws::RUN_BLOCK as BLOCK;
+
+    const IDENTITY: [f32; 16] = [
+        1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1.,
+    ];
+
+    /// Four columns of 25 pixels.
+    fn columns() -> Sorter {
+        let tiles: Vec<_> = (0..4).map(|n| [25 * n, 0, 25, 100]).collect();
+        Sorter::new(&IDENTITY, [0., 0., 100., 100.], &tiles, 0.)
+    }
+
+    /// A block in each of these columns; far away where there is none.
+    fn tree(columns: impl Iterator<Item = Option<usize>>) -> Tree {
+        let block = |column: Option<usize>| {
+            let mut bounds = Bounds::NONE;
+            let x = column.map_or(9., |column| column as f32 * 0.5 - 0.75);
+            bounds.add([x, 0., 0., 0.]);
+            bounds
+        };
+        Tree::new(columns.map(block).collect())
+    }
+
+    fn pieces(columns_of: &[Option<usize>]) -> Vec<(usize, usize, u64)> {
+        let blocks = Blocks::new(columns_of.len() * BLOCK, Some(0));
+        let pieces = tree(columns_of.iter().copied()).cut(&columns(), blocks, 0);
+        let whole = pieces
+            .iter()
+            .map(|piece| (piece.first / BLOCK, piece.count / BLOCK, piece.tiles));
+        whole.collect()
+    }
+
+    #[test]
+    fn draws_are_cut_where_that_is_worth_it() {
+        let of = |runs: &[(Option<usize>, usize)]| {
+            let runs = runs.iter().flat_map(|(of, n)| vec![*of; *n]);
+            pieces(&runs.collect::<Vec<_>>())
+        };
+        assert_eq!(of(&[(Some(1), 300)]), [(0, 300, 0b10)]);
+        assert_eq!(of(&[(None, 300)]), []);
+        assert_eq!(
+            of(&[(Some(1), 30), (None, 30), (Some(2), 3)]),
+            [(0, 30, 0b10), (60, 3, 0b100)]
+        );
+        // A short gap is drawn, by those on both sides of it only.
+        assert_eq!(
+            of(&[(Some(1), 30), (None, 8), (Some(1), 3), (Some(2), 20)]),
+            [(0, 41, 0b10), (41, 20, 0b100)]
+        );
+        assert_eq!(
+            of(&[(Some(1), 30), (Some(3), 8), (Some(1), 30)]),
+            [(0, 30, 0b10), (30, 8, 0b1010), (38, 30, 0b10)]
+        );
+        let all = [0, 1, 2, 3].map(|n| (Some(n), 1));
+        assert_eq!(of(&all.repeat(40))[3], (3, 154, EVERYONE));
+    }
+
+    #[test]
+    fn pieces_hold_each_primitive_once_for_all_that_it_touches() {
+        let sorter = columns();
+        let mut random = 3u64;
+        for case in 0..200 {
+            let overlap = [Some(0), Some(1), Some(2), None][case % 4];
+            let count = [3000, 1000, BLOCK + 2, 40_000, 3][case / 4 % 5];
+            let blocks = Blocks::new(count, overlap);
+            let mut column = None;
+            let columns: Vec<_> = (0..blocks.number)
+                .map(|_| {
+                    random = random
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1);
+                    let number = (random >> 40) as usize;
+                    if number % [2, 5, 60][case % 3] == 0 {
+                        column = [None, Some(0), Some(1), Some(2), Some(3)][number / 64 % 5];
+                    }
+                    column
+                })
+                .collect();
+            let tree = tree(columns.iter().copied());
+            let pieces = tree.cut(&sorter, blocks, 0);
+            let shared = overlap.unwrap_or(0);
+            let apart = pieces.windows(2).all(|two| {
+                let end = two[0].first + two[0].count;
+                two[1].first + shared == end || two[1].first >= end
+            });
+            assert!(apart, "{pieces:?}");
+            for (block, column) in blocks.each().zip(&columns) {
+                let mut holding = pieces.iter().filter(|piece| {
+                    piece.first <= block.start && block.end <= piece.first + piece.count
+                });
+                let found = holding.next().map_or(0, |piece| piece.tiles);
+                let needed = column.map_or(0, |column| 1 << column);
+                assert_eq!(found & needed, needed, "{block:?} of {pieces:?}");
+                assert!(holding.next().is_none());
+            }
+        }
+    }
+}
