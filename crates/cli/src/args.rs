@@ -221,6 +221,15 @@ pub struct Server {
     #[arg(long, value_name = "FILE", env = "MGN_TOKEN_FILE")]
     pub token_file: Option<PathBuf>,
 
+    /// File with the mothership's token, where that is not the server's own
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "mothership",
+        requires = "token_file"
+    )]
+    pub mothership_token_file: Option<PathBuf>,
+
     /// Receive and check everything but render nothing
     #[arg(long)]
     pub discard: bool,

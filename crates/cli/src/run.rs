@@ -125,12 +125,18 @@ fn watch(args: &Run, started: Started) -> anyhow::Result<u8> {
                 }
             }
             for (tile, server) in found.successors() {
-                let (address, transport) = (&server.address, &server.transport);
+                let TileServer {
+                    address,
+                    transport,
+                    token_file,
+                    ..
+                } = &server;
                 mgn_launch::tell_successor(
                     session.run_dir(),
                     tile,
                     &address.to_string(),
                     &transport.to_string(),
+                    token_file.as_deref(),
                 )?;
             }
         }

@@ -15,7 +15,7 @@ use crate::args::Server;
 
 pub fn serve(args: Server) -> anyhow::Result<()> {
     let token = args.token_file.as_deref().map(Token::read).transpose()?;
-    let member = member(&args, token.clone()).map(Arc::new);
+    let member = member(&args, token.clone())?.map(Arc::new);
     let follower = member.clone().map(|member| member as Arc<dyn Follower>);
     mgn_server::run(Options {
         listen: args.listen,
@@ -59,8 +59,18 @@ struct Member {
     registration: OnceLock<Registration>,
 }
 
-fn member(args: &Server, token: Option<Token>) -> Option<Member> {
-    let mothership = args.mothership.clone()?;
+/// `token` is the server's own.
+fn member(args: &Server, token: Option<Token>) -> anyhow::Result<Option<Member>> {
+    let Some(mothership) = args.mothership.clone() else {
+        return Ok(None);
+    };
+    let (token, own) = match (&args.mothership_token_file, &args.token_file) {
+        (Some(file), Some(own)) => {
+            let name = own.file_name().unwrap_or_default().to_string_lossy();
+            (Some(Token::read(file)?), Some(name.into_owned()))
+        }
+        _ => (token, None),
+    };
     let whereabouts = Whereabouts::here();
     let hello = Hello {
         name: args
@@ -73,13 +83,14 @@ fn member(args: &Server, token: Option<Token>) -> Option<Member> {
         offer: Offer::default(),
         sessions: args.max_sessions,
         is_ours: args.started,
+        token: own,
     };
-    Some(Member {
+    Ok(Some(Member {
         mothership,
         token,
         hello,
         registration: OnceLock::new(),
-    })
+    }))
 }
 
 /// A number that no other server has.

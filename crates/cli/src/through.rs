@@ -8,7 +8,7 @@ use mgn_fabric::{Address, Token, Transport};
 use mgn_launch::{
     client_library, inspect, ClientSettings, Display, Driver, Error, Output, Plan, RunDir, Server,
 };
-use mgn_mothership::Match;
+use mgn_mothership::{Match, TileServer};
 use mgn_present::XDisplay;
 use mgn_spu::Stage;
 
@@ -77,6 +77,12 @@ pub fn ours(
             .tiles
             .iter()
             .map(|t| t.transport.to_string())
+            .collect();
+        let token = |t: &TileServer| t.token_file.as_ref().map(|file| file.display().to_string());
+        settings.token_files = found
+            .tiles
+            .iter()
+            .map(|t| token(t).unwrap_or_default())
             .collect();
     }
     // A server of our own has a secret of its own, or none.

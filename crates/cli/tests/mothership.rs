@@ -770,3 +770,62 @@ fn a_relay_finds_servers_by_asking() {
     assert!(refused("a").contains("does not understand"));
     assert!(refused("b").contains("there is no mothership"));
 }
+
+/// Servers that the mothership starts with tokens of their own. Who has one of them uses that server and no other.
+#[test]
+fn a_servers_token_opens_no_other() {
+    let mut stage = Stage::new("tokens");
+    for name in ["wall.token", "left.token", "right.token"] {
+        let token = stage.folder.join(name);
+        let made = stage.run(&["token", "new", token.to_str().unwrap()]);
+        assert!(made.status.success(), "{}", text(&made.stderr));
+    }
+    let ports = [free_port(), free_port(), free_port()];
+    let mut config = format!(
+        "[mothership]\nlisten = \"tls:127.0.0.1:{}\"\ntoken_file = \"wall.token\"\n",
+        ports[0]
+    );
+    for (name, port) in ["left", "right"].into_iter().zip(&ports[1..]) {
+        config += &format!(
+            "[[server]]\nname = \"{name}\"\nlisten = \"tls:127.0.0.1:{port}\"\ntoken_file = \"{name}.token\"\n"
+        );
+    }
+    config += "[[wall]]\nname = \"desk\"\ngrid = [2, 1]\ntile_size = [9, 9]\nservers = [\"left\", \"right\"]\n";
+    let config = stage.file("wall.toml", &config);
+    let home = stage.home().to_string();
+    let tls = format!("tls:127.0.0.1:{}", ports[0]);
+    let mut command = stage.mgn();
+    command.args(["mothership", "--listen", &home, "--listen", &tls]);
+    command.arg(&config);
+    let (mothership, _) = stage.serve(command, 2);
+    stage.until_on_line(&["left", "right"]);
+    let wall_token = stage.folder.join("wall.token");
+    let wanted = Request::new(Wanted::Walls(vec!["desk".into()]), "a test");
+    let tls: Address = tls.parse().unwrap();
+    let found = ask(&tls, Some(&wall_token), wanted, PATIENCE, |_| {}).unwrap();
+    for (tile, other) in found.tiles.iter().zip(["right.token", "left.token"]) {
+        let own = tile.token_file.clone().unwrap();
+        assert_eq!(own, stage.folder.join(format!("{}.token", tile.server)));
+        let refused = |file: &Path| {
+            let token = Token::read(file).unwrap();
+            let opened = connect(&tile.address, Transport::Tcp, Some(&token), b"?", PATIENCE);
+            opened.map(drop).unwrap_err().to_string()
+        };
+        // It has been reached.
+        assert!(refused(&own).contains("does not understand"));
+        for file in [&stage.folder.join(other), &wall_token] {
+            let why = refused(file);
+            assert!(why.contains("token"), "{why}");
+        }
+    }
+    drop(found);
+    let output = stage.run(&[
+        "stop",
+        "--mothership",
+        &home,
+        "--token-file",
+        wall_token.to_str().unwrap(),
+    ]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(stage.ends(mothership));
+}

@@ -12,6 +12,7 @@ pub struct Options {
     /// One for all tiles of the wall, or one for each. Where commands are thrown away or recorded, one that nobody is.
     pub servers: Vec<Server>,
     pub wall: Option<Wall>,
+    /// Of servers that have no other.
     pub token_file: Option<PathBuf>,
     /// Whether pictures go into the program's windows.
     pub present: bool,
@@ -31,6 +32,8 @@ pub struct Options {
 pub struct Server {
     pub address: Address,
     pub transport: Transport,
+    /// Where its token is, if it has one of its own.
+    pub token_file: Option<PathBuf>,
 }
 
 impl fmt::Display for Server {
@@ -66,8 +69,11 @@ impl Options {
     pub fn successor(&self, tile: usize) -> Option<Server> {
         let file = self.run_dir.as_ref()?.join(format!("tile-{tile}"));
         let text = std::fs::read_to_string(file).ok()?;
-        let (address, transport) = text.split_once('\n')?;
-        servers(address, transport).ok()?.pop()
+        let mut lines = text.splitn(3, '\n');
+        let (address, transport, tokens) = (lines.next()?, lines.next()?, lines.next());
+        servers(address, transport, tokens.unwrap_or_default())
+            .ok()?
+            .pop()
     }
 
     /// Who is to draw a tile now. None without servers.
@@ -102,6 +108,7 @@ impl Options {
         let servers = servers(
             &var("MGN_SERVER").unwrap_or_default(),
             &var("MGN_TRANSPORT").unwrap_or_default(),
+            &var("MGN_TOKEN_FILES").unwrap_or_default(),
         )?;
         let wall = var("MGN_WALL")
             .filter(|text| !text.is_empty())
@@ -151,8 +158,8 @@ impl Options {
     }
 }
 
-/// `addresses` has one a line; `transports` none, one for all of them, or one a line.
-fn servers(addresses: &str, transports: &str) -> Result<Vec<Server>, String> {
+/// `addresses` has one a line; `transports` none, one for all of them, or one a line; `tokens` may have a file's name a line.
+fn servers(addresses: &str, transports: &str, tokens: &str) -> Result<Vec<Server>, String> {
     let address =
         |text| Address::from_str(text).map_err(|e| format!("MGN_SERVER={addresses}: {e}"));
     let addresses: Vec<Address> = addresses.lines().map(address).collect::<Result<_, _>>()?;
@@ -169,6 +176,7 @@ fn servers(addresses: &str, transports: &str) -> Result<Vec<Server>, String> {
             return Ok(vec![Server {
                 address: Address::Abstract("nobody".into()),
                 transport: way.clone(),
+                token_file: None,
             }])
         }
         [way] => vec![way.clone(); addresses.len()],
@@ -179,8 +187,19 @@ fn servers(addresses: &str, transports: &str) -> Result<Vec<Server>, String> {
             ))
         }
     };
-    let server = |(address, transport)| Server { address, transport };
-    Ok(addresses.into_iter().zip(ways).map(server).collect())
+    let named = |file: &str| (!file.is_empty()).then(|| PathBuf::from(file));
+    let tokens = tokens.lines().map(named).chain(std::iter::repeat(None));
+    let server = |((address, transport), token_file)| Server {
+        address,
+        transport,
+        token_file,
+    };
+    Ok(addresses
+        .into_iter()
+        .zip(ways)
+        .zip(tokens)
+        .map(server)
+        .collect())
 }
 
 fn number(var: &impl Fn(&str) -> Option<String>, name: &str) -> Result<Option<u64>, String> {
@@ -224,10 +243,11 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("mgn-successor-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let options = read(&[("MGN_RUN_DIR", folder.to_str().unwrap())]).unwrap();
-        std::fs::write(folder.join("tile-3"), "tls:h:7000\ntcp").unwrap();
+        std::fs::write(folder.join("tile-3"), "tls:h:7000\ntcp\n/a/token").unwrap();
         std::fs::write(folder.join("tile-4"), "tls:h\ntcp").unwrap();
         let found = options.successor(3).unwrap();
         assert_eq!(found.to_string(), "tls:h:7000 by tcp");
+        assert_eq!(found.token_file, Some("/a/token".into()));
         assert_eq!(options.successor(4), None);
         options.say_unfit(3, &found);
         let unfit = std::fs::read_to_string(folder.join("unfit-3")).unwrap();

@@ -177,9 +177,8 @@ pub struct Successor {
 fn successor(options: &Options, info: &ServerInfo, tile: usize) -> Result<Successor, NoSuccessor> {
     let mut places = places(options).map_err(NoSuccessor::Never)?;
     let (server, number) = places.swap_remove(tile);
-    let token = token(options).map_err(NoSuccessor::NotNow)?;
     let (welcome, commands, frames) =
-        open_place(options, token.as_ref(), &server, number).map_err(NoSuccessor::NotNow)?;
+        open_place(options, &server, number).map_err(NoSuccessor::NotNow)?;
     if !is_same_driver(info, &welcome.info) {
         let other = &welcome.info.renderer;
         let why = format!("the server at {server} has another driver now, {other}");
@@ -290,10 +289,8 @@ fn unanswered(nobody: &Server) -> Result<Reached, String> {
 }
 
 fn answered(options: &Options) -> Result<Reached, String> {
-    let token = token(options)?;
     let places = places(options)?;
-    let open =
-        |(server, tile): &(Server, Option<u32>)| open_place(options, token.as_ref(), server, *tile);
+    let open = |(server, tile): &(Server, Option<u32>)| open_place(options, server, *tile);
     let opened: Vec<_> = match &places[..] {
         [place] => vec![open(place)?],
         // At once, because each server starts a process.
@@ -352,8 +349,11 @@ fn places(options: &Options) -> Result<Vec<(Server, Option<u32>)>, String> {
     Ok((0..tiles).filter_map(place).collect())
 }
 
-fn token(options: &Options) -> Result<Option<Token>, String> {
-    let file = options.token_file.as_deref();
+fn token(options: &Options, server: &Server) -> Result<Option<Token>, String> {
+    let file = server
+        .token_file
+        .as_deref()
+        .or(options.token_file.as_deref());
     file.map(Token::read).transpose().map_err(|e| e.to_string())
 }
 
@@ -361,12 +361,8 @@ fn token(options: &Options) -> Result<Option<Token>, String> {
 type Opened = (Welcome, Connection, (Sender, Receiver));
 
 /// Opens a session for a tile, or for a picture that is not divided.
-fn open_place(
-    options: &Options,
-    token: Option<&Token>,
-    server: &Server,
-    tile: Option<u32>,
-) -> Result<Opened, String> {
+fn open_place(options: &Options, server: &Server, tile: Option<u32>) -> Result<Opened, String> {
+    let token = token(options, server)?;
     let number = tile.unwrap_or(0) as usize;
     let wall = options.wall.as_ref();
     let shown = wall.filter(|wall| wall.tiles[number].is_shown_there());
@@ -375,7 +371,7 @@ fn open_place(
         Shown { wall, tile }
     });
     let role = session_role(tile, shown);
-    open(server, token, role)
+    open(server, token.as_ref(), role)
 }
 
 /// Opens both connections of a session.

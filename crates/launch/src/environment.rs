@@ -48,6 +48,8 @@ pub struct ClientSettings {
     /// `shm`, `unix`, `tcp`, `null` or `file:PATH`: one for all servers or one for each; none leaves it to the addresses.
     pub transports: Vec<String>,
     pub token_file: Option<PathBuf>,
+    /// For each of several servers where its token is, if not there.
+    pub token_files: Vec<String>,
     pub present: Present,
     pub save: Option<Save>,
     /// End the program after this many swaps.
@@ -110,6 +112,7 @@ pub(crate) fn environment(
         set_or_remove("MGN_WALL", settings.wall.as_ref()),
         set_or_remove("MGN_TRANSPORT", lines(&settings.transports)),
         set_or_remove("MGN_TOKEN_FILE", settings.token_file.as_ref()),
+        set_or_remove("MGN_TOKEN_FILES", lines(&settings.token_files)),
         set_or_remove("MGN_FRAMES", settings.frames.map(|n| n.to_string())),
         set_or_remove("MGN_SAVE_DIR", settings.save.as_ref().map(|s| &s.dir)),
         set_or_remove(

@@ -66,10 +66,12 @@ pub fn tell_successor(
     tile: usize,
     address: &str,
     transport: &str,
+    token_file: Option<&Path>,
 ) -> Result<(), Error> {
     let (new, file) = (run_dir.join("tile"), run_dir.join(format!("tile-{tile}")));
     // Read whole or not at all.
-    let written = fs::write(&new, format!("{address}\n{transport}"));
+    let token = token_file.map_or(String::new(), |file| file.display().to_string());
+    let written = fs::write(&new, format!("{address}\n{transport}\n{token}"));
     let told = written.and_then(|()| fs::rename(&new, &file));
     told.map_err(Error::file(file, "writing"))
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mgn_fabric::{Address, Token, Transport};
+use mgn_fabric::{is_name, Address, Token, Transport};
 use mgn_wall::Wall;
 
 use crate::core::{BEAT, SILENCE};
@@ -72,9 +72,23 @@ impl TileServer {
                 Way::Unix => Transport::Unix,
                 Way::Tcp => Transport::Tcp,
             },
-            token_file: token_file.map(Path::to_owned),
+            token_file: match (&end.token, token_file) {
+                (Some(name), Some(file)) => Some(beside(file, name)?),
+                (_, file) => file.map(Path::to_owned),
+            },
         })
     }
+}
+
+/// The file of a token that lies beside that of the mothership's.
+fn beside(file: &Path, name: &str) -> Result<PathBuf, Error> {
+    if !is_name(name) {
+        return Err(Error::Refused(
+            "the mothership names no file for a server's token".into(),
+        ));
+    }
+    let file = std::path::absolute(file).map_err(Error::io("cannot find the token's folder"))?;
+    Ok(file.with_file_name(name))
 }
 
 impl Request {
@@ -93,7 +107,7 @@ impl Request {
 }
 
 /// Asks the mothership at `address`, and waits for up to `patience` until somebody is there; `on_wait` is told for what, whenever that changes. `token_file`
-/// is for the mothership, and for the servers too.
+/// is for the mothership, and for the servers too, but for those that have a token of their own: its file lies in the same folder.
 ///
 /// # Errors
 /// [`Error::NotThere`]; [`Error::Refused`] for what nobody can do, with what is missing; [`Error::Patience`].

@@ -35,12 +35,14 @@ fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
         offer,
         sessions: 4,
         is_ours: true,
+        token: Some("a.token".into()),
     };
     let wall = mgn_wall::Wall::grid(2, 1).unwrap();
     let end = End {
         server: "a".into(),
         address: "unix:@a".into(),
         way: Way::Shm,
+        token: None,
     };
     let matched = Matched {
         ends: vec![end.clone(), end.clone()],

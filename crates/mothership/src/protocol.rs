@@ -98,6 +98,8 @@ pub struct Hello {
     pub sessions: u32,
     /// Whether the mothership has started it.
     pub is_ours: bool,
+    /// The name of the file with its token, where that is not the mothership's.
+    pub token: Option<String>,
 }
 
 /// Where a process runs.
@@ -225,6 +227,8 @@ pub struct End {
     pub server: String,
     pub address: String,
     pub way: Way,
+    /// The name of the file with its token, which lies beside that with the mothership's; none where it has the same.
+    pub token: Option<String>,
 }
 
 /// A session of a server, with what it has done since it began.

@@ -69,6 +69,8 @@ pub struct Server {
     /// How clients may reach it; empty for any way.
     pub transports: Vec<Transport>,
     pub discard: bool,
+    /// The name of the file with its own token, which lies beside that with the mothership's.
+    pub token_file: Option<String>,
     /// With that of its walls, which comes first.
     pub chain: Vec<Stage>,
 }

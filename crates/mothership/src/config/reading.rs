@@ -163,6 +163,14 @@ impl Reader<'_> {
                 self.notes.add(name.span.clone(), what);
             }
             self.token_is_there(None, taken);
+            if let Some((name, _)) = servers
+                .list
+                .iter()
+                .find(|(_, server)| server.token_file.is_some())
+            {
+                let what = "this server's token lies beside the mothership's; add a [mothership] with a token_file";
+                self.notes.add(name.span.clone(), what);
+            }
             return Mothership::default();
         };
         let listen = match section.get("listen") {
@@ -170,6 +178,15 @@ impl Reader<'_> {
             None => vec![crate::default_address()],
         };
         let token_file = section.get("token_file");
+        let with_token = servers
+            .list
+            .iter()
+            .find(|(_, server)| server.token_file.is_some());
+        if let (None, Some((name, _))) = (&token_file, with_token) {
+            let what =
+                "this server's token lies beside the mothership's; add token_file to [mothership]";
+            self.notes.add(name.span.clone(), what);
+        }
         self.token_is_there(token_file.as_ref().map(|value| &value.span), taken);
         let token_file = token_file.and_then(|value| value.text());
         let tcp = || listen.iter().find(|address| is_tcp(address));
@@ -295,8 +312,9 @@ impl Reader<'_> {
         let host = section.text("host");
         let host = host.filter(|host| hosts.check(self.notes, host));
         let host = host.map(|host| host.value);
-        let start = host.as_deref().and_then(|name| hosts.find(name));
-        let start = start.map_or(&Start::Here, |host| &host.start);
+        let at = host.as_deref().and_then(|name| hosts.find(name));
+        let start = at.map_or(&Start::Here, |host| &host.start);
+        let relay = at.and_then(|host| host.relay.as_ref());
         let place = host.clone().unwrap_or_default();
         let listen = match section.get("listen") {
             Some(value) => self.addresses(&value, &place, taken),
@@ -324,6 +342,16 @@ impl Reader<'_> {
         });
         let discard = section.flag("discard").is_some_and(|flag| flag.value);
         let chain = self.chain(&section);
+        let token_file = section.get("token_file").and_then(|value| {
+            let name = value.text()?.value;
+            if !mgn_fabric::is_name(&name) {
+                return value.wrong("the name of a file beside the mothership's token, without a folder");
+            }
+            if relay.is_some() {
+                return value.wrong("no token of its own for a server behind a relay, which passes on the mothership's");
+            }
+            Some(name)
+        });
         if *start == Start::No && (!listen.is_empty() || discard || !chain.is_empty()) {
             let title = &section.title;
             section.wrong(format!("{title} is started by somebody else, who says all this; leave out listen, discard and chain, or change the start of its host"));
@@ -335,6 +363,7 @@ impl Reader<'_> {
                 listen,
                 transports: transports.unwrap_or_default(),
                 discard,
+                token_file,
                 chain,
             };
             servers.add(self.notes, name, server);

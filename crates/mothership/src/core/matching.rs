@@ -458,6 +458,7 @@ fn end_at(server: &Server, way: Way, address: String) -> End {
         server: server.hello.name.clone(),
         address,
         way,
+        token: server.hello.token.clone(),
     }
 }
 

@@ -247,6 +247,10 @@ impl Core {
             let why = "a server's name has 1 to 64 letters, digits and . _ - , and begins with neither - nor .";
             return self.refuse(conn, why.into());
         }
+        if hello.token.as_deref().is_some_and(|token| !is_name(token)) {
+            let why = "the name of a token's file has 1 to 64 letters, digits and . _ - , and begins with neither - nor .";
+            return self.refuse(conn, why.into());
+        }
         clean(&mut hello);
         let name = hello.name.clone();
         if let Some(other) = self.servers.get(&name) {

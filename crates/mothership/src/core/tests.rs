@@ -58,6 +58,7 @@ fn hello(name: &str) -> Hello {
         },
         sessions: 4,
         is_ours: false,
+        token: None,
     }
 }
 
@@ -553,6 +554,26 @@ fn a_tile_without_a_renderer_gets_another() {
     server_comes(&mut core, 3, hello("a"));
     core.leaves(Conn(2), "it was closed");
     assert_eq!(core.status(START).clients[0].tiles[1].server, "d");
+}
+
+/// Programs are told which file a server's own token is in, and no path.
+#[test]
+fn servers_have_tokens_of_their_own() {
+    let mut core = Core::new(&config(DESK));
+    let with = |name: &str, token: &str| {
+        let mut hello = hello(name);
+        hello.token = Some(token.into());
+        hello
+    };
+    server_comes(&mut core, 1, with("a", "../a"));
+    assert!(!core.is_on_line("a"));
+    server_comes(&mut core, 2, with("a", "a.token"));
+    server_comes(&mut core, 3, hello("b"));
+    client_comes(&mut core, 4, request(desk()));
+    let tokens = matches(&mut core, 4).ends.into_iter().map(|end| end.token);
+    let mut tokens: Vec<_> = tokens.collect();
+    tokens.sort_unstable();
+    assert_eq!(tokens, [None, Some("a.token".into())]);
 }
 
 /// A server that cannot draw a tile is not given it again, until it comes on line anew.

@@ -274,7 +274,16 @@ fn arguments(
         words.extend(["--listen".into(), address.to_string()]);
     }
     if let Some(token) = token {
-        words.extend(["--token-file".into(), token.display().to_string()]);
+        let of_mothership = token.display().to_string();
+        words.extend(match &server.token_file {
+            Some(own) => vec![
+                "--token-file".into(),
+                token.with_file_name(own).display().to_string(),
+                "--mothership-token-file".into(),
+                of_mothership,
+            ],
+            None => vec!["--token-file".into(), of_mothership],
+        });
     }
     for target in config.targets(server) {
         words.extend(["--present".into(), target.to_string()]);
@@ -359,12 +368,17 @@ mod tests {
             listen: vec!["unix:@a".parse().unwrap()],
             transports: Vec::new(),
             discard: true,
+            token_file: Some("a.token".into()),
             chain: vec![
                 stage("print", &[]),
                 stage("save", &[("every", "5"), ("dir", "/tmp/a b")]),
             ],
         };
         let mothership = "unix:@m".parse().unwrap();
+        let token = Path::new("/walls/wall.token");
+        let words = arguments(&Config::default(), &server, &mothership, Some(token)).join(" ");
+        let tokens = "--token-file /walls/a.token --mothership-token-file /walls/wall.token";
+        assert!(words.contains(tokens), "{words}");
         let words = arguments(&Config::default(), &server, &mothership, None);
         assert!(words.ends_with(&[
             "--spu".into(),
