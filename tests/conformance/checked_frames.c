@@ -120,6 +120,7 @@ static void polled(void)
     glBeginQuery(GL_SAMPLES_PASSED, query);
     frames(1);
     glEndQuery(GL_SAMPLES_PASSED);
+    note("asks");
     do
         glGetQueryObjectuiv(query, GL_QUERY_RESULT_AVAILABLE, &is_available);
     while (!is_available || (file && access(file, F_OK) == 0));

@@ -105,6 +105,10 @@ pub struct Run {
     #[arg(long, value_name = "STAGE", conflicts_with = "server")]
     pub spu: Vec<Stage>,
 
+    /// Have a stage look at commands in the program's own process, before they are sent: print, histogram or perf, as --spu takes it; may be repeated
+    #[arg(long, value_name = "STAGE")]
+    pub look: Vec<Stage>,
+
     /// What the program does when its server is lost
     #[arg(long, value_enum, default_value_t = OnLoss::Exit)]
     pub on_loss: OnLoss,

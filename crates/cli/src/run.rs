@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use mgn_launch::watch::Verdict;
 use mgn_launch::{ClientSettings, Counters, Report, RunDir, Save, Session};
-use mgn_mothership::Match;
-use mgn_spu::Chain;
+use mgn_mothership::{Match, TileServer};
+use mgn_spu::{Chain, Stage};
 
 use crate::args::{ImageFormat, OnLoss, Present, Run};
 use crate::found::find;
@@ -53,6 +53,9 @@ fn start(args: &Run) -> anyhow::Result<Started> {
     let stages = stages(args.spu.clone(), args.discard);
     // The server would find out too, but its words would come through others.
     Chain::answering(stages.clone())?;
+    let look = args.look.iter().cloned().map(Stage::absolute);
+    let look: Vec<Stage> = look.collect::<Result<_, _>>()?;
+    Chain::looking(look.clone())?;
     let save = args
         .save
         .as_deref()
@@ -69,6 +72,7 @@ fn start(args: &Run) -> anyhow::Result<Started> {
         },
         save,
         frames: args.frames,
+        look: look.iter().map(Stage::to_string).collect(),
         count_commands: args.stats || args.stats_json.is_some(),
         on_loss: match args.on_loss {
             OnLoss::Exit => mgn_launch::OnLoss::Exit,

@@ -17,6 +17,7 @@ mod gl;
 mod idle;
 mod initial;
 mod log;
+mod looking;
 mod native_image;
 mod options;
 mod pixmap;

@@ -3,6 +3,7 @@
 use crate::config::Format;
 use crate::frames::Frames;
 use crate::log::line;
+use crate::looking::Looking;
 use crate::options::Options;
 use crate::process::process;
 use crate::renderers::{self, NoSuccessor, Reached, Renderers};
@@ -30,6 +31,8 @@ pub struct Session {
     pub stats: Stats,
     pub frames: Frames,
     renderers: Renderers,
+    /// Stages in this process that are shown all that is sent.
+    looking: Option<Looking>,
     next_id: AtomicU32,
     lost: AtomicBool,
     /// The program looks after the loss itself.
@@ -67,12 +70,14 @@ fn begin() -> Result<&'static Session, String> {
         welcome,
         frames,
     } = Renderers::reach(&options)?;
+    let looking = Looking::begin(&options.look, welcome.session)?;
     let session: &'static Session = Box::leak(Box::new(Session {
         formats: formats(&welcome.info),
         info: welcome.info,
         stats: Stats::create(options.run_dir.as_deref()),
         frames: Frames::default(),
         renderers,
+        looking,
         next_id: AtomicU32::new(1),
         lost: AtomicBool::new(false),
         outlived: AtomicBool::new(false),
@@ -160,7 +165,13 @@ impl Session {
             self.stats
                 .add(Word::Commands, unsafe { records(reservation.ptr(), used) });
         }
-        match self.renderers.commit(reservation, used) {
+        // SAFETY: so much was written there, in memory that nobody writes to before it is sent.
+        let message = unsafe { std::slice::from_raw_parts(reservation.ptr(), used) };
+        let sent = match &self.looking {
+            Some(looking) => looking.at(message, || self.renderers.commit(reservation, used)),
+            None => self.renderers.commit(reservation, used),
+        };
+        match sent {
             Ok(sent) => {
                 self.stats.add(Word::Bytes, sent.bytes as u64);
                 self.stats.add(Word::Messages, 1);
@@ -326,6 +337,13 @@ impl Session {
             }
         }
         None
+    }
+
+    /// Nothing is sent any more: stages that look say what they have left to say.
+    pub fn end_looking(&self) {
+        if let Some(looking) = &self.looking {
+            looking.end();
+        }
     }
 
     fn tile_name(&self, tile: usize) -> String {

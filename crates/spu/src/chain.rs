@@ -30,6 +30,13 @@ pub const NAMES: &[&str] = &{
     names
 };
 
+/// Those that only look at commands, and need no renderer for it.
+const LOOKERS: [&str; 3] = [
+    crate::histogram::SPU.name,
+    crate::perf::SPU.name,
+    crate::print::SPU.name,
+];
+
 /// Whether that parameter of an SPU is a file or a folder.
 pub fn is_path(spu: &str, parameter: &str) -> bool {
     let spu = SPUS.iter().find(|known| known.name == spu);
@@ -123,6 +130,8 @@ pub enum SpuError {
     },
     #[error("nop ends a chain, and {0} can't follow it")]
     NotTheEnd(String),
+    #[error("{0} does not only look, and works where commands are performed: name it by --spu; {lookers} only look", lookers = LOOKERS.join(", "))]
+    DoesMore(String),
     #[error("nop answers nothing, so that no program could run; it is for `mgn replay`, and discard draws nothing but answers")]
     NothingAnswers,
 }
@@ -183,6 +192,19 @@ impl Stage {
     /// Whether a program that asks is answered, which it is not behind `nop`.
     pub fn answers(&self) -> bool {
         self.name != crate::nop::SPU.name
+    }
+
+    /// With paths that mean the same wherever it is built.
+    ///
+    /// # Errors
+    /// Where the current folder is not known.
+    pub fn absolute(mut self) -> io::Result<Stage> {
+        for (name, value) in &mut self.parameters {
+            if is_path(&self.name, name) {
+                *value = std::path::absolute(&value)?.display().to_string();
+            }
+        }
+        Ok(self)
     }
 
     /// What it was given, checked.
@@ -366,6 +388,20 @@ impl Chain {
             return Err(SpuError::NothingAnswers);
         }
         Ok(chain)
+    }
+
+    /// As `new`, where commands are looked at and nothing else is done.
+    ///
+    /// # Errors
+    /// [`SpuError::DoesMore`] besides.
+    pub fn looking(stages: Vec<Stage>) -> Result<Chain, SpuError> {
+        let does_more = stages
+            .iter()
+            .find(|stage| !LOOKERS.contains(&stage.name.as_str()));
+        match does_more {
+            Some(stage) => Err(SpuError::DoesMore(stage.name.clone())),
+            None => Chain::new(stages),
+        }
     }
 
     pub fn is_empty(&self) -> bool {

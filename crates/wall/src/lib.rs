@@ -15,6 +15,6 @@ mod windows;
 pub use areas::Area;
 pub use layout::{Fit, Replica, Tile, Wall, WallError, TILES_MAX};
 pub use rect::Rect;
-pub use sorter::{Bounds, Judged, Sorter};
+pub use sorter::{Bounds, Boxes, Judged, Sorter, GROUP};
 pub use target::{Place, Target, VIEWER};
 pub use windows::{Names, Windows};

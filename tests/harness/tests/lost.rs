@@ -160,7 +160,7 @@ fn a_tile_is_filled_while_results_are_asked_for() {
     let log = folder.join("checked_frames.txt");
     progress(0, || {
         let said = fs::read_to_string(&log).unwrap_or_default();
-        said.contains("== polled").into()
+        said.contains("asks").into()
     });
     four.kill(2);
     let trace = begun.join("trace");

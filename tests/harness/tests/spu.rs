@@ -72,6 +72,38 @@ fn calls(table: &str, command: &str) -> u64 {
     row.map_or(0, |row| row[0].parse().unwrap())
 }
 
+/// Stages in the program's process see what the server's see, and also when the program has its last frame.
+#[test]
+fn stages_look_in_the_programs_process() {
+    let stage = Stage::new();
+    for last in [&["--frames", "8"][..], &[]] {
+        let folder = stage.folder();
+        let mut command = stage.mgn();
+        command.arg("run").args(last).current_dir(&folder);
+        command.args(["--look", "histogram:file=table"]);
+        command.args(["--look", "print:file=trace"]);
+        let there = format!("print:file={}", folder.join("there").display());
+        command.args(["--spu", &there, "--"]);
+        finished(command.args(rings(&folder.join("10.ppm"))));
+        let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+        let (own, there) = (read("trace"), read("there"));
+        let lines = || own.lines().zip(there.lines());
+        assert!(lines().count() > 100, "{own}");
+        let different = lines().find(|(own, there)| own != there);
+        assert_eq!(different, None);
+        let frames = if last.is_empty() { 12 } else { 8 };
+        assert_eq!(own.matches("mgnSwapBuffers").count(), frames);
+        assert_eq!(calls(&read("table"), "mgnSwapBuffers"), frames as u64);
+    }
+    let refused = Outcome::of(
+        stage
+            .mgn()
+            .args(["run", "--look", "wireframe", "--", "true"]),
+        LIMIT,
+    );
+    assert!(refused.stderr.contains("--spu"), "{}", refused.describe());
+}
+
 #[test]
 fn stages_that_look_leave_their_files_and_change_nothing() {
     let stage = Stage::new();

@@ -2,10 +2,8 @@
 
 use super::hulls::Blocks;
 use super::sort::{Piece, EVERYONE};
-use mgn_wall::{Bounds, Judged, Sorter};
+use mgn_wall::{Bounds, Boxes, Judged, Sorter, GROUP};
 
-/// So many boxes have one around them.
-const FAN: usize = 8;
 /// What a tile does not need, but lies between two parts that it does need, is drawn by it all the same if it is no longer than this, in blocks: another
 /// draw would cost its renderer more.
 const SHORT: usize = 8;
@@ -13,35 +11,39 @@ const SHORT: usize = 8;
 /// Boxes around blocks, boxes around those, and so on up to one around all.
 #[derive(Debug)]
 pub(super) struct Tree {
-    levels: Vec<Vec<Bounds>>,
+    /// From the blocks up, each in the groups of which each has a box of the next level around it.
+    levels: Vec<Vec<Boxes>>,
+    blocks: usize,
 }
 
 impl Tree {
-    pub fn new(blocks: Vec<Bounds>) -> Tree {
-        let mut levels = vec![blocks];
-        while let Some(last) = levels.last().filter(|last| last.len() > 1) {
+    pub fn new(mut bounds: Vec<Bounds>) -> Tree {
+        let blocks = bounds.len();
+        let mut levels = Vec::new();
+        loop {
+            levels.push(bounds.chunks(GROUP).map(Boxes::new).collect());
+            if bounds.len() <= GROUP {
+                return Tree { levels, blocks };
+            }
             let around = |some: &[Bounds]| {
                 let mut around = Bounds::NONE;
                 some.iter().for_each(|bounds| around.join(bounds));
                 around
             };
-            let next = last.chunks(FAN).map(around).collect();
-            levels.push(next);
+            bounds = bounds.chunks(GROUP).map(around).collect();
         }
-        Tree { levels }
     }
 
     /// How many blocks there are.
     pub fn len(&self) -> usize {
-        self.levels[0].len()
+        self.blocks
     }
 
     /// Cuts those blocks of a draw from the one with this number on. What touches no tile is left out.
     pub fn cut(&self, sorter: &Sorter, blocks: Blocks, from: usize) -> Vec<Piece> {
         let mut runs = Runs::default();
-        let top = self.levels.len() - 1;
-        for n in 0..self.levels[top].len() {
-            self.sort(sorter, (top, n), sorter.begin(), &mut runs);
+        if self.blocks > 0 {
+            self.sort(sorter, self.levels.len() - 1, 0, sorter.begin(), &mut runs);
         }
         let mut pieces: Vec<Piece> = Vec::with_capacity(runs.all.len());
         for run in &runs.all {
@@ -63,17 +65,20 @@ impl Tree {
         pieces
     }
 
-    /// Finds the tiles of the blocks in box `n` of a level, of which is known what is so of all in the box around.
-    fn sort(&self, sorter: &Sorter, (level, n): (usize, usize), known: Judged, runs: &mut Runs) {
-        let judged = sorter.judge(&self.levels[level][n], known);
-        if level == 0 || judged.is_all() {
-            let blocks = FAN.pow(level as u32);
-            let (first, end) = (n * blocks, ((n + 1) * blocks).min(self.len()));
-            return runs.add(first, end, judged.tiles());
-        }
-        let below = self.levels[level - 1].len();
-        for n in n * FAN..((n + 1) * FAN).min(below) {
-            self.sort(sorter, (level - 1, n), judged, runs);
+    /// Finds the tiles of the blocks in group `n` of a level, of which is known what is so of all in the box around it.
+    fn sort(&self, sorter: &Sorter, level: usize, n: usize, known: Judged, runs: &mut Runs) {
+        let all = sorter.judge(&self.levels[level][n], known);
+        let blocks = GROUP.pow(level as u32);
+        for (n, judged) in (n * GROUP..).zip(all) {
+            let (first, end) = (n * blocks, ((n + 1) * blocks).min(self.blocks));
+            if first >= end {
+                break;
+            }
+            if level == 0 || judged.is_all() {
+                runs.add(first, end, judged.tiles());
+            } else {
+                self.sort(sorter, level - 1, n, judged, runs);
+            }
         }
     }
 }
@@ -89,7 +94,7 @@ struct Run {
 #[derive(Debug)]
 struct Runs {
     all: Vec<Run>,
-    /// Where each tile's last run has ended.
+    /// Where each tile's last run has ended, but for the last one of all.
     ends: [usize; 64],
 }
 
@@ -104,17 +109,19 @@ impl Default for Runs {
 
 impl Runs {
     fn add(&mut self, first: usize, end: usize, tiles: u64) {
-        if let Some(last) = self.all.last_mut().filter(|last| last.tiles == tiles) {
-            last.end = end;
-        } else {
-            self.bridge(first, tiles);
-            self.all.push(Run { first, end, tiles });
+        match self.all.last_mut() {
+            Some(last) if last.tiles == tiles => return last.end = end,
+            Some(last) => {
+                let mut left = last.tiles;
+                while left != 0 {
+                    self.ends[left.trailing_zeros() as usize] = last.end;
+                    left &= left - 1;
+                }
+            }
+            None => {}
         }
-        let mut left = tiles;
-        while left != 0 {
-            self.ends[left.trailing_zeros() as usize] = end;
-            left &= left - 1;
-        }
+        self.bridge(first, tiles);
+        self.all.push(Run { first, end, tiles });
     }
 
     /// Tiles that had a run a short while before are given what lies between.
