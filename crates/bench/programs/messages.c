@@ -125,20 +125,24 @@ struct best {
     double took, waited;
 };
 
-/* Seconds of the best repetitions, and of them those spent waiting. */
+/* Seconds of the best repetitions, and of them those spent waiting. What is too short to say something only warms up. */
 static struct best lead(const char *test, double seconds, double compute)
 {
     struct best best = {1e9, 0};
     struct order order = {1, compute};
-    double start = now();
-    while (best.took == 1e9 || now() - start < seconds) {
+    double spent = 0, least = seconds / 8 < .02 ? seconds / 8 : .02;
+    for (int counted = 0; spent < seconds || counted < 3;) {
         MPI_Bcast(&order, sizeof order, MPI_CHAR, 0, MPI_COMM_WORLD);
         double begun = now();
         obey(test, order);
         double took = now() - begun;
-        if (took < (seconds < .08 ? seconds / 4 : .02))
+        if (took < least) {
             order.count *= 2;
-        else if (took / order.count < best.took)
+            continue;
+        }
+        spent += took;
+        counted++;
+        if (took / order.count < best.took)
             best = (struct best){took / order.count, waited / order.count};
     }
     return best;

@@ -47,18 +47,19 @@ pub fn is_over() -> bool {
 /// Runs a program to its end and reads what it says. After `limit` it is told to end, with all that it has started in its process group.
 pub fn output(command: &mut Command, limit: Duration) -> Result<Done> {
     let name = command.get_program().to_string_lossy().into_owned();
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0);
-    let child = command
-        .spawn()
-        .with_context(|| format!("cannot run {name}"))?;
-    wait(child, &name, limit)
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    wait(start(command)?, &name, limit)
 }
 
-/// As [`output`], of a program that leads a process group.
+/// Starts a program, as the leader of a process group, which ends with us at the latest.
+pub fn start(command: &mut Command) -> Result<Child> {
+    mgn_sys::process::end_with_us(command);
+    command.stdin(Stdio::null()).process_group(0);
+    let started = command.spawn();
+    started.with_context(|| format!("cannot run {}", command.get_program().to_string_lossy()))
+}
+
+/// As [`output`], of a program that was [started](start).
 pub fn wait(mut child: Child, name: &str, limit: Duration) -> Result<Done> {
     let stdout = reader(child.stdout.take());
     let stderr = reader(child.stderr.take());

@@ -1,6 +1,26 @@
-//! Another process's memory.
+//! Other processes: their memory, and their end.
 
 use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+/// Has the kernel end a command's process when the thread that starts it ends, however that ends.
+pub fn end_with_us(command: &mut Command) {
+    let parent = std::process::id();
+    // SAFETY: what runs in the child before the program are two system calls.
+    unsafe {
+        command.pre_exec(move || {
+            if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            // It may have ended before.
+            match libc::getppid() as u32 == parent {
+                true => Ok(()),
+                false => Err(io::ErrorKind::NotConnected.into()),
+            }
+        });
+    }
+}
 
 /// Copies `len` bytes from `address` in the process `pid` to `into`. Gives how many there were before the first that cannot be read.
 ///
@@ -31,6 +51,18 @@ pub unsafe fn read_memory(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_child_ends_with_the_thread_that_started_it() {
+        let thread = std::thread::spawn(|| {
+            let mut command = Command::new("sleep");
+            end_with_us(command.arg("1000"));
+            command.spawn().unwrap()
+        });
+        let mut child = thread.join().unwrap();
+        let status = child.wait().unwrap();
+        assert_eq!(status.to_string(), "signal: 9 (SIGKILL)");
+    }
 
     #[test]
     fn memory_is_read_as_far_as_it_is_there() {

@@ -64,6 +64,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Repetitions that take less than this all together say nothing.
 const LEAST: f64 = 0.02;
 
+/// So many count at least, however long they take.
+const REPETITIONS: u32 = 3;
+
 /// Repetitions that are timed one by one.
 const TIMED: u64 = 2000;
 
@@ -93,11 +96,7 @@ pub fn run_in(
         command.args(&places.arguments);
         Ok(command)
     };
-    let mut second = command(1, "nowhere")?
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .context("cannot run this program")?;
+    let mut second = child::start(command(1, "nowhere")?.stdout(Stdio::piped()))?;
     let mut lines = BufReader::new(second.stdout.take().context("its output")?);
     let mut address = String::new();
     lines.read_line(&mut address)?;
@@ -215,12 +214,13 @@ fn timed(pair: &mut dyn Pair, seconds: f64, each: f64) -> Result<[f64; 5]> {
     Ok(PERCENTILES.map(|percentile| histogram.value_at_percentile(percentile) as f64 * 1e-9))
 }
 
-/// Seconds of the best repetitions, and of them those spent waiting.
+/// Seconds of the best repetitions, and of them those spent waiting. What is too short to say something only warms up, and one that is long because something
+/// came in between is not alone.
 fn best(pair: &mut dyn Pair, seconds: f64, compute: f64) -> Result<(f64, f64)> {
-    let (start, mut best) = (Instant::now(), (f64::MAX, 0.0));
-    let mut count = 1u64;
-    // A first one, however long it takes.
-    while best.0 == f64::MAX || start.elapsed().as_secs_f64() < seconds {
+    let (mut spent, mut best) = (0.0, (f64::MAX, 0.0));
+    let (mut count, mut counted) = (1u64, 0);
+    let least = LEAST.min(seconds / 8.0);
+    while spent < seconds || counted < REPETITIONS {
         pair.agree([count, compute.to_bits()])?;
         let begun = Instant::now();
         let mut waited = 0.0;
@@ -228,9 +228,12 @@ fn best(pair: &mut dyn Pair, seconds: f64, compute: f64) -> Result<(f64, f64)> {
             waited += pair.turn(turn, compute)?;
         }
         let took = begun.elapsed().as_secs_f64();
-        if took < LEAST.min(seconds / 4.0) {
+        if took < least {
             count *= 2;
-        } else if took / (count as f64) < best.0 {
+            continue;
+        }
+        (spent, counted) = (spent + took, counted + 1);
+        if took / (count as f64) < best.0 {
             best = (took / count as f64, waited / count as f64);
         }
     }

@@ -2,7 +2,6 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::fs;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -308,15 +307,8 @@ pub fn ucx(
             .env("UCX_TLS", with);
         command
     };
-    let mut server = {
-        let mut command = command("1", None);
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        command.process_group(0);
-        command.spawn().context("cannot run ucx_perftest")?
-    };
+    let mut server = command("1", None);
+    let mut server = child::start(server.stdout(Stdio::null()).stderr(Stdio::null()))?;
     let limit = PATIENCE + Duration::from_secs_f64(4.0 * seconds * sizes.len() as f64);
     let begun = Instant::now();
     let done = loop {

@@ -196,15 +196,17 @@ impl Way for Copy {
 
 /// Seconds of one repetition, of the best of several parts of the time.
 pub fn best(seconds: f64, mut work: impl FnMut()) -> f64 {
-    let (start, mut least, mut count) = (Instant::now(), f64::MAX, 1u32);
-    while least == f64::MAX || start.elapsed().as_secs_f64() < seconds {
+    let (mut spent, mut least, mut count) = (0.0, f64::MAX, 1u32);
+    while spent < seconds {
         let begun = Instant::now();
         (0..count).for_each(|_| work());
         let took = begun.elapsed().as_secs_f64();
-        match took < seconds / 8.0 {
-            true => count *= 2,
-            false => least = least.min(took / f64::from(count)),
+        if took < seconds / 8.0 {
+            count *= 2;
+            continue;
         }
+        spent += took;
+        least = least.min(took / f64::from(count));
     }
     least
 }
