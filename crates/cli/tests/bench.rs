@@ -182,6 +182,26 @@ fn an_interrupted_run_goes_on() {
 }
 
 #[test]
+fn with_one_processor_only_what_needs_one_is_measured() {
+    let folder = Folder::new("one");
+    let mut processors = rustix::thread::CpuSet::new();
+    let mine = rustix::thread::sched_getaffinity(None).unwrap();
+    let one = (0..rustix::thread::CpuSet::MAX_CPU).find(|at| mine.is_set(*at));
+    processors.set(one.unwrap());
+    // Children have it from their thread.
+    let table = thread::spawn(move || {
+        rustix::thread::sched_setaffinity(None, &processors).unwrap();
+        folder.succeeds(&["net", "noise", "--quick", "--iterations", "20"])
+    });
+    let table = table.join().unwrap();
+    assert!(
+        table.contains("net: two processes are to run at once"),
+        "{table}"
+    );
+    assert!(table.contains("20 iterations on each processor"), "{table}");
+}
+
+#[test]
 fn messages_are_measured_to_the_end_whatever_is_missing_or_broken() {
     let folder = Folder::new("peers");
     folder.program("ucx_perftest", "echo it is broken >&2; exit 3");

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::Suite;
+use super::{left_out, Suite};
 use crate::gl::drawing::{check, demo, Drawn, How, Scene, Stage, WARM};
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::record::{Axis, Better, Fold, Kind, Plot};
@@ -22,7 +22,7 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
     let stage = Stage::new(&wishes.mgn);
     let whole = |words| {
         let seconds = wishes.either(0.7, 0.25);
-        let budget = Duration::from_secs(wishes.either(125, 20));
+        let budget = Duration::from_secs(wishes.either(125, 13));
         drawing(wishes, &stage, words, seconds, budget, all(wishes))
     };
     if !wishes.program.is_empty() {
@@ -52,46 +52,6 @@ pub fn no_demo() -> String {
     format!(
         "{DEMO} is not beside mgn: `make build` and `make install` put it there; or name a program, as in `mgn bench gl -- glxgears`"
     )
-}
-
-/// What a suite has if nothing of it can be measured here. A later run in the same folder tries again: its experiments are called otherwise.
-pub fn left_out(suite: Suite, why: String) -> Experiment {
-    let axis = || Axis::linear("", "");
-    Experiment {
-        suite,
-        key: format!("{}, left out", suite.name()),
-        plots: vec![plot(&suite.name(), "", axis(), axis(), Better::Neither)],
-        ways: vec![Box::new(LeftOut(suite, why))],
-        is_placed: false,
-        budget: Duration::ZERO,
-        rounds: 1..=1,
-        notes: Vec::new(),
-        conclude: no_words,
-    }
-}
-
-struct LeftOut(Suite, String);
-
-impl Way for LeftOut {
-    fn name(&self) -> String {
-        self.0.name()
-    }
-
-    fn kind(&self) -> Kind {
-        Kind::Ours
-    }
-
-    fn command(&self) -> String {
-        format!("mgn bench {}", self.0.name())
-    }
-
-    fn missing(&self) -> Option<String> {
-        Some(self.1.clone())
-    }
-
-    fn run(&mut self) -> Result<Vec<Figure>> {
-        anyhow::bail!("{}", self.1)
-    }
 }
 
 /// A line in the plots, how many servers draw, and how.

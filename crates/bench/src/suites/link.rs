@@ -10,8 +10,8 @@ use anyhow::{Context, Result};
 use mgn_fabric::Token;
 use mgn_launch::{EmbeddedServer, RunDir};
 
-use super::gl::{left_out, no_demo, title, DEMO};
-use super::Suite;
+use super::gl::{no_demo, title, DEMO};
+use super::{left_out, Suite};
 use crate::child;
 use crate::gl::drawing::{self, check, demo, How, Scene, Stage};
 use crate::net::emulated::{congestion_control, lacks, Conditions, Link};
@@ -207,7 +207,7 @@ fn messages(wishes: &Wishes, links: &[Rc<Wire>], notes: Vec<String>) -> Experime
         ],
         ways,
         is_placed: false,
-        budget: Duration::from_secs(wishes.either(60, 7)),
+        budget: Duration::from_secs(wishes.either(60, 3)),
         rounds: ROUNDS,
         notes,
         conclude: no_words,
@@ -321,7 +321,7 @@ fn drawing(wishes: &Wishes, links: &[Rc<Wire>], mut notes: Vec<String>) -> Exper
         )],
         ways,
         is_placed: false,
-        budget: Duration::from_secs(wishes.either(60, 8)),
+        budget: Duration::from_secs(wishes.either(60, 6)),
         rounds: ROUNDS,
         notes,
         conclude: no_words,

@@ -8,11 +8,14 @@ mod noise;
 mod overlap;
 mod pattern;
 
+use std::time::Duration;
+
 use anyhow::Result;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{Experiment, Wishes};
+use crate::plan::{no_words, Experiment, Figure, Way, Wishes};
+use crate::record::{Axis, Better, Fold, Kind, Plot};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -56,4 +59,58 @@ impl Suite {
             Suite::Link => link::plan(wishes),
         }
     }
+}
+
+/// What a suite has if nothing of it can be measured here, and why. A later run in the same folder tries again: its experiments are called otherwise.
+fn left_out(suite: Suite, why: String) -> Experiment {
+    let axis = || Axis::linear("", "");
+    Experiment {
+        suite,
+        key: format!("{}, left out", suite.name()),
+        plots: vec![Plot {
+            id: suite.name(),
+            title: String::new(),
+            x: axis(),
+            y: axis(),
+            better: Better::Neither,
+            fold: Fold::Median,
+        }],
+        ways: vec![Box::new(LeftOut(suite, why))],
+        is_placed: false,
+        budget: Duration::ZERO,
+        rounds: 1..=1,
+        notes: Vec::new(),
+        conclude: no_words,
+    }
+}
+
+struct LeftOut(Suite, String);
+
+impl Way for LeftOut {
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Ours
+    }
+
+    fn command(&self) -> String {
+        format!("mgn bench {}", self.0.name())
+    }
+
+    fn missing(&self) -> Option<String> {
+        Some(self.1.clone())
+    }
+
+    fn run(&mut self) -> Result<Vec<Figure>> {
+        anyhow::bail!("{}", self.1)
+    }
+}
+
+/// Why two processes that each want a processor cannot be measured here, if so.
+fn too_few_processors() -> Option<String> {
+    let count = std::thread::available_parallelism().map_or(1, usize::from);
+    let why = "two processes are to run at once, and this may use one processor only";
+    (count < 2).then(|| why.to_string())
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{bail, Result};
 
-use super::Suite;
+use super::{left_out, too_few_processors, Suite};
 use crate::net::measure::{Sample, Test};
 use crate::net::peers::{netpipe, netpipe_command, netpipe_missing, Library, Mpi, Settings};
 use crate::net::source::Source;
@@ -142,7 +142,9 @@ const QUICK_SIZES: [usize; 3] = [512, 32 * KIB, MIB];
 const QUICK_LATENCY_SIZES: [usize; 2] = [8, 32 * KIB];
 
 pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
-    two_processors()?;
+    if let Some(why) = too_few_processors() {
+        return Ok(vec![left_out(Suite::Net, why)]);
+    }
     let mpi = Rc::new(Mpi::default());
     let mut experiments = Vec::new();
     for means in [Means::Memory, Means::Sockets] {
@@ -152,14 +154,6 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
         experiments.extend(parts.map(|part| part.experiment(means, &mpi, wishes)));
     }
     Ok(experiments)
-}
-
-/// What needs two processors is not measured with one.
-pub fn two_processors() -> Result<()> {
-    match std::thread::available_parallelism().map_or(1, usize::from) {
-        1 => bail!("two processes are to run at once, and there is one processor"),
-        _ => Ok(()),
-    }
 }
 
 /// Ours, others' and the limits, where they do it.
@@ -284,7 +278,7 @@ impl Part {
             plots,
             ways,
             is_placed: true,
-            budget: Duration::from_secs(wishes.either(self.budget, 7)),
+            budget: Duration::from_secs(wishes.either(self.budget, 5)),
             rounds: ROUNDS,
             notes,
             conclude: if is_checked { check } else { no_words },

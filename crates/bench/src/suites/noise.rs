@@ -21,6 +21,9 @@ const LOOP: u64 = 1_000_000;
 /// Iterations are split into so many parts, each of which gives one value of a percentile.
 const PARTS: u64 = 10;
 
+/// Tries to find out how fast the loop is.
+const CALIBRATIONS: u32 = 200;
+
 const PERCENTILES: [f64; 6] = [50.0, 90.0, 99.0, 99.9, 99.99, 100.0];
 
 /// Upper ends of the histogram's classes, as what an iteration took longer, in microseconds.
@@ -185,11 +188,12 @@ fn calibrate() -> u64 {
     while time(count) < LOOP {
         count *= 2;
     }
-    let rate = (0..20).map(|_| count as f64 / time(count) as f64);
+    let rate = (0..CALIBRATIONS).map(|_| count as f64 / time(count) as f64);
     (rate.fold(0.0, f64::max) * LOOP as f64) as u64
 }
 
-/// Nanoseconds in which the loop makes so many steps.
+/// Nanoseconds in which the loop makes so many steps. It is one loop for all who call it: another copy might be another speed.
+#[inline(never)]
 fn time(count: u64) -> u64 {
     let start = Instant::now();
     for step in 0..count {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::net::{two_processors, Means, AS_IT_IS, BY_MEMORY, MPICH_TCP, OPEN_MPI_TCP};
-use super::Suite;
+use super::net::{Means, AS_IT_IS, BY_MEMORY, MPICH_TCP, OPEN_MPI_TCP};
+use super::{left_out, too_few_processors, Suite};
 use crate::net::measure::{Test, SWEEP};
 use crate::net::peers::{Library, Mpi};
 use crate::net::source::Source;
@@ -17,11 +17,13 @@ use crate::table::bytes;
 
 const SIZES: [usize; 4] = [4 << 10, 32 << 10, 256 << 10, 1 << 20];
 
-/// Of the transfer, waited after computing for at least twice as long as the transfer takes: whoever waits no longer has made progress meanwhile.
+/// Of the transfer, waited after computing for the longest time: whoever waits no longer has made progress meanwhile.
 const PROGRESS: f64 = 0.1;
 
 pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
-    two_processors()?;
+    if let Some(why) = too_few_processors() {
+        return Ok(vec![left_out(Suite::Overlap, why)]);
+    }
     let mpi = Rc::new(Mpi::default());
     let experiments = [Means::Memory, Means::Sockets].map(|means| experiment(means, &mpi, wishes));
     Ok(experiments.into())
@@ -88,7 +90,8 @@ fn experiment(means: Means, mpi: &Rc<Mpi>, wishes: &Wishes) -> Experiment {
     plots.push(Plot {
         id: waited(means),
         title: format!(
-            "Waited after computing at least twice as long as the transfer takes, {}",
+            "Waited after computing for {} ms, {}",
+            SWEEP[SWEEP.len() - 1] * 1e3,
             means.title()
         ),
         x: Axis::log("message size", "B"),
@@ -102,7 +105,7 @@ fn experiment(means: Means, mpi: &Rc<Mpi>, wishes: &Wishes) -> Experiment {
         plots,
         ways: ways.collect(),
         is_placed: true,
-        budget: Duration::from_secs(wishes.either(50, 6)),
+        budget: Duration::from_secs(wishes.either(50, 5)),
         rounds: ROUNDS,
         notes: Vec::new(),
         conclude: match means {
@@ -179,20 +182,21 @@ impl Way for Computing {
             let [transfer, pairs @ ..] = &sample.seconds[..] else {
                 continue;
             };
-            let mut left = None;
             for (compute, pair) in SWEEP.iter().zip(pairs.chunks_exact(2)) {
-                let (whole, waited) = (pair[0], pair[1]);
+                let whole = pair[0];
                 let figure = |kind: &str, value: f64| {
                     Figure::new(&id(self.means, kind, *size), compute * 1e6, value)
                 };
                 figures.push(figure("available", compute / whole * 100.0).cpu(sample.cpu));
                 figures.push(figure("rate", *size as f64 / whole / 1e9));
-                if *compute >= 2.0 * transfer && left.is_none() {
-                    left = Some(waited / transfer * 100.0);
-                }
             }
-            let left = left.map(|left| Figure::new(&waited(self.means), *size as f64, left));
-            figures.extend(left);
+            // What is received in place was not begun before.
+            let [.., waited_last] = pairs else { continue };
+            if matches!(self.source, Source::Ours("shm-placed")) {
+                continue;
+            }
+            let share = waited_last / transfer * 100.0;
+            figures.push(Figure::new(&waited(self.means), *size as f64, share));
         }
         Ok(figures)
     }

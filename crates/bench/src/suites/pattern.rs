@@ -101,7 +101,7 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
         plots: plots.collect(),
         ways,
         is_placed: false,
-        budget: Duration::from_secs(wishes.either(80, 7)),
+        budget: Duration::from_secs(wishes.either(80, 6)),
         rounds: ROUNDS,
         notes: vec![format!("{processors} processors; Open MPI is told when processes are more than those, and yields")],
         conclude: no_words,
