@@ -12,7 +12,7 @@ use crate::net::measure::{Test, SWEEP};
 use crate::net::peers::{Library, Mpi};
 use crate::net::source::Source;
 use crate::plan::{Experiment, Figure, Way, Wishes, ROUNDS};
-use crate::record::{Axis, Better, Fold, Kind, Outcome, Plot, State};
+use crate::record::{Axis, Better, Fold, Kind, Outcome, Plot, Point, State};
 use crate::table::bytes;
 
 const SIZES: [usize; 4] = [4 << 10, 32 << 10, 256 << 10, 1 << 20];
@@ -139,13 +139,17 @@ fn progress(outcome: &Outcome, means: Means) -> Vec<String> {
         }
     };
     let kept = lines.map(|line| {
-        let points = || {
-            line.points
-                .iter()
-                .filter(|point| point.state == State::Resolved)
-        };
-        let kept = points().filter(|point| point.value <= PROGRESS * 100.0);
-        (line.name.as_str(), kept.count(), points().count())
+        // Little that varies much is still little.
+        let points = line
+            .points
+            .iter()
+            .filter(|point| point.state != State::Unresolved);
+        let is_kept = |point: &Point| point.high <= PROGRESS * 100.0;
+        let is_broken = |point: &Point| point.low > PROGRESS * 100.0;
+        let (kept, broken): (Vec<_>, Vec<_>) = points
+            .filter(|point| is_kept(point) || is_broken(point))
+            .partition(|point| is_kept(point));
+        (line.name.as_str(), kept.len(), kept.len() + broken.len())
     });
     kept.filter(|(_, _, count)| *count > 0).map(say).collect()
 }
