@@ -207,7 +207,7 @@ fn messages(wishes: &Wishes, links: &[Rc<Wire>], notes: Vec<String>) -> Experime
         ],
         ways,
         is_placed: false,
-        budget: Duration::from_secs(wishes.either(60, 3)),
+        budget: Duration::from_secs(wishes.either(70, 3)),
         rounds: ROUNDS,
         notes,
         conclude: no_words,
