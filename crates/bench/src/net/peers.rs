@@ -160,6 +160,49 @@ pub struct Settings {
     pub environment: &'static [(&'static str, &'static str)],
 }
 
+/// Without reading the other process's memory.
+pub const NO_CMA: Settings = Settings {
+    arguments: &[
+        "--mca",
+        "btl",
+        "self,vader",
+        "--mca",
+        "btl_vader_single_copy_mechanism",
+        "none",
+    ],
+    environment: &[],
+};
+pub const BY_MEMORY: Settings = Settings {
+    arguments: &["--mca", "btl", "self,vader"],
+    environment: &[],
+};
+pub const OPEN_MPI_TCP: Settings = Settings {
+    arguments: &[
+        "--mca",
+        "btl",
+        "self,tcp",
+        "--mca",
+        "btl_tcp_if_include",
+        "lo",
+    ],
+    environment: &[],
+};
+pub const AS_IT_IS: Settings = Settings {
+    arguments: &[],
+    environment: &[],
+};
+/// Debian's MPICH is made with UCX.
+pub const MPICH_TCP: Settings = Settings {
+    arguments: &[],
+    environment: &[
+        ("MPIR_CVAR_NOLOCAL", "1"),
+        ("UCX_TLS", "tcp,self"),
+        ("FI_PROVIDER", "tcp"),
+    ],
+};
+pub const UCX_MEMORY: &str = "posix,cma,self";
+pub const UCX_TCP: &str = "tcp,self";
+
 impl Settings {
     /// What starts processes, with these settings.
     pub fn command(&self, start: &[String]) -> Command {

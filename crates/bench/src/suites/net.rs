@@ -8,7 +8,10 @@ use anyhow::{bail, Result};
 
 use super::{left_out, too_few_processors, Suite};
 use crate::net::measure::{Sample, Test};
-use crate::net::peers::{netpipe, netpipe_command, netpipe_missing, Library, Mpi, Settings};
+use crate::net::peers::{
+    netpipe, netpipe_command, netpipe_missing, Library, Mpi, Settings, AS_IT_IS, BY_MEMORY,
+    MPICH_TCP, NO_CMA, OPEN_MPI_TCP, UCX_MEMORY, UCX_TCP,
+};
 use crate::net::source::Source;
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::probe;
@@ -17,48 +20,6 @@ use crate::statistics::median;
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
-
-const NO_CMA: Settings = Settings {
-    arguments: &[
-        "--mca",
-        "btl",
-        "self,vader",
-        "--mca",
-        "btl_vader_single_copy_mechanism",
-        "none",
-    ],
-    environment: &[],
-};
-pub const BY_MEMORY: Settings = Settings {
-    arguments: &["--mca", "btl", "self,vader"],
-    environment: &[],
-};
-pub const OPEN_MPI_TCP: Settings = Settings {
-    arguments: &[
-        "--mca",
-        "btl",
-        "self,tcp",
-        "--mca",
-        "btl_tcp_if_include",
-        "lo",
-    ],
-    environment: &[],
-};
-pub const AS_IT_IS: Settings = Settings {
-    arguments: &[],
-    environment: &[],
-};
-/// Debian's MPICH is made with UCX.
-pub const MPICH_TCP: Settings = Settings {
-    arguments: &[],
-    environment: &[
-        ("MPIR_CVAR_NOLOCAL", "1"),
-        ("UCX_TLS", "tcp,self"),
-        ("FI_PROVIDER", "tcp"),
-    ],
-};
-const UCX_MEMORY: &str = "posix,cma,self";
-const UCX_TCP: &str = "tcp,self";
 
 /// Whether two processes exchange messages by shared memory or by sockets.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::net::{Means, AS_IT_IS, BY_MEMORY, MPICH_TCP, OPEN_MPI_TCP};
+use super::net::Means;
 use super::{left_out, too_few_processors, Suite};
 use crate::net::measure::{Test, SWEEP};
-use crate::net::peers::{Library, Mpi};
+use crate::net::peers::{Library, Mpi, AS_IT_IS, BY_MEMORY, MPICH_TCP, OPEN_MPI_TCP};
 use crate::net::source::Source;
 use crate::plan::{Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::record::{Axis, Better, Fold, Kind, Outcome, Plot, Point, State};

@@ -8,11 +8,10 @@ use std::time::Duration;
 
 use anyhow::{bail, Context, Result};
 
-use super::net::{AS_IT_IS, BY_MEMORY, OPEN_MPI_TCP};
 use super::Suite;
 use crate::child;
 use crate::net::crowd::{mesh, raise_limits, tell_all, Running};
-use crate::net::peers::{Library, Mpi, Settings, PATTERNS};
+use crate::net::peers::{Library, Mpi, Settings, AS_IT_IS, BY_MEMORY, OPEN_MPI_TCP, PATTERNS};
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::record::{Axis, Better, Fold, Kind, Plot};
 

@@ -3,7 +3,9 @@
 use std::rc::Rc;
 
 use mgn_bench::net::measure::{Test, Unit, TIMES};
-use mgn_bench::net::peers::{Library, Mpi, Settings};
+use mgn_bench::net::peers::{
+    Library, Mpi, Settings, BY_MEMORY, NO_CMA, OPEN_MPI_TCP, UCX_MEMORY, UCX_TCP,
+};
 use mgn_bench::net::source::Source;
 
 /// A way of sending messages.
@@ -11,7 +13,7 @@ use mgn_bench::net::source::Source;
 pub enum Way {
     /// Endpoints, over a transport; `-placed`: messages are written where they are sent from, and read where they lie.
     Ours(&'static str),
-    OpenMpi(&'static [&'static str]),
+    OpenMpi(Settings),
     /// What `UCX_TLS` is, and which of its two ways.
     Ucx(&'static str, &'static str),
     /// Plain system calls or memory, by two processes of this program: a limit, and nobody's library.
@@ -24,14 +26,7 @@ impl Way {
             Way::Ours(way) => Source::Ours(way),
             Way::Raw(way) => Source::Raw(way),
             Way::Ucx(with, kind) => Source::Ucx(with, kind),
-            Way::OpenMpi(arguments) => {
-                let environment = &[];
-                let settings = Settings {
-                    arguments,
-                    environment,
-                };
-                Source::Mpi(mpi.clone(), Library::OpenMpi, settings)
-            }
+            Way::OpenMpi(settings) => Source::Mpi(mpi.clone(), Library::OpenMpi, settings),
         }
     }
 }
@@ -76,35 +71,15 @@ pub enum What {
     BestPlus(f64),
 }
 
-const CMA: &[&str] = &["--mca", "btl", "self,vader"];
-const NO_CMA: &[&str] = &[
-    "--mca",
-    "btl",
-    "self,vader",
-    "--mca",
-    "btl_vader_single_copy_mechanism",
-    "none",
-];
-const MPI_TCP: &[&str] = &[
-    "--mca",
-    "btl",
-    "self,tcp",
-    "--mca",
-    "btl_tcp_if_include",
-    "lo",
-];
-const UCX_SHM: &str = "posix,cma,self";
-const UCX_TCP: &str = "tcp,self";
-
 const SHM: Named = ("shm", Way::Ours("shm"));
 const PLACED: Named = ("shm, in place", Way::Ours("shm-placed"));
 const TCP: Named = ("tcp", Way::Ours("tcp"));
 const UNIX: Named = ("unix", Way::Ours("unix"));
-const MPI: Named = ("Open MPI", Way::OpenMpi(CMA));
+const MPI: Named = ("Open MPI", Way::OpenMpi(BY_MEMORY));
 const MPI_NO_CMA: Named = ("Open MPI, no CMA", Way::OpenMpi(NO_CMA));
-const MPI_BY_TCP: Named = ("Open MPI, tcp", Way::OpenMpi(MPI_TCP));
-const TAG: Named = ("UCX tag", Way::Ucx(UCX_SHM, "tag"));
-const AM: Named = ("UCX am", Way::Ucx(UCX_SHM, "am"));
+const MPI_BY_TCP: Named = ("Open MPI, tcp", Way::OpenMpi(OPEN_MPI_TCP));
+const TAG: Named = ("UCX tag", Way::Ucx(UCX_MEMORY, "tag"));
+const AM: Named = ("UCX am", Way::Ucx(UCX_MEMORY, "am"));
 const TAG_TCP: Named = ("UCX tag, tcp", Way::Ucx(UCX_TCP, "tag"));
 const RAW_TCP: Named = ("raw tcp", Way::Raw("tcp"));
 const RAW_UNIX: Named = ("raw unix", Way::Raw("unix"));
