@@ -350,10 +350,19 @@ impl Site<'_> {
         Site { stage, file, home }
     }
 
+    /// One that listens: who comes before is told that there is none.
     fn mothership(&self) -> Running {
         let mut command = self.stage.mgn();
         command.arg("mothership").arg(&self.file);
-        Running::start(command.args(["--listen", &self.home]))
+        let running = Running::start(command.args(["--listen", &self.home]));
+        let name = self.home.trim_start_matches("unix:");
+        let listens = || {
+            let sockets = fs::read_to_string("/proc/net/unix").unwrap();
+            let is_ours = |line: &str| line.split_whitespace().last() == Some(name);
+            u64::from(sockets.lines().any(is_ours))
+        };
+        progress(0, listens);
+        running
     }
 
     fn server(&self, name: &str) -> Running {
