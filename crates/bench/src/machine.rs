@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::child;
 
+/// Each network has its own.
+pub const CONGESTION_CONTROL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
     pub host: String,
@@ -51,12 +54,16 @@ impl Machine {
             hypervisor: cpuinfo
                 .lines()
                 .any(|line| line.starts_with("flags") && line.contains(" hypervisor")),
-            congestion_control: read("/proc/sys/net/ipv4/tcp_congestion_control")
-                .trim()
-                .to_string(),
+            congestion_control: congestion_control(),
             versions: versions(),
         }
     }
+}
+
+/// How much TCP has under way, in this process's network.
+pub fn congestion_control() -> String {
+    let name = fs::read_to_string(CONGESTION_CONTROL).unwrap_or_default();
+    name.trim().to_string()
 }
 
 /// The value of the first line `name : value`.

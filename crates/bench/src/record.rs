@@ -57,6 +57,26 @@ pub struct Plot {
     pub fold: Fold,
 }
 
+impl Plot {
+    /// Of medians.
+    pub fn new(
+        id: impl Into<String>,
+        title: impl Into<String>,
+        x: Axis,
+        y: Axis,
+        better: Better,
+    ) -> Plot {
+        Plot {
+            id: id.into(),
+            title: title.into(),
+            x,
+            y,
+            better,
+            fold: Fold::Median,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
     /// "message size".

@@ -81,15 +81,18 @@ pub fn measure(experiment: &mut Experiment, mut step: impl FnMut(u32, &str)) -> 
         }
         round += 1;
     }
-    let is_drawn = |at: usize| found.keys().any(|key| key.0 == at);
+    let mut is_drawn = vec![false; ways.len()];
+    for (at, ..) in found.keys() {
+        is_drawn[*at] = true;
+    }
     let mut lost = Vec::new();
     for (at, way) in ways.iter().enumerate().filter(|(at, _)| moved[*at] > 0) {
-        match is_drawn(at) {
+        match is_drawn[at] {
             true => lost.push(format!("{} {}", way.name(), moved[at])),
             false => notes[at] = notes[at].take().or(Some(MOVED.to_string())),
         }
     }
-    let series = lines(experiment, &notes, found);
+    let series = lines(experiment, &notes, &is_drawn, found);
     let mut outcome = Outcome {
         suite: experiment.suite,
         key: experiment.key.clone(),
@@ -140,16 +143,15 @@ fn is_narrow(
 fn lines(
     experiment: &Experiment,
     notes: &[Option<String>],
+    is_drawn: &[bool],
     found: BTreeMap<(usize, String, String, u64, Place), Values>,
 ) -> Vec<Series> {
     let mut lines: Vec<Series> = Vec::new();
-    let mut is_drawn = vec![false; notes.len()];
     for ((at, name, id, _, place), values) in found {
         let Some(plot) = experiment.plots.iter().find(|plot| plot.id == id) else {
             continue;
         };
         let point = point(plot, place, &values);
-        is_drawn[at] = true;
         let line = lines
             .iter_mut()
             .find(|line| line.plot == id && line.name == name);

@@ -53,13 +53,17 @@ fn heading(plot: &Plot, place: Place) -> String {
     )
 }
 
-fn table(plot: &Plot, lines: &[(&Series, Vec<&Point>)]) -> Table {
-    let mut places: Vec<f64> = lines
-        .iter()
-        .flat_map(|(_, points)| points.iter().map(|point| point.x))
-        .collect();
+/// The places in a plot of which any line says something, in order.
+pub fn parameters(lines: &[(&Series, Vec<&Point>)]) -> Vec<f64> {
+    let places = lines.iter().flat_map(|(_, points)| points);
+    let mut places: Vec<f64> = places.map(|point| point.x).collect();
     places.sort_by(f64::total_cmp);
     places.dedup();
+    places
+}
+
+fn table(plot: &Plot, lines: &[(&Series, Vec<&Point>)]) -> Table {
+    let places = parameters(lines);
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
     let title = |x: &f64| match plot.x.unit.as_str() {

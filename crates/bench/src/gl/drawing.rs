@@ -3,7 +3,6 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
@@ -257,14 +256,8 @@ impl Stage {
             _ => {}
         }
         let cpu_before = server();
-        let started = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn();
-        let started = started.with_context(|| format!("cannot start {name}"))?;
-        let done = child::wait(started, &name, scene.limit)?.success(&name)?;
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let done = child::wait(child::start(&mut command)?, &name, scene.limit)?.success(&name)?;
         let rate = rate(&done.stdout);
         let rate = rate.with_context(|| format!("{name} drew no {} frames", WARM + 1))?;
         match how {

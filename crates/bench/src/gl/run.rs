@@ -1,5 +1,6 @@
 //! Running a program in one of several ways, on an X server of our own.
 
+use crate::child;
 use crate::gl::program::{json_number, Program};
 use crate::gl::relay;
 use anyhow::{bail, Context, Result};
@@ -218,7 +219,7 @@ impl Machine {
             .env("HOME", &self.scratch)
             .env("SDL_AUDIODRIVER", "dummy")
             .stderr(Stdio::null());
-        let (servers, children) = (self.server_cpu(), children_cpu());
+        let (servers, children) = (self.server_cpu(), child::cpu_of_ended());
         let output = command
             .output()
             .with_context(|| format!("cannot run {words:?}"))?;
@@ -237,7 +238,7 @@ impl Machine {
             .and_then(|text| json_number(&text, "send_wait_share"));
         Ok(Sample {
             value,
-            program_cpu: children_cpu() - children,
+            program_cpu: child::cpu_of_ended() - children,
             server_cpu: self.server_cpu() - servers,
             send_wait: waited.unwrap_or(0.0),
         })
@@ -257,7 +258,7 @@ impl Machine {
         let file = self.scratch.join("crowd.toml");
         fs::write(&file, config)?;
         let home = self.address("mothership");
-        let children = children_cpu();
+        let children = child::cpu_of_ended();
         let start = Instant::now();
         let mut mothership = Command::new(&self.mgn)
             .arg("mothership")
@@ -295,7 +296,7 @@ impl Machine {
         outcome?;
         Ok(Sample {
             value: start.elapsed().as_secs_f64(),
-            program_cpu: children_cpu() - children,
+            program_cpu: child::cpu_of_ended() - children,
             server_cpu: 0.0,
             send_wait: 0.0,
         })
@@ -304,7 +305,7 @@ impl Machine {
     fn server_cpu(&self) -> f64 {
         [RENDERING, DISCARDING]
             .iter()
-            .filter_map(|&i| process_cpu(self.children[i].id()))
+            .map(|&i| child::cpu(self.children[i].id()))
             .sum()
     }
 }
@@ -329,33 +330,4 @@ fn wait_for(address: &str) -> Result<()> {
         std::thread::sleep(Duration::from_millis(20));
     }
     bail!("mgn did not come up at {address}")
-}
-
-/// User and system seconds of a process and of its children that have ended.
-fn process_cpu(pid: u32) -> Option<f64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    let ticks: f64 = fields
-        .get(11..15)?
-        .iter()
-        .filter_map(|f| f.parse::<f64>().ok())
-        .sum();
-    Some(ticks / rustix::param::clock_ticks_per_second() as f64)
-}
-
-/// CPU seconds of our own children that have ended: the programs.
-fn children_cpu() -> f64 {
-    let own = process_cpu(std::process::id()).unwrap_or(0.0);
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat
-        .rsplit_once(')')
-        .map(|s| s.1.split_whitespace().collect())
-        .unwrap_or_default();
-    let mine: f64 = fields
-        .get(11..13)
-        .unwrap_or_default()
-        .iter()
-        .filter_map(|f| f.parse::<f64>().ok())
-        .sum();
-    own - mine / rustix::param::clock_ticks_per_second() as f64
 }

@@ -1,13 +1,12 @@
 //! The other way to have OpenGL executed by another process: Mesa's driver `virpipe`, and the test server of virglrenderer.
 
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{bail, Context, Result};
+use anyhow::{bail, Result};
 use rustix::process::{kill_process_group, Pid, Signal};
 
 use crate::child;
@@ -32,18 +31,15 @@ impl Vtest {
             bail!("somebody else's {PROGRAM} is at {SOCKET}");
         }
         let _ = std::fs::remove_file(socket);
-        let server = Command::new("setpriv")
-            .args(["--pdeathsig", "KILL", PROGRAM, "--use-egl-surfaceless"])
+        let mut command = Command::new(PROGRAM);
+        command
+            .arg("--use-egl-surfaceless")
             // It never waits for processes of clients, so their time would count nowhere.
             .arg("--no-fork")
             .env("LIBGL_ALWAYS_SOFTWARE", "1")
-            .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()
-            .context("cannot run setpriv")?;
-        let mut server = Vtest(server);
+            .stderr(Stdio::null());
+        let mut server = Vtest(child::start(&mut command)?);
         let deadline = Instant::now() + PATIENCE;
         while !socket.exists() {
             if let Some(status) = server.0.try_wait()? {

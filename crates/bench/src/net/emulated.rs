@@ -12,6 +12,7 @@ use anyhow::{bail, Context, Result};
 use mgn_launch::inspect::in_path;
 
 use crate::child;
+use crate::machine::CONGESTION_CONTROL;
 
 /// What a link is like, in either direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,9 +71,8 @@ pub fn lacks() -> Option<String> {
 
 /// Of TCP, in a new network.
 pub fn congestion_control() -> Result<String> {
-    let file = "/proc/sys/net/ipv4/tcp_congestion_control";
     let mut command = Command::new("unshare");
-    let done = child::output(command.args(["-n", "cat", file]), PATIENCE)?;
+    let done = child::output(command.args(["-n", "cat", CONGESTION_CONTROL]), PATIENCE)?;
     Ok(done.success("unshare")?.stdout.trim().to_string())
 }
 

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context, Result};
+use mgn_launch::inspect::in_path;
 use tempfile::TempDir;
 
 use crate::child;
@@ -105,7 +106,7 @@ impl Mpi {
 
     fn compile(&self, library: Library, which: &str) -> Result<PathBuf> {
         let (name, compiler) = (library.name(), library.compiler());
-        if !is_installed(compiler) {
+        if in_path(compiler.as_ref()).is_none() {
             bail!("{name} is not installed: there is no {compiler}");
         }
         let folder = match self.folder.get() {
@@ -268,7 +269,7 @@ pub fn netpipe_missing(library: Library) -> Option<String> {
     let (start, name) = (library.start(2).remove(0), library.netpipe());
     let missing = [start.as_str(), name]
         .into_iter()
-        .find(|name| !is_installed(name))?;
+        .find(|name| in_path(name.as_ref()).is_none())?;
     Some(format!(
         "NetPIPE for {} is not installed: there is no {missing}",
         library.name()
@@ -280,12 +281,6 @@ pub fn netpipe_command(library: Library, settings: &Settings, sizes: &[usize]) -
     let start = settings.typed(&library.start(2));
     let arguments = netpipe_arguments(sizes.iter().copied().max().unwrap_or(8)).join(" ");
     format!("{start} {} {arguments}", library.netpipe())
-}
-
-/// Whether a program can be found.
-pub fn is_installed(name: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(name).exists())
 }
 
 /// Reads what a run of ours or of the program for MPI says, for each size a line: `window W cpu C1 C2 seconds S... percentiles P...`.

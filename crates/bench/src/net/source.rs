@@ -3,10 +3,12 @@
 use std::rc::Rc;
 
 use anyhow::Result;
+use mgn_launch::inspect::in_path;
 
 use crate::net::measure::{Sample, Test};
 use crate::net::pair;
-use crate::net::peers::{is_installed, ucx, Library, Mpi, Settings, MESSAGES};
+use crate::net::peers::{ucx, Library, Mpi, Settings, MESSAGES};
+use crate::plan::{Figure, Way};
 use crate::record::Kind;
 
 #[derive(Clone)]
@@ -34,7 +36,8 @@ impl Source {
         match self {
             Source::Ours(_) | Source::Raw(_) => None,
             Source::Mpi(mpi, library, _) => mpi.program(*library, MESSAGES).err(),
-            Source::Ucx(..) => (!is_installed("ucx_perftest"))
+            Source::Ucx(..) => in_path("ucx_perftest".as_ref())
+                .is_none()
                 .then(|| "UCX is not installed: there is no ucx_perftest".to_string()),
         }
     }
@@ -77,5 +80,44 @@ impl Source {
             }
             Source::Ucx(with, kind) => ucx(with, kind, test, sizes, seconds),
         }
+    }
+}
+
+/// The figures of a sample with messages of a size.
+pub type Reading = dyn Fn(usize, &Sample) -> Vec<Figure>;
+
+/// A test of a source with messages of each size.
+pub struct Messages {
+    pub name: &'static str,
+    pub source: Source,
+    pub test: Test,
+    pub sizes: Vec<usize>,
+    pub seconds: f64,
+    pub figures: Box<Reading>,
+}
+
+impl Way for Messages {
+    fn name(&self) -> String {
+        self.name.to_string()
+    }
+
+    fn kind(&self) -> Kind {
+        self.source.kind()
+    }
+
+    fn command(&self) -> String {
+        self.source.command(self.test, &self.sizes, self.seconds)
+    }
+
+    fn missing(&self) -> Option<String> {
+        self.source.missing()
+    }
+
+    fn run(&mut self) -> Result<Vec<Figure>> {
+        let samples = self.source.run(self.test, &self.sizes, self.seconds)?;
+        let sizes = self.sizes.iter().zip(&samples);
+        Ok(sizes
+            .flat_map(|(size, sample)| (self.figures)(*size, sample))
+            .collect())
     }
 }

@@ -5,7 +5,7 @@ use maud::{html, Markup};
 use super::papers::{Fact, Source};
 use super::text;
 use crate::record::{Kind, Outcome, Percentiles, Place, Plot, Point, Series, State};
-use crate::table::{amount, number};
+use crate::table::{self, amount, number};
 
 /// A way and its points in one place.
 type Row<'a> = (&'a Series, Vec<&'a Point>);
@@ -47,7 +47,7 @@ pub fn of_plot(plot: &Plot, series: &[&Series], place: Place) -> Markup {
 
 /// Ways one below the other if there are more of them than parameters, otherwise side by side: so the table is less wide.
 fn grid(plot: &Plot, rows: &[Row], name: &str, cell: &dyn Fn(&Point) -> Markup) -> Markup {
-    let parameters = parameters(rows);
+    let parameters = table::parameters(rows);
     let find = |row: &Row, x: f64| {
         let point = row.1.iter().find(|point| point.x == x);
         html! { td { @if let Some(point) = point { (cell(point)) } } }
@@ -73,16 +73,6 @@ fn grid(plot: &Plot, rows: &[Row], name: &str, cell: &dyn Fn(&Point) -> Markup) 
             }
         }))
     }
-}
-
-fn parameters(rows: &[Row]) -> Vec<f64> {
-    let mut parameters: Vec<f64> = rows
-        .iter()
-        .flat_map(|(_, points)| points.iter().map(|point| point.x))
-        .collect();
-    parameters.sort_by(f64::total_cmp);
-    parameters.dedup();
-    parameters
 }
 
 fn way(line: &Series) -> Markup {

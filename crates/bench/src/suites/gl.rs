@@ -10,7 +10,7 @@ use anyhow::Result;
 use super::{left_out, Suite};
 use crate::gl::drawing::{check, demo, Drawn, How, Scene, Stage, WARM};
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
-use crate::record::{Axis, Better, Fold, Kind, Plot};
+use crate::record::{Axis, Better, Kind, Plot};
 
 /// What is drawn unless something else is wanted.
 pub const DEMO: &str = "iso_demo";
@@ -180,23 +180,12 @@ fn id(title: &str) -> String {
         .to_lowercase()
 }
 
-fn plot(id: &str, title: &str, x: Axis, y: Axis, better: Better) -> Plot {
-    Plot {
-        id: id.to_string(),
-        title: title.to_string(),
-        x,
-        y,
-        better,
-        fold: Fold::Median,
-    }
-}
-
 fn plots(id: &str, title: &str) -> Vec<Plot> {
     let plot = |name: &str, what: &str, y: Axis, better| {
         let x = Axis::linear("servers", "");
-        plot(
-            &format!("{id}-{name}"),
-            &format!("{what}, {title}"),
+        Plot::new(
+            format!("{id}-{name}"),
+            format!("{what}, {title}"),
             x,
             y,
             better,

@@ -18,7 +18,7 @@ use crate::net::emulated::{congestion_control, lacks, Conditions, Link};
 use crate::net::measure::Test;
 use crate::net::pair::{self, Places};
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
-use crate::record::{Axis, Better, Fold, Kind, Plot};
+use crate::record::{Axis, Better, Kind, Plot};
 
 /// Their rates are different, which tells them apart in a plot.
 const LINKS: [Conditions; 4] = [
@@ -139,14 +139,13 @@ fn address() -> String {
 }
 
 fn plot(id: &str, title: &str, y: Axis, better: Better) -> Plot {
-    Plot {
-        id: id.to_string(),
-        title: title.to_string(),
-        x: Axis::log("rate of the link", "Mbit/s"),
+    Plot::new(
+        id,
+        title,
+        Axis::log("rate of the link", "Mbit/s"),
         y,
         better,
-        fold: Fold::Median,
-    }
+    )
 }
 
 /// What is measured of messages: plot, test and size.

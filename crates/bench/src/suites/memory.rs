@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use mgn_fabric::endpoint::Settings;
 
-use super::net::Messages;
+use super::net::messages;
 use super::{left_out, too_few_processors, Suite};
 use crate::net::measure::Test;
 use crate::net::source::Source;
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
-use crate::record::{Axis, Better, Fold, Kind, Outcome, Place, Plot, State};
+use crate::record::{Axis, Better, Kind, Outcome, Place, Plot, State};
 use crate::table::bytes;
 
 const KIB: usize = 1 << 10;
@@ -34,26 +34,15 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
     }
     let seconds = wishes.either(0.03, 0.01);
     let ours = |name, way, test, sizes: &[usize], plot: &str| {
-        Box::new(Messages::new(
-            name,
-            Source::Ours(way),
-            test,
-            sizes,
-            seconds,
-            plot,
-        )) as Box<dyn Way>
+        let source = Source::Ours(way);
+        Box::new(messages(name, source, test, sizes, seconds, plot)) as Box<dyn Way>
     };
     let sizes = wishes.either(&SIZES[..], &SIZES[1..4]);
-    let plot = |id: &str, title: &str, y, better| Plot {
-        id: id.to_string(),
-        title: title.to_string(),
-        x: Axis::log("message size", "B"),
-        y,
-        better,
-        fold: Fold::Median,
+    let plot = |id: &str, title: &str, y, better| {
+        Plot::new(id, title, Axis::log("message size", "B"), y, better)
     };
     let copies = "memory-copies";
-    let buffer = Messages::new(
+    let buffer = messages(
         "a shared buffer",
         Source::Raw("memory"),
         Test::Place,

@@ -15,7 +15,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes};
-use crate::record::{Axis, Better, Fold, Kind, Plot};
+use crate::record::{Axis, Better, Kind, Plot};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -67,14 +67,7 @@ fn left_out(suite: Suite, why: String) -> Experiment {
     Experiment {
         suite,
         key: format!("{}, left out", suite.name()),
-        plots: vec![Plot {
-            id: suite.name(),
-            title: String::new(),
-            x: axis(),
-            y: axis(),
-            better: Better::Neither,
-            fold: Fold::Median,
-        }],
+        plots: vec![Plot::new(suite.name(), "", axis(), axis(), Better::Neither)],
         ways: vec![Box::new(LeftOut(suite, why))],
         is_placed: false,
         budget: Duration::ZERO,

@@ -7,15 +7,16 @@ use std::time::Duration;
 use anyhow::{bail, Result};
 
 use super::{left_out, too_few_processors, Suite};
+use crate::machine::congestion_control;
 use crate::net::measure::{Sample, Test};
 use crate::net::peers::{
     netpipe, netpipe_command, netpipe_missing, Library, Mpi, Settings, AS_IT_IS, BY_MEMORY,
     MPICH_TCP, NO_CMA, OPEN_MPI_TCP, UCX_MEMORY, UCX_TCP,
 };
-use crate::net::source::Source;
+use crate::net::source::{Messages, Source};
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::probe;
-use crate::record::{Axis, Better, Fold, Kind, Outcome, Percentiles, Plot, Point, State};
+use crate::record::{Axis, Better, Kind, Outcome, Percentiles, Plot, Point, State};
 use crate::statistics::median;
 
 const KIB: usize = 1 << 10;
@@ -170,7 +171,7 @@ impl Part {
         let seconds = wishes.either(0.03, 0.01);
         let mut ways: Vec<Box<dyn Way>> = Vec::new();
         for (name, source) in sources(means, self.test, mpi, wishes) {
-            ways.push(Box::new(Messages::new(
+            ways.push(Box::new(messages(
                 name, source, self.test, sizes, seconds, &id,
             )));
         }
@@ -188,7 +189,7 @@ impl Part {
         match (means, self.test) {
             (Means::Memory, Test::Latency) => ways.push(Box::new(Line { plot: id.clone() })),
             (Means::Memory, Test::Stream) => {
-                ways.push(Box::new(Messages::new(
+                ways.push(Box::new(messages(
                     "shm, in place",
                     Source::Ours("shm-placed"),
                     Test::Place,
@@ -208,13 +209,10 @@ impl Part {
             Test::Latency | Test::Exchange => ("time", "us", Better::Less),
             _ => ("rate", "GB/s", Better::More),
         };
-        let plot = |id: String, more: &str| Plot {
-            id,
-            title: format!("{}{more}, by {}", self.title, means.title()),
-            x: Axis::log("message size", "B"),
-            y: Axis::log(unit.0, unit.1),
-            better: unit.2,
-            fold: Fold::Median,
+        let plot = |id: String, more: &str| {
+            let title = format!("{}{more}, by {}", self.title, means.title());
+            let (x, y) = (Axis::log("message size", "B"), Axis::log(unit.0, unit.1));
+            Plot::new(id, title, x, y, unit.2)
         };
         let plots = match self.test {
             Test::Both => vec![
@@ -227,11 +225,8 @@ impl Part {
             "Each run: every size for {seconds} s and the best repetitions of it count; buffers are reused untouched"
         )];
         if means == Means::Sockets {
-            let control = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
-            notes.push(format!(
-                "Congestion control of TCP: {}",
-                control.unwrap_or_default().trim()
-            ));
+            let control = congestion_control();
+            notes.push(format!("Congestion control of TCP: {control}"));
         }
         Experiment {
             suite: Suite::Net,
@@ -320,87 +315,51 @@ impl Way for NetPipe {
 }
 
 /// Messages of one source, of each size.
-pub struct Messages {
+pub fn messages(
     name: &'static str,
     source: Source,
     test: Test,
-    sizes: Vec<usize>,
+    sizes: &[usize],
     seconds: f64,
-    plot: String,
-}
-
-impl Messages {
-    pub fn new(
-        name: &'static str,
-        source: Source,
-        test: Test,
-        sizes: &[usize],
-        seconds: f64,
-        plot: &str,
-    ) -> Messages {
-        Messages {
-            name,
-            source,
-            test,
-            sizes: sizes.to_vec(),
-            seconds,
-            plot: plot.to_string(),
-        }
-    }
-
-    fn figures(&self, size: usize, sample: &Sample) -> Vec<Figure> {
-        let seconds = sample.seconds[0];
-        let x = size as f64;
-        let us = |seconds: f64| match self.test {
-            Test::Latency => seconds / 2.0 * 1e6,
-            _ => seconds * 1e6,
-        };
-        let value = match self.test {
-            Test::Latency | Test::Exchange => us(seconds),
-            _ => sample.window * x / seconds / 1e9,
-        };
-        let mut figure = Figure::new(&self.plot, x, value).cpu(sample.cpu);
-        figure.percentiles = sample
-            .percentiles
-            .map(|[p50, p90, p99, p999, most]| Percentiles {
-                p50: us(p50),
-                p90: us(p90),
-                p99: us(p99),
-                p999: us(p999),
-                most: us(most),
-            });
-        let mut figures = vec![figure];
-        if self.test == Test::Both {
-            figures.push(Figure::new(&format!("{}-sum", self.plot), x, 2.0 * value));
-        }
-        figures
+    plot: &str,
+) -> Messages {
+    let plot = plot.to_string();
+    Messages {
+        name,
+        source,
+        test,
+        sizes: sizes.to_vec(),
+        seconds,
+        figures: Box::new(move |size, sample| figures(&plot, test, size, sample)),
     }
 }
 
-impl Way for Messages {
-    fn name(&self) -> String {
-        self.name.to_string()
+fn figures(plot: &str, test: Test, size: usize, sample: &Sample) -> Vec<Figure> {
+    let seconds = sample.seconds[0];
+    let x = size as f64;
+    let us = |seconds: f64| match test {
+        Test::Latency => seconds / 2.0 * 1e6,
+        _ => seconds * 1e6,
+    };
+    let value = match test {
+        Test::Latency | Test::Exchange => us(seconds),
+        _ => sample.window * x / seconds / 1e9,
+    };
+    let mut figure = Figure::new(plot, x, value).cpu(sample.cpu);
+    figure.percentiles = sample
+        .percentiles
+        .map(|[p50, p90, p99, p999, most]| Percentiles {
+            p50: us(p50),
+            p90: us(p90),
+            p99: us(p99),
+            p999: us(p999),
+            most: us(most),
+        });
+    let mut figures = vec![figure];
+    if test == Test::Both {
+        figures.push(Figure::new(&format!("{plot}-sum"), x, 2.0 * value));
     }
-
-    fn kind(&self) -> Kind {
-        self.source.kind()
-    }
-
-    fn command(&self) -> String {
-        self.source.command(self.test, &self.sizes, self.seconds)
-    }
-
-    fn missing(&self) -> Option<String> {
-        self.source.missing()
-    }
-
-    fn run(&mut self) -> Result<Vec<Figure>> {
-        let samples = self.source.run(self.test, &self.sizes, self.seconds)?;
-        let sizes = self.sizes.iter().zip(&samples);
-        Ok(sizes
-            .flat_map(|(size, sample)| self.figures(*size, sample))
-            .collect())
-    }
+    figures
 }
 
 /// The time in which a cache line changes hands: no message of 8 bytes is faster.

@@ -45,38 +45,30 @@ const CLASSES: [f64; 13] = [
 
 pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
     let part = (wishes.iterations / PARTS).max(1);
-    let excess = |x: Axis, id: &str, title: &str, y: Axis, fold| Plot {
-        id: id.to_string(),
-        title: title.to_string(),
-        x,
-        y,
-        better: Better::Less,
-        fold,
-    };
     let plots = vec![
-        excess(
-            Axis::linear("percentile", "%"),
+        Plot::new(
             "noise-percentiles",
             "What a loop of 1 ms takes longer",
+            Axis::linear("percentile", "%"),
             Axis::log("time lost in an iteration", "us"),
-            Fold::Median,
+            Better::Less,
         ),
         Plot {
-            better: Better::Neither,
-            ..excess(
-                Axis::log("time lost in an iteration, up to", "us"),
+            fold: Fold::Sum,
+            ..Plot::new(
                 "noise-histogram",
                 "How often a loop of 1 ms takes so much longer",
+                Axis::log("time lost in an iteration, up to", "us"),
                 Axis::log("iterations", ""),
-                Fold::Sum,
+                Better::Neither,
             )
         },
-        excess(
-            Axis::linear("processor", ""),
+        Plot::new(
             "noise-share",
             "Share of its time that a processor is not there for the program",
+            Axis::linear("processor", ""),
             Axis::linear("time lost", "%"),
-            Fold::Median,
+            Better::Less,
         ),
     ];
     let processors =

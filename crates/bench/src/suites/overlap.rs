@@ -8,11 +8,11 @@ use anyhow::Result;
 
 use super::net::Means;
 use super::{left_out, too_few_processors, Suite};
-use crate::net::measure::{Test, SWEEP};
+use crate::net::measure::{Sample, Test, SWEEP};
 use crate::net::peers::{Library, Mpi, AS_IT_IS, BY_MEMORY, MPICH_TCP, OPEN_MPI_TCP};
-use crate::net::source::Source;
+use crate::net::source::{Messages, Source};
 use crate::plan::{Experiment, Figure, Way, Wishes, ROUNDS};
-use crate::record::{Axis, Better, Fold, Kind, Outcome, Plot, Point, State};
+use crate::record::{Axis, Better, Outcome, Plot, Point, State};
 use crate::table::bytes;
 
 const SIZES: [usize; 4] = [4 << 10, 32 << 10, 256 << 10, 1 << 20];
@@ -48,12 +48,14 @@ fn experiment(means: Means, mpi: &Rc<Mpi>, wishes: &Wishes) -> Experiment {
         ],
     };
     let ways = sources.into_iter().map(|(name, source)| {
-        Box::new(Computing {
+        let is_placed = matches!(source, Source::Ours("shm-placed"));
+        Box::new(Messages {
             name,
             source,
+            test: Test::Sweep,
             sizes: sizes.to_vec(),
             seconds: wishes.either(0.27, 0.09),
-            means,
+            figures: Box::new(move |size, sample| figures(means, is_placed, size, sample)),
         }) as Box<dyn Way>
     });
     let mut plots = Vec::new();
@@ -71,34 +73,30 @@ fn experiment(means: Means, mpi: &Rc<Mpi>, wishes: &Wishes) -> Experiment {
             Better::More,
         ),
     ] {
-        plots.extend(sizes.iter().map(|size| Plot {
-            id: id(means, kind, *size),
-            title: format!(
-                "{title}: messages of {}B, {}",
-                bytes(*size as f64),
-                means.title()
-            ),
-            x: Axis::log("computing time T", "us"),
-            y: match unit {
+        plots.extend(sizes.iter().map(|size| {
+            let of = format!("messages of {}B, {}", bytes(*size as f64), means.title());
+            let y = match unit {
                 "%" => Axis::linear("available", unit),
                 _ => Axis::log("rate", unit),
-            },
-            better,
-            fold: Fold::Median,
+            };
+            let x = Axis::log("computing time T", "us");
+            Plot::new(
+                id(means, kind, *size),
+                format!("{title}: {of}"),
+                x,
+                y,
+                better,
+            )
         }));
     }
-    plots.push(Plot {
-        id: waited(means),
-        title: format!(
-            "Waited after computing for {} ms, {}",
-            SWEEP[SWEEP.len() - 1] * 1e3,
-            means.title()
-        ),
-        x: Axis::log("message size", "B"),
-        y: Axis::linear("waited, of the transfer", "%"),
-        better: Better::Less,
-        fold: Fold::Median,
-    });
+    let longest = SWEEP[SWEEP.len() - 1] * 1e3;
+    plots.push(Plot::new(
+        waited(means),
+        format!("Waited after computing for {longest} ms, {}", means.title()),
+        Axis::log("message size", "B"),
+        Axis::linear("waited, of the transfer", "%"),
+        Better::Less,
+    ));
     Experiment {
         suite: Suite::Overlap,
         key: format!("overlap {}", means.name()),
@@ -154,54 +152,22 @@ fn progress(outcome: &Outcome, means: Means) -> Vec<String> {
     kept.filter(|(_, _, count)| *count > 0).map(say).collect()
 }
 
-struct Computing {
-    name: &'static str,
-    source: Source,
-    sizes: Vec<usize>,
-    seconds: f64,
-    means: Means,
-}
-
-impl Way for Computing {
-    fn name(&self) -> String {
-        self.name.to_string()
+fn figures(means: Means, is_placed: bool, size: usize, sample: &Sample) -> Vec<Figure> {
+    let [transfer, pairs @ ..] = &sample.seconds[..] else {
+        return Vec::new();
+    };
+    let mut figures = Vec::new();
+    for (compute, pair) in SWEEP.iter().zip(pairs.chunks_exact(2)) {
+        let whole = pair[0];
+        let figure =
+            |kind: &str, value: f64| Figure::new(&id(means, kind, size), compute * 1e6, value);
+        figures.push(figure("available", compute / whole * 100.0).cpu(sample.cpu));
+        figures.push(figure("rate", size as f64 / whole / 1e9));
     }
-
-    fn kind(&self) -> Kind {
-        self.source.kind()
+    // What is received in place was not begun before.
+    if let (false, Some(waited_last)) = (is_placed, pairs.last()) {
+        let share = waited_last / transfer * 100.0;
+        figures.push(Figure::new(&waited(means), size as f64, share));
     }
-
-    fn command(&self) -> String {
-        self.source.command(Test::Sweep, &self.sizes, self.seconds)
-    }
-
-    fn missing(&self) -> Option<String> {
-        self.source.missing()
-    }
-
-    fn run(&mut self) -> Result<Vec<Figure>> {
-        let samples = self.source.run(Test::Sweep, &self.sizes, self.seconds)?;
-        let mut figures = Vec::new();
-        for (size, sample) in self.sizes.iter().zip(samples) {
-            let [transfer, pairs @ ..] = &sample.seconds[..] else {
-                continue;
-            };
-            for (compute, pair) in SWEEP.iter().zip(pairs.chunks_exact(2)) {
-                let whole = pair[0];
-                let figure = |kind: &str, value: f64| {
-                    Figure::new(&id(self.means, kind, *size), compute * 1e6, value)
-                };
-                figures.push(figure("available", compute / whole * 100.0).cpu(sample.cpu));
-                figures.push(figure("rate", *size as f64 / whole / 1e9));
-            }
-            // What is received in place was not begun before.
-            let [.., waited_last] = pairs else { continue };
-            if matches!(self.source, Source::Ours("shm-placed")) {
-                continue;
-            }
-            let share = waited_last / transfer * 100.0;
-            figures.push(Figure::new(&waited(self.means), *size as f64, share));
-        }
-        Ok(figures)
-    }
+    figures
 }

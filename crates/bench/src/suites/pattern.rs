@@ -13,7 +13,7 @@ use crate::child;
 use crate::net::crowd::{mesh, raise_limits, tell_all, Running};
 use crate::net::peers::{Library, Mpi, Settings, AS_IT_IS, BY_MEMORY, OPEN_MPI_TCP, PATTERNS};
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
-use crate::record::{Axis, Better, Fold, Kind, Plot};
+use crate::record::{Axis, Better, Kind, Plot};
 
 const PROCESSES: [usize; 4] = [2, 4, 8, 16];
 
@@ -69,13 +69,14 @@ pub fn plan(wishes: &Wishes) -> Result<Vec<Experiment>> {
         ways.push(theirs("Open MPI, tcp", Library::OpenMpi, OPEN_MPI_TCP));
     }
     let plots = ALL.iter().flat_map(|pattern| {
-        let plot = |size: usize, title: String, y, better| Plot {
-            id: pattern.plot(size),
-            title,
-            x: Axis::log("processes", ""),
-            y,
-            better,
-            fold: Fold::Median,
+        let plot = |size: usize, title: String, y, better| {
+            Plot::new(
+                pattern.plot(size),
+                title,
+                Axis::log("processes", ""),
+                y,
+                better,
+            )
         };
         let name = pattern.title();
         [

@@ -153,6 +153,10 @@ impl Reader<'_> {
         let section = file
             .get("mothership")
             .and_then(|value| value.section("the mothership"));
+        let with_token = servers
+            .list
+            .iter()
+            .find(|(_, server)| server.token_file.is_some());
         let Some(section) = section else {
             let far = servers
                 .list
@@ -163,11 +167,7 @@ impl Reader<'_> {
                 self.notes.add(name.span.clone(), what);
             }
             self.token_is_there(None, taken);
-            if let Some((name, _)) = servers
-                .list
-                .iter()
-                .find(|(_, server)| server.token_file.is_some())
-            {
+            if let Some((name, _)) = with_token {
                 let what = "this server's token lies beside the mothership's; add a [mothership] with a token_file";
                 self.notes.add(name.span.clone(), what);
             }
@@ -178,10 +178,6 @@ impl Reader<'_> {
             None => vec![crate::default_address()],
         };
         let token_file = section.get("token_file");
-        let with_token = servers
-            .list
-            .iter()
-            .find(|(_, server)| server.token_file.is_some());
         if let (None, Some((name, _))) = (&token_file, with_token) {
             let what =
                 "this server's token lies beside the mothership's; add token_file to [mothership]";
