@@ -23,7 +23,7 @@ const BURST: Duration = Duration::from_millis(1);
 const BURSTS: usize = 3;
 
 /// Kinds of messages that are measured, at most.
-const COUNT: u32 = 60;
+const COUNT: u32 = 64;
 
 /// What takes more than this part of the time of what is usual is faster only by chance.
 const CLEARLY: f64 = 0.95;
@@ -298,7 +298,7 @@ impl<Say: FnMut(&str)> Bench<Say> {
         for (transport, name, field) in cases {
             let mut threshold = NEVER;
             // From the longest down: it has to win at every length from the threshold on.
-            for len in [16 * MIB, 4 * MIB, MIB, 256 * KIB, 64 * KIB] {
+            for len in [16 * MIB, 4 * MIB, MIB, 256 * KIB, 64 * KIB, 32 * KIB] {
                 let variants = [with(field, 4 * KIB), with(field, NEVER)];
                 let times = self.compare(&transport, &variants, len)?;
                 let (one, two) = (times[0], times[1]);

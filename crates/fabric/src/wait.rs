@@ -20,6 +20,12 @@ const CALM: Duration = Duration::from_millis(4);
 /// How much longer than it spins a thread yields, where it does.
 const YIELDING: u32 = 5;
 
+/// A yield that took longer let others run.
+const SWITCH: Duration = Duration::from_nanos(1500);
+
+/// Whoever runs this long at a stretch computes, and is not waited for: a thread that sleeps is woken while such a one runs, and one that yields is not.
+const STRETCH: Duration = Duration::from_micros(500);
+
 /// A sleep shorter than this is one that spinning might well have saved.
 const SHORT: Duration = Duration::from_micros(60);
 
@@ -33,6 +39,8 @@ const PATIENCE: u32 = 4;
 /// processor, and given up for more and more of the waits while it keeps failing. A spin that fails
 /// while more threads want to run than there are processors, and did 4 ms before, is the last one for 4 ms: those that
 /// succeed then cost nobody anything, and the others take half a percent of a processor at most.
+///
+/// A spinner that yields does so at once on such a machine. While others run it waits for nothing: only the time between counts.
 #[derive(Debug)]
 pub(crate) struct Spinner {
     /// How long one spin lasts at most.
@@ -104,11 +112,36 @@ impl Spinner {
             return false;
         }
         let start = Instant::now();
+        let mut now = start;
+        // The time in which others had the processor.
+        let mut away = Duration::ZERO;
+        let mut spinning = self.span;
         if self.is_calm(start) {
-            return false;
+            if self.yielding.is_zero() {
+                return false;
+            }
+            spinning = Duration::ZERO;
         }
-        let mut stride = self.stride;
         loop {
+            let spent = now - start - away;
+            if spent >= self.span + self.yielding {
+                break;
+            }
+            let stride = match spent < spinning {
+                true => self.stride,
+                false => {
+                    std::thread::yield_now();
+                    let back = Instant::now();
+                    let gone = back - now;
+                    if gone > STRETCH {
+                        break;
+                    }
+                    if gone > SWITCH {
+                        away += gone;
+                    }
+                    1
+                }
+            };
             for _ in 0..stride {
                 hint::spin_loop();
                 if ready() {
@@ -116,16 +149,10 @@ impl Spinner {
                     return true;
                 }
             }
-            let now = Instant::now();
-            if now - start >= self.span + self.yielding {
-                self.failed(now);
-                return false;
-            }
-            if now - start >= self.span {
-                stride = 1;
-                std::thread::yield_now();
-            }
+            now = Instant::now();
         }
+        self.failed(now);
+        false
     }
 
     fn is_calm(&mut self, now: Instant) -> bool {
