@@ -20,11 +20,17 @@ const CALM: Duration = Duration::from_millis(4);
 /// How much longer than it spins a thread yields, where it does.
 const YIELDING: u32 = 5;
 
+/// The same where there are more peers than processors: only those that run can answer, and a step of all of them may take that long.
+const CROWDED: Duration = Duration::from_millis(1);
+
 /// A yield that took longer let others run.
 const SWITCH: Duration = Duration::from_nanos(1500);
 
-/// Whoever runs this long at a stretch computes, and is not waited for: a thread that sleeps is woken while such a one runs, and one that yields is not.
-const STRETCH: Duration = Duration::from_micros(500);
+/// Others that run for so long in one wait compute. A thread that sleeps is woken while such a one runs, and one that yields is not.
+const LONG: Duration = Duration::from_millis(10);
+
+/// For how long a thread then does not yield.
+const COMPUTING: Duration = Duration::from_secs(1);
 
 /// A sleep shorter than this is one that spinning might well have saved.
 const SHORT: Duration = Duration::from_micros(60);
@@ -56,6 +62,8 @@ pub(crate) struct Spinner {
     was_busy: bool,
     /// Until when it is left alone; the number of processors is looked at then.
     calm_until: Option<Instant>,
+    /// Until when yielding is known to take long.
+    computing_until: Option<Instant>,
     slept_at: Option<Instant>,
 }
 
@@ -77,6 +85,7 @@ impl Spinner {
             looked: None,
             was_busy: false,
             calm_until: Some(Instant::now()),
+            computing_until: None,
             slept_at: None,
         }
     }
@@ -89,6 +98,14 @@ impl Spinner {
             yielding: spinner.span * YIELDING,
             ..spinner
         }
+    }
+
+    /// Whether it waits for some of more peers than there are processors.
+    pub(crate) fn is_crowded(&mut self, crowded: bool) {
+        self.yielding = match crowded {
+            true => CROWDED,
+            false => self.span * YIELDING,
+        };
     }
 
     /// For conditions that take a system call to look at.
@@ -115,29 +132,35 @@ impl Spinner {
         let mut now = start;
         // The time in which others had the processor.
         let mut away = Duration::ZERO;
-        let mut spinning = self.span;
+        let (mut spinning, mut longest) = (self.span, self.span + self.yielding);
+        if self.computing_until.is_some_and(|until| now < until) {
+            longest = self.span;
+        }
         if self.is_calm(start) {
-            if self.yielding.is_zero() {
-                return false;
-            }
             spinning = Duration::ZERO;
+            longest -= self.span;
+        }
+        if longest.is_zero() {
+            return false;
         }
         loop {
             let spent = now - start - away;
-            if spent >= self.span + self.yielding {
+            if spent >= longest {
                 break;
             }
             let stride = match spent < spinning {
                 true => self.stride,
                 false => {
+                    self.look_around(now);
                     std::thread::yield_now();
                     let back = Instant::now();
                     let gone = back - now;
-                    if gone > STRETCH {
-                        break;
-                    }
                     if gone > SWITCH {
                         away += gone;
+                    }
+                    if away > LONG {
+                        self.computing_until = Some(back + COMPUTING);
+                        break;
                     }
                     1
                 }
@@ -167,6 +190,11 @@ impl Spinner {
         if self.failures >= PATIENCE {
             self.skip = 1 << (self.failures - PATIENCE).min(6);
         }
+        self.look_around(now);
+    }
+
+    /// After spinning has failed, and not often: whether the machine is busy.
+    fn look_around(&mut self, now: Instant) {
         if self.looked.is_none_or(|looked| now - looked >= CALM) {
             self.looked = Some(now);
             let busy = cpu::runnable().is_some_and(|runnable| runnable > cpu::cores());

@@ -32,7 +32,7 @@ use crate::wait::{poll, Deadline, Spinner};
 use crate::Error;
 
 /// Links that are looked at in turn; the others have to ring.
-const HOT_MAX: usize = 8;
+const HOT_MAX: usize = 32;
 
 /// Due links that have their turn at one look.
 const DUE_TURNS: usize = 16;
@@ -40,7 +40,10 @@ const DUE_TURNS: usize = 16;
 /// Looks at the hot links between two at the sockets.
 const SELDOM: u32 = 256;
 
-/// Likewise where hot links keep us busy, and there are others.
+/// Likewise where there are others, which may ring at any time.
+const COLD_POLLS: u32 = 64;
+
+/// Likewise where hot links keep us busy meanwhile.
 const BUSY_POLLS: u32 = 8;
 
 /// Looks at the one link that a receive waits for before it is waited for in earnest: about a microsecond.
@@ -61,6 +64,8 @@ pub(crate) struct Shared {
     state: Lock<State>,
     /// Looks that the program has had. Only written by whoever has the state.
     looks: AtomicU64,
+    /// Threads of the program that wait in here. Likewise.
+    waiters: AtomicU32,
     /// For threads of the program that wait while another one sleeps at the sockets.
     news: Condvar,
     /// Taken with the state, before that is given back to wait for news.
@@ -80,6 +85,8 @@ pub(crate) struct Shared {
     pub(crate) settings: Settings,
     /// Milliseconds, see [`super::Endpoint::set_silence`].
     pub(crate) silence_ms: AtomicU32,
+    /// Those of this machine when the endpoint was made.
+    processors: usize,
     /// A forked child has none of the threads.
     owner: u32,
 }
@@ -153,6 +160,7 @@ impl Shared {
         let shared = Arc::new(Shared {
             state: Lock::new(state),
             looks: AtomicU64::new(0),
+            waiters: AtomicU32::new(0),
             news: Condvar::new(),
             waiting: Mutex::new(()),
             sockets,
@@ -165,6 +173,7 @@ impl Shared {
             halves: Halves::default(),
             settings,
             silence_ms: AtomicU32::new(SILENCE_TIME.as_millis() as u32),
+            processors: mgn_sys::cpu::cores(),
             owner: std::process::id(),
         });
         let helping = shared.clone();
@@ -242,6 +251,13 @@ impl Shared {
     fn looked(&self) {
         let looks = self.looks.load(Ordering::Relaxed);
         self.looks.store(looks.wrapping_add(1), Ordering::Relaxed);
+    }
+
+    /// By whoever has the state.
+    fn count_waiters(&self, change: i32) {
+        let waiters = self.waiters.load(Ordering::Relaxed);
+        let changed = waiters.wrapping_add_signed(change);
+        self.waiters.store(changed, Ordering::Relaxed);
     }
 
     pub(crate) fn add(&self, carrier: AnyLink) -> Result<LinkId, Error> {
@@ -467,10 +483,15 @@ impl Shared {
         deadline: &Deadline,
         mut done: impl FnMut(&mut State) -> Option<T>,
     ) -> Result<Option<T>, Error> {
-        let mut spinner = std::mem::replace(
-            &mut self.state().spinner,
-            Spinner::yielding(self.settings.spin()),
-        );
+        let mut spinner = {
+            let mut state = self.state();
+            let crowded = self.is_crowded(&state);
+            let other = Spinner::yielding(self.settings.spin());
+            let mut spinner = std::mem::replace(&mut state.spinner, other);
+            spinner.is_crowded(crowded);
+            self.count_waiters(1);
+            spinner
+        };
         let (mut found, mut is_woken) = (None, true);
         loop {
             let mut happened = false;
@@ -527,6 +548,7 @@ impl Shared {
         }
         let mut state = self.state();
         state.spinner = spinner;
+        self.count_waiters(-1);
         self.leave(&mut state);
         // Somebody else has to sleep at the sockets now.
         self.tell(&mut state);
@@ -559,8 +581,11 @@ impl Shared {
         let mut happened = state.go_on(&self.sockets);
         self.sweep(state);
         // Those that have no turn by themselves must not wait for long while others keep us busy.
-        let is_busy = happened && state.hot.len() < state.peers.len();
-        state.polls += if is_busy { SELDOM / BUSY_POLLS } else { 1 };
+        state.polls += match (state.hot.len() < state.peers.len(), happened) {
+            (false, _) => 1,
+            (true, false) => SELDOM / COLD_POLLS,
+            (true, true) => SELDOM / BUSY_POLLS,
+        };
         if state.polls >= SELDOM || state.hot.is_empty() {
             state.polls = 0;
             let events = self.events(Duration::ZERO);
@@ -590,8 +615,17 @@ impl Shared {
             || !state.handlers.is_empty()
             || state.engine.is_exposing()
         {
-            self.arm_all(state);
+            match self.is_crowded(state) {
+                // To be rung by each of them takes longer than to be looked after.
+                true => self.ask_helper(state),
+                false => self.arm_all(state),
+            }
         }
+    }
+
+    /// Whether there are more peers than processors. Then not all of them run at once, and most of those that wait wait for a processor.
+    fn is_crowded(&self, state: &State) -> bool {
+        state.peers.len() >= self.processors
     }
 
     /// Asks all hot links to ring. Where others are due, too, the helper goes on with them, so that nobody is in here for long; unless a thread sleeps at

@@ -2,7 +2,8 @@
 //!
 //! It has two modes. *Armed*, it sleeps at the sockets, and every link was asked to ring. Whoever leaves while something is under way sees to that. When it
 //! is woken though the program is in here all the time, ringing is a waste: then it goes *watching*, which means that it looks every now and then whether
-//! the program still calls, and arms the links itself when it doesn't.
+//! the program still calls, and arms the links itself when it doesn't. Where processes are more than processors, the program may have to wait for one: so a
+//! program that called not long ago is given some time before it is taken for gone.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
@@ -44,18 +45,30 @@ impl Shared {
     pub(super) fn help(&self) {
         self.state.be_guest();
         let (mut is_watching, mut interval) = (false, WATCH);
+        // When it may have gone: how often the program had called by then.
+        let mut doubt = None;
+        // How often it had called when this was last woken.
+        let mut last = 0;
         let mut is_fetching = false;
         loop {
             if std::mem::take(&mut is_fetching) {
                 self.fetch_all();
             }
-            let woken = match is_watching {
-                true => self.nap(&self.kick, interval),
-                false => self.nap(&self.helper_at, NAP),
+            let woken = match (is_watching, doubt) {
+                (true, None) => self.nap(&self.kick, interval),
+                (true, Some(_)) => self.nap(&self.kick, WATCH),
+                (false, _) => self.nap(&self.helper_at, NAP),
             };
+            let calls = self.looks.load(Ordering::Relaxed);
+            let was_doubted = doubt.take();
+            let is_back = was_doubted.is_some_and(|before| before != calls);
             // Whoever is in here sees to everything, and must not be made to wait.
             let state = match (is_watching, woken) {
-                (true, false) | (false, true) if self.is_called() => None,
+                (true, false) | (false, true) if is_back || self.is_called() => None,
+                (true, false) if was_doubted.is_none() => {
+                    doubt = Some(calls);
+                    continue;
+                }
                 (true, true) => Some(self.state()),
                 _ => self.state.try_visit(),
             };
@@ -85,7 +98,11 @@ impl Shared {
                 drop(state);
                 self.run_handlers();
                 state = self.state();
-                is_watching = self.looks.load(Ordering::Relaxed) != seen && !has_handled;
+                let is_calling = self.looks.load(Ordering::Relaxed) != seen;
+                let may_call = calls != last && !is_calling;
+                last = seen;
+                is_watching = (is_calling || may_call) && !has_handled;
+                doubt = (is_watching && may_call).then_some(seen);
                 interval = WATCH;
             }
             self.is_watching.store(is_watching, Ordering::Relaxed);
@@ -111,10 +128,12 @@ impl Shared {
     /// Whether the program is in here, or comes.
     fn is_called(&self) -> bool {
         let seen = self.looks.load(Ordering::Relaxed);
-        (0..GLANCE).any(|_| {
-            std::hint::spin_loop();
-            self.state.is_inside() || self.looks.load(Ordering::Relaxed) != seen
-        })
+        let waits = self.waiters.load(Ordering::Relaxed) > 0;
+        waits
+            || (0..GLANCE).any(|_| {
+                std::hint::spin_loop();
+                self.state.is_inside() || self.looks.load(Ordering::Relaxed) != seen
+            })
     }
 
     /// Sleeps until the descriptor is readable. False when that was not so in time.
