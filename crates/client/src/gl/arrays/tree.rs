@@ -8,9 +8,6 @@ use mgn_wall::{Bounds, Boxes, Judged, Sorter, GROUP};
 /// draw would cost its renderer more.
 const SHORT: usize = 8;
 
-/// What a tile may be given without need, as a part of what it needs: one in so many. Finer sorting costs the client more than it saves renderers.
-const LITTLE: usize = 12;
-
 /// Boxes around blocks, boxes around those, and so on up to one around all.
 #[derive(Debug)]
 pub(super) struct Tree {
@@ -45,8 +42,8 @@ impl Tree {
     /// Cuts those blocks of a draw from the one with this number on. What touches no tile is left out.
     pub fn cut(&self, sorter: &Sorter, blocks: Blocks, from: usize) -> Vec<Piece> {
         let mut runs = Runs::default();
-        for part in self.sort(sorter) {
-            runs.add(part.first, part.end, part.judged.tiles());
+        if self.blocks > 0 {
+            self.sort(sorter, self.levels.len() - 1, 0, sorter.begin(), &mut runs);
         }
         let mut pieces: Vec<Piece> = Vec::with_capacity(runs.all.len());
         for run in &runs.all {
@@ -68,68 +65,22 @@ impl Tree {
         pieces
     }
 
-    /// The tiles of all blocks, level by level, until no tile is given much that it may not need.
-    fn sort(&self, sorter: &Sorter) -> Vec<Part> {
-        if self.blocks == 0 {
-            return Vec::new();
-        }
-        let mut parts = vec![Part {
-            first: 0,
-            end: self.blocks,
-            judged: sorter.begin(),
-        }];
-        for (level, groups) in self.levels.iter().enumerate().rev() {
-            if is_fine(&parts) {
+    /// Finds the tiles of the blocks in group `n` of a level, of which is known what is so of all in the box around it.
+    fn sort(&self, sorter: &Sorter, level: usize, n: usize, known: Judged, runs: &mut Runs) {
+        let all = sorter.judge(&self.levels[level][n], known);
+        let blocks = GROUP.pow(level as u32);
+        for (n, judged) in (n * GROUP..).zip(all) {
+            let (first, end) = (n * blocks, ((n + 1) * blocks).min(self.blocks));
+            if first >= end {
                 break;
             }
-            let blocks = GROUP.pow(level as u32);
-            let mut finer = Vec::with_capacity(2 * parts.len());
-            for part in parts {
-                if part.judged.is_all() {
-                    finer.push(part);
-                    continue;
-                }
-                let n = part.first / blocks;
-                let judged = sorter.judge(&groups[n / GROUP], part.judged);
-                let firsts = (part.first..part.end).step_by(blocks);
-                finer.extend(firsts.zip(judged).map(|(first, judged)| Part {
-                    first,
-                    end: (first + blocks).min(part.end),
-                    judged,
-                }));
+            if level == 0 || judged.is_all() {
+                runs.add(first, end, judged.tiles());
+            } else {
+                self.sort(sorter, level - 1, n, judged, runs);
             }
-            parts = finer;
-        }
-        parts
-    }
-}
-
-/// Blocks that follow each other in one box.
-struct Part {
-    first: usize,
-    end: usize,
-    judged: Judged,
-}
-
-/// Whether what each tile is given without being known to need it is little beside what it needs.
-fn is_fine(parts: &[Part]) -> bool {
-    let (mut needed, mut open) = ([0; 64], [0; 64]);
-    let mut tiles = 0;
-    for part in parts {
-        let counts = match part.judged.is_all() {
-            true => &mut needed,
-            false => &mut open,
-        };
-        let mut left = part.judged.tiles();
-        tiles |= left;
-        while left != 0 {
-            counts[left.trailing_zeros() as usize] += part.end - part.first;
-            left &= left - 1;
         }
     }
-    (0..64)
-        .filter(|tile| tiles >> tile & 1 != 0)
-        .all(|tile| open[tile] * LITTLE <= needed[tile])
 }
 
 /// Blocks that follow each other and have the same tiles.
