@@ -6,7 +6,8 @@
 
 use mgn_spu::{Nop, Observe, Print};
 use mgn_wire::encoder::{put, Data};
-use mgn_wire::{gl, stream, Commands, Decoder, Encoder, Fault, Reply, MESSAGE_HEADER};
+use mgn_wire::{gl, ops, stream, Commands, Decoder, Encoder, Fault, Pack, Reply};
+use mgn_wire::{MESSAGE_HEADER, MESSAGE_MAX};
 use rustix::mm::{mmap_anonymous, mprotect, munmap, MapFlags, MprotectFlags, ProtFlags};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -147,6 +148,21 @@ impl std::io::Write for Shared {
     }
 }
 
+/// What a chain without stages makes of messages.
+fn packed(messages: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Fault> {
+    let out = Rc::<RefCell<Vec<Vec<u8>>>>::default();
+    let mut pack = Pack::new({
+        let out = out.clone();
+        move |message| {
+            assert_eq!(message.context, 7);
+            out.borrow_mut().push(message.bytes.to_vec());
+        }
+    });
+    let decoded = decode(messages, &mut pack);
+    pack.flush();
+    decoded.map(|()| out.take())
+}
+
 fn trace(messages: &[Vec<u8>]) -> String {
     let out = Shared::default();
     let mut print = Observe::new(Print::new(out.clone()), Box::new(Nop::default()));
@@ -269,6 +285,88 @@ fn a_long_command_is_joined() {
         "7 glBufferSubData(target=GL_ARRAY_BUFFER, offset=16, size=1000000, \
          data=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, … 1000000 in all])\n7 glEnable(cap=GL_BLEND)\n"
     );
+}
+
+#[test]
+fn what_is_decoded_is_packed_the_same() {
+    for chunk in [400, 4096, MESSAGE_MAX] {
+        let messages = encode(chunk, |e| (0..500).for_each(|_| sample(e)));
+        assert!(packed(&messages).unwrap() == messages, "chunks of {chunk}");
+    }
+    // Where there are draws that know their tiles, the message says so.
+    let tiles = [1u32, 0];
+    let (none, layout, vertices) = (std::ptr::null(), [1u8, 3], [0u8; 36]);
+    let mark = |e: &mut Encoder| unsafe {
+        e.mgn_only(1, 0);
+        e.gl_draw_arrays(gl::GL_POINTS, 0, 1);
+    };
+    let run = |e: &mut Encoder| unsafe {
+        let vertices = Data::Bytes(vertices.as_ptr(), vertices.len());
+        let tiles = (tiles.as_ptr(), tiles.len());
+        let layout = (layout.as_ptr(), layout.len());
+        e.mgn_run(gl::GL_TRIANGLES, 0, layout, vertices, (none, 0), tiles);
+    };
+    for mut messages in [encode(4096, mark), encode(4096, run)] {
+        messages[0][4] = mgn_wire::sift::SORTED as u8;
+        assert_eq!(packed(&messages).unwrap(), messages);
+    }
+}
+
+/// A command that had to be joined is cut again where there is room.
+#[test]
+fn long_commands_are_packed_whole() {
+    let bytes: Vec<u8> = (0..1_000_001u32).map(|i| i as u8).collect();
+    let messages = encode(MESSAGE_MAX, |e| unsafe {
+        sample(e);
+        let target = gl::GL_ARRAY_BUFFER;
+        let size = bytes.len();
+        e.gl_buffer_data(
+            target,
+            size as i64,
+            Data::Bytes(bytes.as_ptr(), size),
+            gl::GL_STATIC_DRAW,
+        );
+        sample(e);
+    });
+    let whole = packed(&messages).unwrap();
+    assert!(whole.iter().all(|message| message.len() <= MESSAGE_MAX));
+    assert!(packed(&whole).unwrap() == whole);
+    assert_eq!(trace(&whole), trace(&messages));
+    let long: usize = whole.iter().map(Vec::len).sum();
+    assert!(long > bytes.len());
+}
+
+/// Records of every command, with arguments that make sense to the decoder.
+#[test]
+fn every_command_is_packed_as_it_came() {
+    let mut random = Random(0x1234_5678_9abc_def1);
+    for op in (ops::FIRST..).take(ops::NAMES.len()) {
+        let mut tried = 0..200_000;
+        let mut decoded = 0;
+        while decoded < 20 && tried.next().is_some() {
+            let body = random.below(40) as u32;
+            let mut words = vec![7, 0, (body + 1) << 16 | u32::from(op)];
+            let values = [0, 0, 1, 4, 8, 16, 64, 0x3f80_0000, u32::MAX];
+            words.extend((0..body).map(|_| values[random.below(values.len())]));
+            let makes_sense = unsafe {
+                let (mut nop, mut reply) = (Nop::default(), Reply::default());
+                let at = words.as_ptr().cast();
+                let length = words.len() * 4;
+                Decoder::default().message(at, length, &mut nop, &mut reply, |_, _, _, _| Ok(()))
+            };
+            if makes_sense.is_err() {
+                continue;
+            }
+            decoded += 1;
+            let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+            let once = packed(std::slice::from_ref(&bytes)).unwrap();
+            assert_eq!(once.len(), 1);
+            assert_eq!(once[0].len(), bytes.len());
+            assert_eq!(packed(&once).unwrap(), once);
+            assert_eq!(trace(&once), trace(&[bytes]));
+        }
+        assert!(decoded > 0, "{} was not decoded", mgn_wire::name(op));
+    }
 }
 
 #[test]

@@ -250,7 +250,12 @@ impl Record {
             };
         }
         // SAFETY: the record has room for the padded bytes and the source holds `bytes`.
-        unsafe { std::ptr::copy_nonoverlapping(ptr, self.at, bytes) };
+        unsafe {
+            if padded > bytes {
+                put(self.at, padded - 4, 0u32);
+            }
+            std::ptr::copy_nonoverlapping(ptr, self.at, bytes);
+        }
         self.at = self.at.wrapping_add(padded);
     }
 

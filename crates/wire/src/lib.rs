@@ -14,6 +14,7 @@ mod generated;
 pub mod hello;
 pub mod lens;
 pub mod locations;
+pub mod pack;
 mod payload;
 mod reply;
 pub mod sift;
@@ -23,6 +24,7 @@ pub use decode::{Decoder, Fault};
 pub use encoder::Encoder;
 pub use generated::commands::Commands;
 pub use generated::{gl, ops};
+pub use pack::Pack;
 pub use payload::{Data, Plain, Slice};
 pub use reply::{Answer, Reply};
 

@@ -11,6 +11,7 @@ mod names;
 mod nop;
 mod observe;
 mod ops;
+mod pack;
 mod render;
 
 use mgn_spec::{Command, Direction, Model, Param, WireType};
@@ -27,6 +28,7 @@ pub fn all(model: &Model, tracked: &BTreeSet<&str>) -> Vec<(&'static str, String
             "crates/wire/src/generated/commands.rs",
             commands::emit(model),
         ),
+        ("crates/wire/src/generated/pack.rs", pack::emit(model)),
         ("crates/wire/src/generated/gl.rs", enums::emit(model)),
         (
             "crates/client/src/generated/entries.rs",

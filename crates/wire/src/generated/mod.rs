@@ -4,3 +4,4 @@ pub mod decode;
 mod encode;
 pub mod gl;
 pub mod ops;
+mod pack;

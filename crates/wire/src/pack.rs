@@ -1,0 +1,146 @@
+//! `Pack`: the end of a chain behind which others execute, which writes the commands that reach it into messages again.
+
+use crate::encoder::{self, Encoder};
+use crate::{sift, Data, Fault, Reply, MESSAGE_HEADER, MESSAGE_MAX};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Writes commands into messages, the same as they were decoded from where no stage has changed anything; only commands that were joined of `LONG` records
+/// may be cut at other places. An answer is not there when a question returns: `reply` is then empty, and says that there will be one.
+///
+/// Clones write into the same messages.
+#[derive(Clone)]
+pub struct Pack(Rc<RefCell<Packer>>);
+
+/// A message as it is to be sent.
+pub struct Packed<'a> {
+    pub context: u32,
+    /// Whether any of its commands has an answer.
+    pub asks: bool,
+    pub bytes: &'a [u8],
+}
+
+/// The encoder comes first: `refill` finds the rest by it.
+#[repr(C)]
+struct Packer {
+    encoder: Encoder,
+    /// Where a message is written.
+    room: Vec<u32>,
+    context: u32,
+    asks: bool,
+    questions: u64,
+    send: Box<dyn FnMut(Packed<'_>)>,
+}
+
+impl Pack {
+    /// Messages that are full, or ended by `flush`, go to `send`.
+    pub fn new(send: impl FnMut(Packed<'_>) + 'static) -> Pack {
+        let mut packer = Packer {
+            encoder: Encoder::new(refill),
+            room: vec![0; MESSAGE_MAX / 4],
+            context: 0,
+            asks: false,
+            questions: 0,
+            send: Box::new(send),
+        };
+        packer.begin();
+        Pack(Rc::new(RefCell::new(packer)))
+    }
+
+    /// Ends the message, unless there is nothing in it.
+    pub fn flush(&self) {
+        self.0.borrow_mut().flush();
+    }
+
+    /// How many questions were written so far.
+    pub fn questions(&self) -> u64 {
+        self.0.borrow().questions
+    }
+
+    /// What follows is of this context.
+    pub(crate) fn begin(&self, context: u32) {
+        let mut packer = self.0.borrow_mut();
+        packer.flush();
+        packer.context = context;
+        packer.begin();
+    }
+
+    /// Has `write` write a command.
+    pub(crate) fn write(&self, write: impl FnOnce(&mut Encoder)) -> Result<(), Fault> {
+        write(&mut self.0.borrow_mut().encoder);
+        Ok(())
+    }
+
+    /// The same for one that may know its tiles.
+    pub(crate) fn write_sorted(
+        &self,
+        is_sorted: bool,
+        write: impl FnOnce(&mut Encoder),
+    ) -> Result<(), Fault> {
+        self.write(write)?;
+        if is_sorted {
+            self.0.borrow_mut().room[1] = sift::SORTED;
+        }
+        Ok(())
+    }
+
+    /// The same for one that has an answer.
+    pub(crate) fn ask(
+        &self,
+        reply: &mut Reply,
+        write: impl FnOnce(&mut Encoder),
+    ) -> Result<(), Fault> {
+        self.write(write)?;
+        let mut packer = self.0.borrow_mut();
+        packer.asks = true;
+        packer.questions += 1;
+        reply.empty();
+        Ok(())
+    }
+}
+
+impl Packer {
+    fn begin(&mut self) {
+        self.room[0] = self.context;
+        self.room[1] = 0;
+        self.asks = false;
+        let room = self.room.as_mut_ptr_range();
+        self.encoder.cur = room.start.cast::<u8>().wrapping_add(MESSAGE_HEADER);
+        self.encoder.end = room.end.cast();
+    }
+
+    fn flush(&mut self) {
+        let start = self.room.as_ptr().cast::<u8>();
+        let used = self.encoder.cur as usize - start as usize;
+        if used == MESSAGE_HEADER {
+            return;
+        }
+        (self.send)(Packed {
+            context: self.context,
+            asks: self.asks,
+            // SAFETY: so much of the room was written.
+            bytes: unsafe { std::slice::from_raw_parts(start, used) },
+        });
+        self.begin();
+    }
+}
+
+/// The encoder's hook: see `Encoder::refill`.
+unsafe fn refill(encoder: *mut Encoder, n: usize) -> *mut u8 {
+    // SAFETY: every encoder with this hook is the first field of a `Packer`, which `write` or `ask` has borrowed.
+    let packer = unsafe { &mut *encoder.cast::<Packer>() };
+    packer.flush();
+    let at = packer.encoder.cur;
+    packer.encoder.cur = at.wrapping_add(n);
+    at
+}
+
+impl From<Data<'_>> for encoder::Data {
+    fn from(data: Data<'_>) -> encoder::Data {
+        match data {
+            Data::Null => encoder::Data::Null,
+            Data::Inline(bytes) => encoder::Data::Bytes(bytes.as_ptr(), bytes.len()),
+            Data::Offset(offset) => encoder::Data::Offset(offset),
+        }
+    }
+}
