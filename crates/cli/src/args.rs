@@ -105,9 +105,9 @@ pub struct Run {
     #[arg(long, value_name = "STAGE", conflicts_with = "server")]
     pub spu: Vec<Stage>,
 
-    /// Have a stage look at commands in the program's own process, before they are sent: print, histogram or perf, as --spu takes it; may be repeated
+    /// Have commands pass a stage in the program's own process, before they are sent to whomever: as --spu takes it, where it needs no answers; may be repeated
     #[arg(long, value_name = "STAGE")]
-    pub look: Vec<Stage>,
+    pub client_spu: Vec<Stage>,
 
     /// What the program does when its server is lost
     #[arg(long, value_enum, default_value_t = OnLoss::Exit)]

@@ -52,10 +52,10 @@ fn start(args: &Run) -> anyhow::Result<Started> {
     through::check(&args.through, flag)?;
     let stages = stages(args.spu.clone(), args.discard);
     // The server would find out too, but its words would come through others.
-    Chain::answering(stages.clone())?;
-    let look = args.look.iter().cloned().map(Stage::absolute);
-    let look: Vec<Stage> = look.collect::<Result<_, _>>()?;
-    Chain::looking(look.clone())?;
+    Chain::on_server(stages.clone())?;
+    let chain = args.client_spu.iter().cloned().map(Stage::absolute);
+    let chain: Vec<Stage> = chain.collect::<Result<_, _>>()?;
+    Chain::on_client(chain.clone())?;
     let save = args
         .save
         .as_deref()
@@ -72,7 +72,7 @@ fn start(args: &Run) -> anyhow::Result<Started> {
         },
         save,
         frames: args.frames,
-        look: look.iter().map(Stage::to_string).collect(),
+        chain: chain.iter().map(Stage::to_string).collect(),
         count_commands: args.stats || args.stats_json.is_some(),
         on_loss: match args.on_loss {
             OnLoss::Exit => mgn_launch::OnLoss::Exit,

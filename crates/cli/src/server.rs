@@ -20,7 +20,7 @@ pub fn serve(args: Server) -> anyhow::Result<()> {
     mgn_server::run(Options {
         listen: args.listen,
         token,
-        chain: Chain::answering(stages(args.spu, args.discard))?,
+        chain: Chain::on_server(stages(args.spu, args.discard))?,
         present: args.present,
         max_sessions: args.max_sessions as usize,
         memory_limit: args.memory_limit << 20,

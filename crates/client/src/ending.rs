@@ -12,7 +12,7 @@ const STDIO: Duration = Duration::from_secs(1);
 /// Ends the process without running the program's own exit handlers, after what it has printed is written out.
 pub fn end_process(status: i32) -> ! {
     if let Some(session) = existing_session() {
-        session.end_looking();
+        session.end_stages();
     }
     let (flushed, done) = mpsc::channel::<()>();
     // Another thread may sit in a read with its stream locked, which would hold fflush for ever: so it is somebody else's wait.
@@ -42,7 +42,7 @@ extern "C" fn at_exit() {
         if !session.is_lost() {
             session.frames.wait_all(LAST_FRAMES);
         }
-        session.end_looking();
+        session.end_stages();
     }
 }
 

@@ -25,8 +25,8 @@ pub struct Options {
     /// What happens when the server is lost: the program goes on blank, or ends.
     pub continue_on_loss: bool,
     pub weld: Weld,
-    /// Stages that look at what is sent, one a line.
-    pub look: String,
+    /// Stages in this process that commands pass, one a line.
+    pub chain: String,
 }
 
 /// A render server and the way to it.
@@ -146,7 +146,7 @@ impl Options {
                     return Err(format!("MGN_ON_LOSS={other} is neither exit nor continue"))
                 }
             },
-            look: var("MGN_LOOK").unwrap_or_default(),
+            chain: var("MGN_CLIENT_CHAIN").unwrap_or_default(),
             weld: match var("MGN_WELD").as_deref() {
                 None | Some("") | Some("auto") => Weld::Auto,
                 Some("always") => Weld::Always,

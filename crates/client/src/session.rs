@@ -3,15 +3,15 @@
 use crate::config::Format;
 use crate::frames::Frames;
 use crate::log::line;
-use crate::looking::Looking;
 use crate::options::Options;
 use crate::process::process;
 use crate::renderers::{self, NoSuccessor, Reached, Renderers};
 use crate::replies::{Answered, NoAnswer};
+use crate::stages::{Asked, Stages};
 use crate::stats::{Stats, Word};
 use crate::tiles::Needs;
 use crate::{ending, presenter};
-use mgn_fabric::{Receiver, Reservation, Sender};
+use mgn_fabric::{Error, Receiver, Reservation, Sender};
 use mgn_wall::Tile;
 use mgn_wire::hello::{self, ServerInfo};
 use mgn_wire::{Encoder, MESSAGE_HEADER};
@@ -31,8 +31,8 @@ pub struct Session {
     pub stats: Stats,
     pub frames: Frames,
     renderers: Renderers,
-    /// Stages in this process that are shown all that is sent.
-    looking: Option<Looking>,
+    /// Stages in this process that all commands pass, if there are any.
+    stages: OnceLock<Stages>,
     next_id: AtomicU32,
     lost: AtomicBool,
     /// The program looks after the loss itself.
@@ -70,14 +70,13 @@ fn begin() -> Result<&'static Session, String> {
         welcome,
         frames,
     } = Renderers::reach(&options)?;
-    let looking = Looking::begin(&options.look, welcome.session)?;
     let session: &'static Session = Box::leak(Box::new(Session {
         formats: formats(&welcome.info),
         info: welcome.info,
         stats: Stats::create(options.run_dir.as_deref()),
         frames: Frames::default(),
         renderers,
-        looking,
+        stages: OnceLock::new(),
         next_id: AtomicU32::new(1),
         lost: AtomicBool::new(false),
         outlived: AtomicBool::new(false),
@@ -85,6 +84,11 @@ fn begin() -> Result<&'static Session, String> {
         rooms: AtomicUsize::new(0),
         options,
     }));
+    let chain = &session.options.chain;
+    if !chain.is_empty() {
+        let stages = Stages::begin(session, chain, welcome.session)?;
+        let _ = session.stages.set(stages);
+    }
     presenter::start(session, frames)?;
     crate::idle::prepare_orphan();
     tracing::info!(
@@ -158,30 +162,39 @@ impl Session {
         }
     }
 
-    /// Sends the first `used` bytes of `reservation`, header and records, and says the message's number.
+    /// Sends the first `used` bytes of `reservation`, header and records, and says the message's number, unless it has to pass stages first.
     pub fn commit(&self, reservation: &mut Reservation, used: usize) -> u32 {
         if self.options.count_commands {
             // SAFETY: so much was written there.
             self.stats
                 .add(Word::Commands, unsafe { records(reservation.ptr(), used) });
         }
-        // SAFETY: so much was written there, in memory that nobody writes to before it is sent.
-        let message = unsafe { std::slice::from_raw_parts(reservation.ptr(), used) };
-        let sent = match &self.looking {
-            Some(looking) => looking.at(message, || self.renderers.commit(reservation, used)),
-            None => self.renderers.commit(reservation, used),
-        };
-        match sent {
-            Ok(sent) => {
-                self.stats.add(Word::Bytes, sent.bytes as u64);
-                self.stats.add(Word::Messages, 1);
-                sent.number
-            }
-            Err(error) => {
-                self.break_off(error);
-                0
-            }
+        if let Some(stages) = self.stages.get() {
+            // SAFETY: so much was written there, in memory that nobody else writes to.
+            stages.pass(unsafe { std::slice::from_raw_parts(reservation.ptr(), used) });
+            return 0;
         }
+        self.send(reservation, used).unwrap_or_else(|error| {
+            self.break_off(error);
+            0
+        })
+    }
+
+    fn send(&self, reservation: &mut Reservation, used: usize) -> Result<u32, Error> {
+        let sent = self.renderers.commit(reservation, used)?;
+        self.stats.add(Word::Bytes, sent.bytes as u64);
+        self.stats.add(Word::Messages, 1);
+        Ok(sent.number)
+    }
+
+    /// Sends a message that has passed the stages, and says its number.
+    pub fn send_copy(&self, message: &[u8]) -> Result<u32, Error> {
+        if self.is_lost() {
+            return Ok(0);
+        }
+        let mut reservation = self.renderers.reserve(message.len())?;
+        reservation.write(0, message);
+        self.send(&mut reservation, message.len())
     }
 
     /// Sends a message that was written elsewhere, and says its number.
@@ -223,16 +236,20 @@ impl Session {
             let mut answers = self.answers(context, op, number).into_iter().flatten();
             return answers.next().unwrap_or_default();
         }
+        let Asked { number, answer } = self.asked(context, number);
         let given_up = || self.is_lost();
         let answered = self.hear(|| self.renderers.answer(context, number, &given_up));
         if let Some(answered) = &answered {
             self.stats.round_trip(op, answered.bytes.len());
         }
-        answered.unwrap_or_default()
+        let mut answered = answered.unwrap_or_default();
+        answered.bytes = answer.unwrap_or(answered.bytes);
+        answered
     }
 
     /// The same of each renderer of a wall that has an answer of its own, in the order of their tiles. None of those that are lost.
     pub fn answers(&self, context: u32, op: u16, number: u32) -> Vec<Option<Answered>> {
+        let Asked { number, .. } = self.asked(context, number);
         let given_up = || self.is_lost();
         let answers = self.hear(|| self.renderers.answers(context, number, &given_up));
         if let Some(answers) = &answers {
@@ -240,6 +257,17 @@ impl Session {
             self.stats.round_trip(op, bytes.sum());
         }
         answers.unwrap_or_default()
+    }
+
+    /// What was asked in message `number`, when it has passed the stages.
+    fn asked(&self, context: u32, number: u32) -> Asked {
+        match self.stages.get() {
+            Some(stages) => stages.asked(context),
+            None => Asked {
+                number,
+                answer: None,
+            },
+        }
     }
 
     fn hear<T>(&self, answers: impl FnOnce() -> Result<T, NoAnswer>) -> Option<T> {
@@ -339,11 +367,16 @@ impl Session {
         None
     }
 
-    /// Nothing is sent any more: stages that look say what they have left to say.
-    pub fn end_looking(&self) {
-        if let Some(looking) = &self.looking {
-            looking.end();
+    /// The process ends: stages say what they have left to say.
+    pub fn end_stages(&self) {
+        if let Some(stages) = self.stages.get() {
+            stages.end();
         }
+    }
+
+    /// Whether stages leave what is sent as it is. If not, draws may end elsewhere than where the program puts them.
+    pub fn is_unchanged(&self) -> bool {
+        self.stages.get().is_none_or(|stages| stages.change_nothing)
     }
 
     fn tile_name(&self, tile: usize) -> String {
@@ -354,7 +387,7 @@ impl Session {
 
     /// The command connection failed. The server's reason comes by the other one and may still be under way, so it gets a moment before the session ends
     /// for `error` alone.
-    fn break_off(&self, error: impl Display) {
+    pub fn break_off(&self, error: impl Display) {
         const MOMENT: Duration = Duration::from_millis(200);
         const STEP: Duration = Duration::from_millis(5);
         let deadline = Instant::now() + MOMENT;

@@ -57,7 +57,7 @@ pub struct ClientSettings {
     pub on_loss: OnLoss,
     pub weld: Weld,
     /// Stream processing units in the programs' own processes.
-    pub look: Vec<String>,
+    pub chain: Vec<String>,
     /// Count commands, which costs a little for each.
     pub count_commands: bool,
 }
@@ -114,7 +114,7 @@ pub(crate) fn environment(
         set_or_remove("MGN_WALL", settings.wall.as_ref()),
         set_or_remove("MGN_TRANSPORT", lines(&settings.transports)),
         set_or_remove("MGN_TOKEN_FILE", settings.token_file.as_ref()),
-        set_or_remove("MGN_LOOK", lines(&settings.look)),
+        set_or_remove("MGN_CLIENT_CHAIN", lines(&settings.chain)),
         set_or_remove("MGN_TOKEN_FILES", lines(&settings.token_files)),
         set_or_remove("MGN_FRAMES", settings.frames.map(|n| n.to_string())),
         set_or_remove("MGN_SAVE_DIR", settings.save.as_ref().map(|s| &s.dir)),

@@ -30,13 +30,6 @@ pub const NAMES: &[&str] = &{
     names
 };
 
-/// Those that only look at commands, and need no renderer for it.
-const LOOKERS: [&str; 3] = [
-    crate::histogram::SPU.name,
-    crate::perf::SPU.name,
-    crate::print::SPU.name,
-];
-
 /// Whether that parameter of an SPU is a file or a folder.
 pub fn is_path(spu: &str, parameter: &str) -> bool {
     let spu = SPUS.iter().find(|known| known.name == spu);
@@ -49,9 +42,23 @@ pub struct Spu {
     pub name: &'static str,
     /// What it does, as half a sentence.
     pub about: &'static str,
+    pub does: Does,
     pub parameters: &'static [Parameter],
     /// Makes the stage before `next`. What was given has been checked.
     pub build: fn(&Given<'_>, &Place, Box<dyn Commands>) -> Built,
+}
+
+/// What an SPU does to the commands that pass it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Does {
+    /// It passes everything on as it came.
+    Look,
+    /// It passes on something else, without being told what came of it.
+    Change,
+    /// It needs the renderer's answers, which only a stage beside the renderer gets.
+    Ask,
+    /// It is the end, and nobody answers.
+    End,
 }
 
 /// A stage that passes commands on, or why there is none.
@@ -130,8 +137,10 @@ pub enum SpuError {
     },
     #[error("nop ends a chain, and {0} can't follow it")]
     NotTheEnd(String),
-    #[error("{0} does not only look, and works where commands are performed: name it by --spu; {lookers} only look", lookers = LOOKERS.join(", "))]
-    DoesMore(String),
+    #[error("{0} needs the renderer's answers, and works where commands are performed: name it by --spu or chain, and not for the program's side")]
+    NeedsAnswers(String),
+    #[error("a wall's stages write no files where programs run; leave out {name} of {spu}, or name it by `mgn run --client-spu`")]
+    WritesFiles { spu: String, name: String },
     #[error("nop answers nothing, so that no program could run; it is for `mgn replay`, and discard draws nothing but answers")]
     NothingAnswers,
 }
@@ -140,7 +149,9 @@ impl SpuError {
     /// The parameter that is given and is to blame, if it is one.
     pub fn parameter(&self) -> Option<&str> {
         match self {
-            SpuError::NoSuchParameter { name, .. } | SpuError::Repeated { name, .. } => Some(name),
+            SpuError::NoSuchParameter { name, .. }
+            | SpuError::Repeated { name, .. }
+            | SpuError::WritesFiles { name, .. } => Some(name),
             SpuError::BadValue { name, .. } => Some(name),
             _ => None,
         }
@@ -189,9 +200,52 @@ impl fmt::Display for Stage {
 }
 
 impl Stage {
+    fn does(&self) -> Option<Does> {
+        let spu = SPUS.iter().find(|spu| spu.name == self.name);
+        spu.map(|spu| spu.does)
+    }
+
     /// Whether a program that asks is answered, which it is not behind `nop`.
     pub fn answers(&self) -> bool {
-        self.name != crate::nop::SPU.name
+        self.does() != Some(Does::End)
+    }
+
+    /// Whether a server can have the stage.
+    ///
+    /// # Errors
+    /// [`SpuError::NothingAnswers`].
+    pub fn for_server(&self) -> Result<(), SpuError> {
+        match self.does() {
+            Some(Does::End) => Err(SpuError::NothingAnswers),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a program can have the stage in its own process.
+    ///
+    /// # Errors
+    /// [`SpuError::NeedsAnswers`] besides.
+    pub fn for_client(&self) -> Result<(), SpuError> {
+        match self.does() {
+            Some(Does::Ask) => Err(SpuError::NeedsAnswers(self.name.clone())),
+            _ => self.for_server(),
+        }
+    }
+
+    /// Whether a program can have the stage in its own process because somebody else wants it there.
+    ///
+    /// # Errors
+    /// [`SpuError::WritesFiles`] besides.
+    pub fn for_client_of_others(&self) -> Result<(), SpuError> {
+        self.for_client()?;
+        let mut names = self.parameters.iter().map(|(name, _)| name);
+        match names.find(|name| is_path(&self.name, name)) {
+            None => Ok(()),
+            Some(name) => Err(SpuError::WritesFiles {
+                spu: self.name.clone(),
+                name: name.clone(),
+            }),
+        }
     }
 
     /// With paths that mean the same wherever it is built.
@@ -381,31 +435,30 @@ impl Chain {
     /// As `new`, for programs that want answers.
     ///
     /// # Errors
-    /// [`SpuError::NothingAnswers`] besides.
-    pub fn answering(stages: Vec<Stage>) -> Result<Chain, SpuError> {
+    /// As [`Stage::for_server`] besides.
+    pub fn on_server(stages: Vec<Stage>) -> Result<Chain, SpuError> {
         let chain = Chain::new(stages)?;
-        if chain.is_cut() {
-            return Err(SpuError::NothingAnswers);
-        }
+        chain.0.iter().try_for_each(Stage::for_server)?;
         Ok(chain)
     }
 
-    /// As `new`, where commands are looked at and nothing else is done.
+    /// As `new`, in a program's own process.
     ///
     /// # Errors
-    /// [`SpuError::DoesMore`] besides.
-    pub fn looking(stages: Vec<Stage>) -> Result<Chain, SpuError> {
-        let does_more = stages
-            .iter()
-            .find(|stage| !LOOKERS.contains(&stage.name.as_str()));
-        match does_more {
-            Some(stage) => Err(SpuError::DoesMore(stage.name.clone())),
-            None => Chain::new(stages),
-        }
+    /// As [`Stage::for_client`] besides.
+    pub fn on_client(stages: Vec<Stage>) -> Result<Chain, SpuError> {
+        stages.iter().try_for_each(Stage::for_client)?;
+        Chain::new(stages)
     }
 
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether what passes it arrives as it came.
+    pub fn changes_nothing(&self) -> bool {
+        let mut stages = self.0.iter();
+        stages.all(|stage| stage.does() == Some(Does::Look))
     }
 
     /// Whether it ends in `nop`, and needs no renderer.

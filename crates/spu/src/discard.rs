@@ -1,12 +1,13 @@
 //! `discard`: everything is received and checked, but nothing is drawn.
 
-use crate::chain::Spu;
+use crate::chain::{Does, Spu};
 use mgn_wire::draws::{self, Extent, Run};
 use mgn_wire::{Commands, Data, Fault, Slice};
 
 pub const SPU: Spu = Spu {
     name: "discard",
     about: "everything is received and checked, but nothing is drawn",
+    does: Does::Change,
     parameters: &[],
     build: |_, _, next| Ok(Box::new(Discard::new(next))),
 };

@@ -1,6 +1,6 @@
 //! `histogram`: which commands a program uses, how often, and how many bytes of the stream they take.
 
-use crate::chain::{Built, Given, Kind, Parameter, Place, Spu};
+use crate::chain::{Built, Does, Given, Kind, Parameter, Place, Spu};
 use crate::observe::{Call, Observe, Observer};
 use mgn_wire::{ops, Commands};
 use std::fmt::Write as _;
@@ -9,6 +9,7 @@ use std::io::Write;
 pub const SPU: Spu = Spu {
     name: "histogram",
     about: "commands by name, with how many there were and their bytes",
+    does: Does::Look,
     parameters: &[
         Parameter {
             name: "file",

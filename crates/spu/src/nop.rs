@@ -1,11 +1,12 @@
 //! `nop`: the end of a chain that does nothing.
 
-use crate::chain::Spu;
+use crate::chain::{Does, Spu};
 
 pub const SPU: Spu = Spu {
     name: "nop",
     about:
         "the end of a replay's chain: what comes is decoded and forgotten, and no driver is needed",
+    does: Does::End,
     parameters: &[],
     build: |_, _, _| Ok(Box::new(Nop::default())),
 };

@@ -2,7 +2,7 @@
 //!
 //! It counts what the stream shows. Numbers that lie in buffers (indirect draws) it cannot see, and a patch counts as 3 vertices whatever its size.
 
-use crate::chain::{Built, Given, Kind, Parameter, Place, Spu};
+use crate::chain::{Built, Does, Given, Kind, Parameter, Place, Spu};
 use crate::observe::{Call, Observe, Observer, Value, Values};
 use mgn_wire::draws::Run;
 use mgn_wire::{gl, ops, Commands, Slice};
@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 pub const SPU: Spu = Spu {
     name: "perf",
     about: "frames, time, draws, vertices, primitives, bytes and changes of state",
+    does: Does::Look,
     parameters: &[
         Parameter {
             name: "file",

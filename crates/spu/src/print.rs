@@ -2,7 +2,7 @@
 //!
 //! A line is written before its command is performed, so that the last one names the command that a driver did not survive.
 
-use crate::chain::{Built, Given, Kind, Parameter, Place, Spu};
+use crate::chain::{Built, Does, Given, Kind, Parameter, Place, Spu};
 use crate::observe::{Call, Observe, Observer};
 use mgn_wire::Commands;
 use std::io::Write;
@@ -10,6 +10,7 @@ use std::io::Write;
 pub const SPU: Spu = Spu {
     name: "print",
     about: "a readable trace, one line for every command",
+    does: Does::Look,
     parameters: &[Parameter {
         name: "file",
         kind: Kind::File,

@@ -3,7 +3,7 @@
 //! The picture is read before the frame is shown, by what a wall's tiles are read with, so that nothing of the program's state is touched. On a wall each
 //! session saves all of the surface, of which only its own tile has been drawn. A frame that is shown without a current context is not saved.
 
-use crate::chain::{Built, Given, Kind, Parameter, Place, Spu};
+use crate::chain::{Built, Does, Given, Kind, Parameter, Place, Spu};
 use mgn_present::{FileFormat, Picture, Saver, Target};
 use mgn_wire::hello::surface::SINGLE_BUFFERED;
 use mgn_wire::hello::{plane, Color, Config};
@@ -13,6 +13,7 @@ use std::collections::HashMap;
 pub const SPU: Spu = Spu {
     name: "save",
     about: "frames as image files",
+    does: Does::Ask,
     parameters: &[
         Parameter {
             name: "dir",

@@ -3,7 +3,7 @@
 //! The driver is told to draw lines whatever the program asks for. Programs read their own mode back all the same: clients remember it, and where one
 //! asks the server, it is answered from here. Feedback is given what is drawn, lines. OpenGL ES has no such mode, and its contexts are left alone.
 
-use crate::chain::Spu;
+use crate::chain::{Does, Spu};
 use mgn_wire::hello::api;
 use mgn_wire::{gl, Commands, Fault, Reply};
 use std::collections::HashMap;
@@ -11,6 +11,7 @@ use std::collections::HashMap;
 pub const SPU: Spu = Spu {
     name: "wireframe",
     about: "polygons are drawn as lines",
+    does: Does::Change,
     parameters: &[],
     build: |_, _, next| Ok(Box::new(Wireframe::new(next))),
 };

@@ -351,8 +351,26 @@ fn stages_are_written_as_they_are_read() {
 fn a_chain_may_end_in_nop_only_where_nobody_waits() {
     let cut = Chain::new(stages("print nop").unwrap()).unwrap();
     assert!(cut.is_cut());
-    assert!(Chain::answering(stages("nop").unwrap()).is_err());
+    assert!(Chain::on_server(stages("nop").unwrap()).is_err());
     assert!(Chain::new(stages("nop print").unwrap()).is_err());
+}
+
+#[test]
+fn a_program_has_no_stage_that_needs_answers() {
+    let refused = |text: &str| {
+        let refused = Chain::on_client(stages(text).unwrap()).unwrap_err();
+        refused.to_string()
+    };
+    assert!(refused("print save:dir=/no/such/dir").contains("save needs the renderer's answers"));
+    assert!(refused("nop").contains("nop answers nothing"));
+    let chain = |text| Chain::on_client(stages(text).unwrap()).unwrap();
+    assert!(chain("print perf histogram").changes_nothing());
+    assert!(!chain("print wireframe").changes_nothing());
+    // A wall does not write to programs' files.
+    let wanted = |text: &str| text.parse::<Stage>().unwrap().for_client_of_others();
+    assert!(wanted("print").is_ok() && wanted("wireframe").is_ok());
+    let refused = wanted("print:file=trace").unwrap_err();
+    assert_eq!(refused.parameter(), Some("file"));
 }
 
 #[test]

@@ -78,7 +78,7 @@ struct Verdict {
 }
 
 /// Runs every case directly and over each of `transports`, of which `wall-2x2` is one that goes to
-/// four renderers and `wall-replicas` one that goes to four and another, compares all that it leaves, and checks that our server rendered it and no other
+/// four renderers and `wall-replicas` one that goes to four and another, and `stages-shm` goes by stages in the program's process, compares all that it leaves, and checks that our server rendered it and no other
 /// driver was near.
 ///
 /// # Panics
@@ -182,6 +182,13 @@ fn compare(stage: &Stage, case: &Case, transports: &[&str]) -> Verdict {
 fn through(stage: &Stage, transport: &str, stats: &Path) -> Command {
     let mut command = stage.mgn();
     command.args(["run", "--stats-json"]).arg(stats);
+    let staged = transport.strip_prefix("stages-");
+    if staged.is_some() {
+        let table = stats.with_extension("table");
+        let looks = format!("histogram:file={}", table.display());
+        command.args(["--client-spu", &looks]);
+    }
+    let transport = staged.unwrap_or(transport);
     match transport.strip_prefix("wall-") {
         Some("uneven") => command.args(["--wall", UNEVEN]),
         Some("replicas") => command.args(["--wall", "2x2", "--wall", "1x1"]),

@@ -18,6 +18,12 @@ fn every_scene_is_the_same_in_tiles() {
     compare_all(&Stage::new(), &cases(), &["wall-2x2", "wall-uneven"]);
 }
 
+/// Commands are decoded and written again in the programs' processes, for stages that change nothing.
+#[test]
+fn every_scene_is_the_same_behind_stages() {
+    compare_all(&Stage::new(), &cases(), &["stages-shm", "stages-wall-2x2"]);
+}
+
 fn cases() -> Vec<Case> {
     let folder = programs("tests/conformance");
     let mut names: Vec<String> = fs::read_dir(&folder)

@@ -70,6 +70,44 @@ fn a_replayed_recording_draws_the_same() {
     }
 }
 
+/// Commands that were decoded and written again, for stages in the program's process, are the same to the bit.
+#[test]
+fn stages_that_look_leave_the_stream_as_it_is() {
+    let stage = Stage::new();
+    for (name, mode) in [
+        ("rings", "immediate"),
+        ("meshview", "immediate"),
+        ("iso_demo", "static"),
+    ] {
+        let folder = stage.folder();
+        let recorded = |name_of: &str, flags: &[&str]| {
+            let file = folder.join(name_of);
+            let mut command = stage.mgn();
+            command.args(["run", "--frames", "3", "--transport"]);
+            command.arg(format!("file:{}", file.display()));
+            let program = programs("demos").join(name);
+            finished(
+                command
+                    .args(flags)
+                    .arg("--")
+                    .arg(program)
+                    .args(["--mode", mode]),
+            );
+            let recording = std::fs::read(file).unwrap();
+            // A recording begins with what the process is called, and its number.
+            let length = u32::from_le_bytes(recording[8..12].try_into().unwrap());
+            recording[12 + length as usize..].to_vec()
+        };
+        let table = format!("histogram:file={}", folder.join("table").display());
+        let plain = recorded("plain", &[]);
+        assert!(plain.len() > 10_000, "{name}");
+        assert!(
+            plain == recorded("looked", &["--client-spu", &table]),
+            "{name}"
+        );
+    }
+}
+
 #[test]
 fn what_is_no_whole_recording_is_one_clear_line() {
     let stage = Stage::new();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use mgn_tests::{programs, Outcome, Stage};
+use mgn_tests::{camera, programs, Outcome, Stage};
 use mgn_verify::Picture;
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -80,8 +80,8 @@ fn stages_look_in_the_programs_process() {
         let folder = stage.folder();
         let mut command = stage.mgn();
         command.arg("run").args(last).current_dir(&folder);
-        command.args(["--look", "histogram:file=table"]);
-        command.args(["--look", "print:file=trace"]);
+        command.args(["--client-spu", "histogram:file=table"]);
+        command.args(["--client-spu", "print:file=trace"]);
         let there = format!("print:file={}", folder.join("there").display());
         command.args(["--spu", &there, "--"]);
         finished(command.args(rings(&folder.join("10.ppm"))));
@@ -95,13 +95,76 @@ fn stages_look_in_the_programs_process() {
         assert_eq!(own.matches("mgnSwapBuffers").count(), frames);
         assert_eq!(calls(&read("table"), "mgnSwapBuffers"), frames as u64);
     }
-    let refused = Outcome::of(
-        stage
-            .mgn()
-            .args(["run", "--look", "wireframe", "--", "true"]),
-        LIMIT,
-    );
+    let saves = ["run", "--client-spu", "save:dir=pictures", "--", "true"];
+    let refused = Outcome::of(stage.mgn().current_dir(stage.folder()).args(saves), LIMIT);
+    assert_eq!(refused.status, Some(125), "{}", refused.describe());
     assert!(refused.stderr.contains("--spu"), "{}", refused.describe());
+}
+
+/// The same stage draws the same on either side, by whatever way commands travel.
+#[test]
+fn stages_change_commands_in_the_programs_process() {
+    let stage = Stage::new();
+    let mut gears = vec!["env".into()];
+    let by_clock = camera().assignments(None).into_iter();
+    gears.extend(by_clock.map(|a| a.into_string().expect("the path is text")));
+    gears.push("glxgears".into());
+    let demo = |name: &str, mode: &str| {
+        let program = programs("demos").join(name).display().to_string();
+        vec![program, "--mode".into(), mode.into()]
+    };
+    for program in [
+        gears,
+        demo("rings", "static"),
+        demo("meshview", "immediate"),
+    ] {
+        let saved = |flags: &[&str]| {
+            let folder = stage.folder();
+            let mut command = stage.mgn();
+            command
+                .args(["run", "--frames", "4", "--save"])
+                .arg(&folder);
+            finished(command.args(flags).arg("--").args(&program));
+            let frame = |i| fs::read(folder.join(format!("frame-{i:06}.png")));
+            let frames: Vec<Vec<u8>> = (1..).map_while(|i| frame(i).ok()).collect();
+            assert_eq!(frames.len(), 4, "{program:?} {flags:?}");
+            frames
+        };
+        let lines = saved(&["--spu", "wireframe"]);
+        assert!(lines != saved(&[]), "{program:?}");
+        for way in [
+            &["--transport", "shm"][..],
+            &["--transport", "tcp"],
+            &["--wall", "2x2"],
+        ] {
+            let flags = [way, &["--client-spu", "wireframe"]].concat();
+            assert!(lines == saved(&flags), "{program:?} {way:?}");
+        }
+    }
+}
+
+/// What a stage answers in the program's process in place of the renderer, the program gets, and its errors with it.
+#[test]
+fn programs_read_their_own_mode_back() {
+    let stage = Stage::new();
+    let program = programs("tests/conformance").join("errors");
+    let log = |mut command: Command| {
+        let folder = stage.folder();
+        finished(command.arg(&program).arg("--out").arg(&folder));
+        let log = fs::read_to_string(folder.join("errors.txt")).unwrap();
+        // Of pictures it has hashes.
+        let told = |line: &&str| !line.starts_with("picture:");
+        log.lines().filter(told).collect::<Vec<_>>().join("\n")
+    };
+    let trace = stage.folder().join("trace");
+    let mut staged = stage.mgn();
+    staged.args(["run", "--client-spu", "wireframe", "--spu"]);
+    staged.arg(format!("print:file={}", trace.display()));
+    staged.arg("--");
+    assert_eq!(log(staged), log(stage.direct("env")));
+    let trace = fs::read_to_string(trace).unwrap();
+    assert!(!trace.contains("glGetIntegerv(pname=GL_POLYGON_MODE"));
+    assert!(trace.contains("glIsEnabled(cap=GL_SCISSOR_TEST"));
 }
 
 #[test]

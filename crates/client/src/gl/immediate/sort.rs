@@ -134,7 +134,8 @@ impl Context {
     /// Whether anything can be sorted at all.
     #[inline]
     pub(in crate::gl) fn may_sort(&self) -> bool {
-        self.session.is_some_and(|s| s.wall().is_some())
+        self.session
+            .is_some_and(|s| s.wall().is_some() && s.is_unchanged())
     }
 
     /// Prepares for sorting the open run, drawn with `mode`. False if every renderer has to draw it.

@@ -1,0 +1,249 @@
+//! Stages in the program's own process (`MGN_CLIENT_CHAIN`): what is sent, to whomever, has passed them.
+//!
+//! They have a thread of their own, which is given copies of messages and sends what comes out at the chain's end. So nothing that stages do is done in
+//! the program's threads, which wait for it only where they ask something.
+
+use crate::ending::end_process;
+use crate::session::Session;
+use crate::signals::Signals;
+use mgn_fabric::Error;
+use mgn_spu::{Chain, Place};
+use mgn_wire::gl::GL_SCISSOR_TEST;
+use mgn_wire::{everyone_answers, name, Commands, Decoder, Fault, Pack, Reply};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+/// Messages that may wait for the stages, before whoever sends another one waits too.
+const WAITING: usize = 64;
+/// How long the process waits at its end for what the stages have left to say.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// The end of a chain to which messages are given.
+pub struct Stages {
+    given: SyncSender<Given>,
+    /// Set when the stages have said what they had left to say.
+    have_ended: Arc<AtomicBool>,
+    /// Whether what comes out is what went in.
+    pub change_nothing: bool,
+}
+
+enum Given {
+    /// A message as words, with its length in bytes.
+    Message(Vec<u64>, usize),
+    /// This context waits for the answer to its last question.
+    Asked(u32, SyncSender<Asked>),
+    End(SyncSender<()>),
+}
+
+/// A context's last question.
+pub struct Asked {
+    /// The number of the message that it was sent in.
+    pub number: u32,
+    /// What a stage has answered, in place of the renderer.
+    pub answer: Option<Vec<u8>>,
+}
+
+impl Stages {
+    /// Builds the chain of `stages`, one a line, for the session of this number.
+    ///
+    /// # Errors
+    /// One sentence on a stage that cannot be, or on a thread that cannot.
+    pub fn begin(session: &'static Session, stages: &str, number: u64) -> Result<Stages, String> {
+        let stages = stages.lines().map(str::parse).collect::<Result<_, _>>();
+        let chain = stages.and_then(Chain::on_client);
+        let chain = chain.map_err(|e| e.to_string())?;
+        let change_nothing = chain.changes_nothing();
+        let (given, receiver) = sync_channel(WAITING);
+        let (built, is_built) = sync_channel(1);
+        let have_ended = Arc::<AtomicBool>::default();
+        let ended = have_ended.clone();
+        let signals = Signals::block_all();
+        let thread = thread::Builder::new().name("mgn stages".into());
+        let thread = thread.spawn(move || {
+            match Passage::build(session, &chain, &Place { session: number }, ended) {
+                Ok(mut passage) => {
+                    let _ = built.send(Ok(()));
+                    passage.serve(session, &receiver);
+                }
+                Err(error) => _ = built.send(Err(error.to_string())),
+            }
+        });
+        drop(signals);
+        thread.map_err(|e| format!("no thread for stages: {e}"))?;
+        let died = |_| Err("stages cannot be made".into());
+        is_built.recv().unwrap_or_else(died)?;
+        Ok(Stages {
+            given,
+            have_ended,
+            change_nothing,
+        })
+    }
+
+    /// Has a message pass the stages, and what comes of it sent.
+    pub fn pass(&self, message: &[u8]) {
+        let words = message.chunks(8).map(|bytes| {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            u64::from_ne_bytes(word)
+        });
+        self.give(Given::Message(words.collect(), message.len()));
+    }
+
+    /// What became of the last question of `context`, when it has been sent.
+    pub fn asked(&self, context: u32) -> Asked {
+        let (tell, told) = sync_channel(1);
+        self.give(Given::Asked(context, tell));
+        told.recv().unwrap_or_else(|_| end_process(1))
+    }
+
+    /// The session has come to its end: has the stages say what they have left to say.
+    pub fn end(&self) {
+        // Their own thread has had them do so before it ends the session.
+        if self.have_ended.load(Ordering::Acquire) {
+            return;
+        }
+        let (tell, told) = sync_channel(1);
+        let _ = self.given.send(Given::End(tell));
+        let _ = told.recv_timeout(LAST_WORDS);
+    }
+
+    /// The thread goes on for as long as the process does, unless a stage has panicked, which it has said.
+    fn give(&self, what: Given) {
+        if self.given.send(what).is_err() {
+            end_process(1);
+        }
+    }
+}
+
+/// What the thread has: the chain, and what has come out of it.
+struct Passage {
+    decoder: Decoder,
+    chain: Box<dyn Commands>,
+    have_ended: Arc<AtomicBool>,
+    pack: Pack,
+    sent: Rc<RefCell<Sent>>,
+    /// By context, what stages have answered that is not fetched yet.
+    answers: HashMap<u32, Vec<u8>>,
+}
+
+#[derive(Default)]
+struct Sent {
+    /// By context, the number of the last message with a question.
+    asked: HashMap<u32, u32>,
+    error: Option<Error>,
+}
+
+impl Passage {
+    fn build(
+        session: &'static Session,
+        chain: &Chain,
+        place: &Place,
+        have_ended: Arc<AtomicBool>,
+    ) -> Result<Passage, mgn_spu::SpuError> {
+        let sent = Rc::<RefCell<Sent>>::default();
+        let pack = Pack::new({
+            let sent = sent.clone();
+            move |message| {
+                let mut sent = sent.borrow_mut();
+                match session.send_copy(message.bytes) {
+                    Ok(number) if message.asks => _ = sent.asked.insert(message.context, number),
+                    Ok(_) => {}
+                    Err(error) => sent.error = Some(error),
+                }
+            }
+        });
+        Ok(Passage {
+            decoder: Decoder::default(),
+            chain: chain.build(place, Box::new(pack.clone()))?,
+            have_ended,
+            pack,
+            sent,
+            answers: HashMap::new(),
+        })
+    }
+
+    fn serve(&mut self, session: &Session, given: &Receiver<Given>) {
+        for given in given {
+            match given {
+                Given::Message(words, length) => {
+                    if let Err(fault) = self.pass(&words, length) {
+                        self.end();
+                        session.lose(format_args!("a stage in the program's process: {fault}"));
+                    }
+                    let error = self.sent.borrow_mut().error.take();
+                    if let Some(error) = error {
+                        self.end();
+                        session.break_off(error);
+                    }
+                }
+                Given::Asked(context, tell) => {
+                    let number = self.sent.borrow().asked.get(&context).copied();
+                    let _ = tell.send(Asked {
+                        number: number.unwrap_or_default(),
+                        answer: self.answers.remove(&context),
+                    });
+                }
+                Given::End(tell) => {
+                    self.end();
+                    let _ = tell.send(());
+                }
+            }
+        }
+    }
+
+    fn pass(&mut self, words: &[u64], length: usize) -> Result<(), Fault> {
+        let mut reply = Reply::default();
+        let mut questions = self.pack.questions();
+        let Passage {
+            decoder,
+            chain,
+            pack,
+            answers,
+            ..
+        } = self;
+        // SAFETY: so many bytes lie in the words, which nobody else has.
+        unsafe {
+            decoder.message(
+                words.as_ptr().cast(),
+                length,
+                &mut **chain,
+                &mut reply,
+                |_, context, op, reply| {
+                    let is_passed_on = pack.questions() > questions;
+                    if !is_passed_on {
+                        ask_anything(pack, context, op)?;
+                    }
+                    questions = pack.questions();
+                    if !is_passed_on || !reply.bytes().is_empty() {
+                        answers.insert(context, reply.bytes().to_vec());
+                    }
+                    Ok(())
+                },
+            )?;
+        }
+        self.pack.flush();
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        if !self.have_ended.load(Ordering::Acquire) {
+            self.chain.end();
+            self.have_ended.store(true, Ordering::Release);
+        }
+    }
+}
+
+/// A stage has answered the question `op` itself. The program waits for more than that, such as errors of former commands: so something harmless is asked.
+fn ask_anything(pack: &mut Pack, context: u32, op: u16) -> Result<(), Fault> {
+    if context == 0 || everyone_answers(op) {
+        let why = format!("{} has to be passed on, and is not", name(op));
+        return Err(Fault::refused(why));
+    }
+    pack.gl_is_enabled(GL_SCISSOR_TEST, &mut Reply::default())
+}
