@@ -35,17 +35,18 @@ pub fn read(file: &Path) -> anyhow::Result<mgn_mothership::Config> {
     let units = Units {
         names: mgn_spu::NAMES,
         is_path: mgn_spu::is_path,
-        check,
+        for_server: |stage| check(stage, mgn_spu::Stage::for_server),
+        for_client: |stage| check(stage, mgn_spu::Stage::for_client_of_others),
     };
     Ok(mgn_mothership::Config::read(file, units)?)
 }
 
-fn check(stage: &Stage) -> Result<(), StageFault> {
-    let check = || match stage.to_string().parse::<mgn_spu::Stage>()? {
-        stage if stage.answers() => Ok(()),
-        _ => Err(SpuError::NothingAnswers),
-    };
-    check().map_err(|error: SpuError| StageFault {
+fn check(
+    stage: &Stage,
+    fits: fn(&mgn_spu::Stage) -> Result<(), SpuError>,
+) -> Result<(), StageFault> {
+    let checked = stage.to_string().parse().and_then(|stage| fits(&stage));
+    checked.map_err(|error: SpuError| StageFault {
         parameter: error.parameter().map(str::to_owned),
         what: error.to_string(),
     })

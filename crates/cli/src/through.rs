@@ -78,6 +78,7 @@ pub fn ours(
             .iter()
             .map(|t| t.transport.to_string())
             .collect();
+        settings.chain.extend(wanted_by_wall(found)?);
         let token = |t: &TileServer| t.token_file.as_ref().map(|file| file.display().to_string());
         settings.token_files = found
             .tiles
@@ -108,6 +109,14 @@ pub fn ours(
         server,
         settings: settings.into(),
     })
+}
+
+/// The stages that a wall wants in the program's process, behind those of the flags.
+fn wanted_by_wall(found: &Match) -> anyhow::Result<Vec<String>> {
+    let stages = found.client_chain.iter().map(|stage| stage.parse());
+    let stages: Vec<Stage> = stages.collect::<Result<_, _>>()?;
+    stages.iter().try_for_each(Stage::for_client_of_others)?;
+    Ok(stages.iter().map(Stage::to_string).collect())
 }
 
 /// A transport and a server's address that cannot go together are refused here, where the flags can

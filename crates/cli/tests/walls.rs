@@ -65,6 +65,16 @@ fn mistakes_are_shown_with_their_places() {
 #[test]
 fn mistakes_in_chains_are_shown_with_their_places() {
     let file = std::env::temp_dir().join(format!("mgn-chains-{}.toml", std::process::id()));
+    let wrong = |config: &str, column: u32, words: &str| {
+        std::fs::write(&file, config).unwrap();
+        let output = mgn(&["config", "check", &file.display().to_string()]);
+        assert_eq!(output.status.code(), Some(1), "{config}");
+        let said = text(&output.stderr);
+        let place = format!("{}:3:{column}: ", file.display());
+        assert!(said.contains(&place) && said.contains(words), "{said}");
+    };
+    let server = "[[server]]\nname = \"a\"\n";
+    let wall = "[[wall]]\nname = \"w\"\n";
     for (stage, column, words) in [
         (r#""histogam""#, 10, "did you mean histogram?"),
         (r#""nop""#, 10, "nop answers nothing"),
@@ -76,13 +86,19 @@ fn mistakes_in_chains_are_shown_with_their_places() {
             "a whole number from 1 on",
         ),
     ] {
-        let config = format!("[[server]]\nname = \"a\"\nchain = [{stage}]\n");
-        std::fs::write(&file, config).unwrap();
-        let output = mgn(&["config", "check", &file.display().to_string()]);
-        assert_eq!(output.status.code(), Some(1), "{stage}");
-        let said = text(&output.stderr);
-        let place = format!("{}:3:{column}: ", file.display());
-        assert!(said.contains(&place) && said.contains(words), "{said}");
+        wrong(&format!("{server}chain = [{stage}]\n"), column, words);
+    }
+    // What cannot be in programs' own processes.
+    for (stage, column, words) in [
+        (
+            r#"{ spu = "save", dir = "x" }"#,
+            25,
+            "needs the renderer's answers",
+        ),
+        (r#"{ spu = "print", file = "x" }"#, 34, "--client-spu"),
+        (r#""nop""#, 17, "nop answers nothing"),
+    ] {
+        wrong(&format!("{wall}client_chain = [{stage}]\n"), column, words);
     }
     std::fs::remove_file(&file).unwrap();
 }

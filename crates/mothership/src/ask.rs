@@ -26,6 +26,8 @@ pub struct Match {
     pub wall: Wall,
     /// One for each of the wall's tiles.
     pub tiles: Vec<TileServer>,
+    /// Stream processing units that whoever configures the wall wants in the program's own process.
+    pub client_chain: Vec<String>,
     shared: Arc<Shared>,
 }
 
@@ -150,6 +152,7 @@ pub fn ask(
     let tiles = tiles.map(|end| TileServer::new(end, token_file));
     let tiles: Vec<TileServer> = tiles.collect::<Result<_, Error>>()?;
     let wall = matched.wall.clone();
+    let client_chain = matched.client_chain.clone();
     wall.check()
         .map_err(|error| Error::Refused(error.to_string()))?;
     let shared = Arc::new(Shared::default());
@@ -168,6 +171,7 @@ pub fn ask(
     Ok(Match {
         wall,
         tiles,
+        client_chain,
         shared,
     })
 }

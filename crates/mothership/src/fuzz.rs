@@ -47,6 +47,7 @@ fn seeds() -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let matched = Matched {
         ends: vec![end.clone(), end.clone()],
         wall,
+        client_chain: vec!["wireframe".into()],
         renderer: "pipe".into(),
         version: "4.5".into(),
     };

@@ -217,6 +217,8 @@ pub struct Matched {
     pub wall: Wall,
     /// One for each of the wall's tiles.
     pub ends: Vec<End>,
+    /// Stream processing units for the program's own process.
+    pub client_chain: Vec<String>,
     /// What all of them render with.
     pub renderer: String,
     pub version: String,

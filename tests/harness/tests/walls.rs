@@ -141,7 +141,7 @@ fn the_mothership_finds_who_draws_a_wall() {
 }
 
 /// A server that the mothership starts has the chains that the configuration names, its wall's and its own. Their files are relative to that. A wall's
-/// replica is drawn with it.
+/// replica is drawn with it. What the wall names for programs' own processes is there.
 #[test]
 fn started_servers_run_their_chains() {
     let stage = Stage::new();
@@ -162,6 +162,7 @@ fn started_servers_run_their_chains() {
         server("another"),
         wall("desk", 2, "\"chained\", \"plain\""),
         "replicas = [\"beamer\"]\nchain = [{ spu = \"histogram\", file = \"all.txt\" }]\n".into(),
+        "client_chain = [\"wireframe\", \"histogram\"]\n".into(),
         wall("beamer", 1, "\"another\""),
     ];
     let home = Home::start(&stage, "chains", &config.concat());
@@ -172,9 +173,15 @@ fn started_servers_run_their_chains() {
     let said = fs::read_to_string(log(&folder, "another")).unwrap();
     assert!(said.contains(", tile 2) begins"), "{said}");
     home.stop();
-    for file in ["calls", "all-chained.txt", "all-plain.txt"] {
-        let calls = fs::read_to_string(folder.join(file)).unwrap();
-        assert!(calls.contains("glCallList"), "{file}: {calls}");
+    let calls = |file| fs::read_to_string(folder.join(file)).unwrap();
+    for calls in [
+        calls("calls"),
+        calls("all-chained.txt"),
+        calls("all-plain.txt"),
+        outcome.stderr,
+    ] {
+        assert!(calls.contains("glCallList"), "{calls}");
+        assert!(calls.contains("glPolygonMode"), "{calls}");
     }
 }
 

@@ -75,6 +75,9 @@ impl WallPlan {
         if !self.replicas.is_empty() {
             let _ = write!(text, ", shown by {} too", self.replicas.join(", "));
         }
+        if !self.client_chain.is_empty() {
+            let _ = write!(text, ", through {}", chain(&self.client_chain));
+        }
         text.push('\n');
         text += &self.draw(columns);
         for (tile, server) in wall.tiles.iter().zip(&self.servers) {

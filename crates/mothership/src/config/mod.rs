@@ -83,6 +83,8 @@ pub struct WallPlan {
     pub servers: Vec<String>,
     /// The names of walls that show the same.
     pub replicas: Vec<String>,
+    /// Of its programs, in their own processes.
+    pub client_chain: Vec<Stage>,
 }
 
 /// A stage of a chain of stream processing units.
@@ -110,7 +112,9 @@ pub struct Units<'u> {
     /// Whether this parameter of this unit is a path.
     pub is_path: fn(&str, &str) -> bool,
     /// Whether a server can have a stage, which names a unit that there is.
-    pub check: fn(&Stage) -> Result<(), StageFault>,
+    pub for_server: fn(&Stage) -> Result<(), StageFault>,
+    /// Whether a program can have it in its own process.
+    pub for_client: fn(&Stage) -> Result<(), StageFault>,
 }
 
 impl Default for Units<'_> {
@@ -119,12 +123,13 @@ impl Default for Units<'_> {
         Units {
             names: &[],
             is_path: |_, _| false,
-            check: |_| Ok(()),
+            for_server: |_| Ok(()),
+            for_client: |_| Ok(()),
         }
     }
 }
 
-/// Why a server cannot have a stage.
+/// Why nobody can have a stage there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageFault {
     /// The parameter that is to blame, if it is one.

@@ -9,7 +9,7 @@ use mgn_wall::{Fit, Place, Rect, Target, Tile, Wall, WallError, Windows, TILES_M
 use toml::de::{DeTable, DeValue};
 
 use super::section::{closest, At, Notes, Section, Value};
-use super::{Config, Host, Mothership, Server, Stage, Start, Units, WallPlan};
+use super::{Config, Host, Mothership, Server, Stage, StageFault, Start, Units, WallPlan};
 
 /// More pixels than any mural has.
 const PIXELS: u32 = 1 << 20;
@@ -48,6 +48,9 @@ struct Reader<'f> {
     units: Units<'f>,
     notes: &'f Notes,
 }
+
+/// Whether a stage can be where it is named.
+type Fits = fn(&Stage) -> Result<(), StageFault>;
 
 /// On which host (none is the mothership's) somebody listens at an address, and where that stands.
 type Taken = (String, Address, Range<usize>);
@@ -337,7 +340,7 @@ impl Reader<'_> {
             each.iter().filter_map(read).collect()
         });
         let discard = section.flag("discard").is_some_and(|flag| flag.value);
-        let chain = self.chain(&section);
+        let chain = self.chain(&section, "chain", self.units.for_server);
         let token_file = section.get("token_file").and_then(|value| {
             let name = value.text()?.value;
             if !mgn_fabric::is_name(&name) {
@@ -404,15 +407,17 @@ impl Reader<'_> {
     }
 
     /// `["print", { spu = "save", dir = "/tmp" }]`
-    fn chain(&self, section: &Section<'_>) -> Vec<Stage> {
-        let Some(value) = section.get("chain") else {
+    fn chain(&self, section: &Section<'_>, key: &'static str, fits: Fits) -> Vec<Stage> {
+        let Some(value) = section.get(key) else {
             return Vec::new();
         };
         let stages = value.list("stages").into_iter();
-        stages.filter_map(|value| self.stage(&value)).collect()
+        stages
+            .filter_map(|value| self.stage(&value, fits))
+            .collect()
     }
 
-    fn stage(&self, value: &Value<'_>) -> Option<Stage> {
+    fn stage(&self, value: &Value<'_>, fits: Fits) -> Option<Stage> {
         let mut parameters = BTreeMap::new();
         let mut places = BTreeMap::new();
         let (name, at) = match value.value {
@@ -462,7 +467,7 @@ impl Reader<'_> {
             }
         }
         let stage = Stage { name, parameters };
-        if let Err(fault) = (self.units.check)(&stage) {
+        if let Err(fault) = fits(&stage) {
             let place = fault.parameter.and_then(|key| places.remove(&key));
             self.notes.add(place.unwrap_or(at), fault.what);
         }
@@ -495,7 +500,8 @@ impl Reader<'_> {
             Some(fit)
         });
         let windows = section.get("windows").and_then(|value| windows(&value));
-        let chain = self.chain(&section);
+        let chain = self.chain(&section, "chain", self.units.for_server);
+        let client_chain = self.chain(&section, "client_chain", self.units.for_client);
         let span = section.get("chain").map(|value| value.span);
         let replicas = section.get("replicas").map(|value| {
             let names = value.list("names of walls");
@@ -535,6 +541,7 @@ impl Reader<'_> {
             wall,
             servers: tiles.into_iter().map(|(_, server)| server).collect(),
             replicas: replicas.iter().map(|name| name.value.clone()).collect(),
+            client_chain,
         };
         let of_wall = OfWall {
             name: name.value.clone(),

@@ -6,7 +6,7 @@ use super::*;
 const UNITS: Units<'_> = Units {
     names: &["print", "nop"],
     is_path: |unit, parameter| (unit, parameter) == ("print", "file"),
-    check: |stage| {
+    for_server: |stage| {
         let wrong = stage
             .parameters
             .iter()
@@ -21,6 +21,13 @@ const UNITS: Units<'_> = Units {
                 what: format!("{} has no such {name}", stage.name),
             }),
         }
+    },
+    for_client: |stage| match stage.name.as_str() {
+        "print" => Ok(()),
+        name => Err(StageFault {
+            parameter: None,
+            what: format!("{name} is for servers"),
+        }),
     },
 };
 
@@ -164,6 +171,7 @@ grid = [2, 1]
 tile_size = [9, 9]
 servers = ["a", "b"]
 chain = [{ spu = "print", file = "log/calls.txt" }]
+client_chain = ["print"]
 replicas = ["v"]
 [[wall]]
 name = "v"
@@ -182,7 +190,10 @@ name = "c"
     assert_eq!(chain(0), ["print:file=/walls/log/calls-a.txt", "nop"]);
     assert_eq!(chain(1), ["print:file=/walls/log/calls-b.txt"]);
     assert!(chain(2).is_empty());
-    assert_eq!(config.wall("w").unwrap().replicas, ["v"]);
+    let wall = config.wall("w").unwrap();
+    assert_eq!(wall.replicas, ["v"]);
+    let stages = wall.client_chain.iter().map(Stage::to_string);
+    assert_eq!(stages.collect::<Vec<_>>(), ["print"]);
 }
 
 /// Each of these mistakes is found where it stands, and a word of the advice is in the sentence.
@@ -218,6 +229,7 @@ fn mistakes_are_explained_where_they_are() {
         (&format!("{server}chain = [{{ spu = \"nop\", level = \"x\" }}]\n"), "3:25", "no such level"),
         (&format!("{server}chain = [{{ spu = \"print\", file = \"a,b\" }}]\n"), "3:34", "commas"),
         (&format!("{wall}chain = [\"prin\"]\n"), "5:10", "did you mean print?"),
+        (&format!("{wall}client_chain = [\"print\", \"nop\"]\n"), "5:26", "for servers"),
         (&format!("{wall}replicas = [\"v\"]\n"), "5:13", "did you mean w?"),
         (&format!("{wall}replicas = [\"w\"]\n"), "5:13", "itself"),
         (&format!("{tiled}chain = [\"nop\"]\n[[wall]]\nname = \"v\"\n{grid}"), "9:1", "another chain"),

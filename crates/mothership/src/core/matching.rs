@@ -6,7 +6,7 @@ use mgn_fabric::{Address, Transport};
 use mgn_wall::Wall;
 
 use super::{Client, Core, Expected, Server, Standing};
-use crate::config::{is_vague, WallPlan};
+use crate::config::{is_vague, Stage, WallPlan};
 use crate::protocol::{End, Matched, Needs, Offer, Request, Wanted, Way, Where, Whereabouts};
 
 /// The answer to a request as things are.
@@ -38,7 +38,7 @@ impl Core {
         judged.unwrap_or_else(Verdict::Never)
     }
 
-    /// Walls that show the same, with their replicas, as one.
+    /// Walls that show the same, with their replicas, as one. The first says what programs' own processes do.
     fn plan(&self, names: &[String]) -> Result<WallPlan, String> {
         let mut plans: Vec<&WallPlan> = Vec::new();
         let mut add = |name| {
@@ -59,6 +59,7 @@ impl Core {
         let [first, others @ ..] = &plans[..] else {
             return Err("no wall is asked for".into());
         };
+        let client_chain = first.client_chain.clone();
         let others = others.iter().map(|plan| plan.wall.clone());
         let wall = first.wall.clone().with_replicas(others);
         let servers = plans.iter().flat_map(|plan| plan.servers.clone());
@@ -66,6 +67,7 @@ impl Core {
             wall: wall.map_err(|error| error.to_string())?,
             servers: servers.collect(),
             replicas: Vec::new(),
+            client_chain,
         })
     }
 
@@ -178,6 +180,7 @@ impl Core {
             (None, Some(one)) => Verdict::Match(Box::new(Matched {
                 wall: plan.wall.clone(),
                 ends,
+                client_chain: plan.client_chain.iter().map(Stage::to_string).collect(),
                 renderer: one.hello.offer.renderer.clone(),
                 version: one.hello.offer.version.clone(),
             })),
@@ -303,6 +306,7 @@ impl Core {
         Matched {
             ends: wall.tiles.iter().map(end).collect(),
             wall,
+            client_chain: Vec::new(),
             renderer: offer.renderer.clone(),
             version: offer.version.clone(),
         }
