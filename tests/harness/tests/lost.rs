@@ -69,6 +69,16 @@ fn progress(before: u64, seen: impl Fn() -> u64) -> u64 {
 /// Answers are given by another renderer when that is lost which gave them, and everything else goes on too.
 #[test]
 fn questions_are_answered_by_those_that_are_left() {
+    questions_are_answered("asked", &[]);
+}
+
+/// So it is where another thread than the program's has sent the question.
+#[test]
+fn questions_that_passed_stages_are_answered_by_those_that_are_left() {
+    questions_are_answered("passed", &["--client-spu", "wireframe"]);
+}
+
+fn questions_are_answered(name: &str, flags: &[&str]) {
     const TIMES: &str = "40";
     let stage = Stage::new();
     let program = programs("tests/conformance").join("checked_frames");
@@ -83,11 +93,15 @@ fn questions_are_answered_by_those_that_are_left() {
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     let wanted = fs::read_to_string(folder.join("checked_frames.txt")).unwrap();
 
-    let mut four = Four::start(&stage, "asked");
+    let mut four = Four::start(&stage, name);
     let folder = stage.folder();
     let mut command = stage.mgn();
     command.args(["run", "--headless"]).args(&four.arguments);
-    command.arg("--").arg(&program).args(arguments(&folder));
+    command
+        .args(flags)
+        .arg("--")
+        .arg(&program)
+        .args(arguments(&folder));
     let running = Running::start(command.args(["--times", TIMES]));
     let log = folder.join("checked_frames.txt");
     let length = || fs::metadata(&log).map_or(0, |log| log.len());
