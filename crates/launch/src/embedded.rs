@@ -34,6 +34,8 @@ impl EmbeddedServer {
         // want its server a little longer.
         let child = Command::new(executable)
             .args(arguments)
+            // Where it has a secret, that is among the arguments.
+            .env_remove("MGN_TOKEN_FILE")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .process_group(0)
