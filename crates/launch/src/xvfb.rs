@@ -8,12 +8,22 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use crate::helper::{Helper, NotReady};
+use crate::helper::Helper;
 use crate::{inspect, Error, RunDir};
 
 const START_TIMEOUT: Duration = Duration::from_secs(30);
+/// Between looks whether it is there.
+const STEP: Duration = Duration::from_millis(10);
+
+/// Display numbers from here on are tried. X servers that are told no number take the lowest ones, and those in other networks take them from each other:
+/// they see no sockets there but in files, which they replace.
+const FIRST: u32 = 100;
+/// So far from there different processes begin.
+const SPREAD: u32 = 1000;
+const TRIES: u32 = 10;
 
 /// Larger than the windows programs open by themselves; it costs 16 MB.
 const SCREEN: &str = "2560x1600x24";
@@ -57,47 +67,35 @@ impl Xvfb {
         write_authority(&authority, &cookie)
             .map_err(Error::file(&authority, "writing the X server's cookie"))?;
         let log = run.join("xvfb.log");
-        let log_file = File::create(&log).map_err(Error::file(&log, "making it"))?;
-        let child = Command::new(&executable)
-            .args([
-                "-displayfd",
-                "1",
-                "-screen",
-                "0",
-                SCREEN,
-                "-nolisten",
-                "tcp",
-                "-terminate",
-            ])
-            .args(arguments)
-            .arg("-auth")
-            .arg(&authority)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(log_file)
-            .process_group(0)
-            .spawn()
-            .map_err(|source| Error::Spawn {
-                program: executable,
-                source,
-            })?;
-        let mut helper = Helper::new(child);
-        let failed = |why: String| Error::XvfbFailed { why };
-        let number = helper.first_line(START_TIMEOUT).map_err(|why| match why {
-            NotReady::Ended(_) => failed(last_words(&log).unwrap_or_else(|| why.to_string())),
-            other => failed(other.to_string()),
-        })?;
-        let number: u32 = number
-            .trim()
-            .parse()
-            .map_err(|_| failed(format!("it gave {number:?} as its display number")))?;
-        let client = connect(number, &cookie).map_err(|error| failed(error.to_string()))?;
-        Ok(Xvfb {
-            helper,
-            display: format!(":{number}"),
-            authority,
-            _client: client,
-        })
+        let deadline = Instant::now() + START_TIMEOUT;
+        let mut tries = 1..TRIES;
+        let mut number = FIRST + std::process::id() % SPREAD;
+        loop {
+            number = free(number);
+            match serve(
+                &executable,
+                number,
+                &authority,
+                &cookie,
+                arguments,
+                &log,
+                deadline,
+            ) {
+                Ok((helper, client)) => {
+                    return Ok(Xvfb {
+                        helper,
+                        display: format!(":{number}"),
+                        authority,
+                        _client: client,
+                    })
+                }
+                Err(error) if tries.next().is_none() || Instant::now() > deadline => {
+                    return Err(error)
+                }
+                // Another may have been faster.
+                Err(_) => number += 1,
+            }
+        }
     }
 
     /// The value for `DISPLAY`.
@@ -112,6 +110,62 @@ impl Xvfb {
 
     pub fn pid(&self) -> u32 {
         self.helper.pid()
+    }
+}
+
+/// The first display number from `number` on that no X server has which shares /tmp with us.
+fn free(number: u32) -> u32 {
+    let is_free = |number: &u32| {
+        let lock = PathBuf::from(format!("/tmp/.X{number}-lock"));
+        !lock.exists() && !socket(*number).exists()
+    };
+    (number..).find(is_free).unwrap_or(number)
+}
+
+fn socket(number: u32) -> PathBuf {
+    format!("/tmp/.X11-unix/X{number}").into()
+}
+
+/// Starts an X server, which locks its number for all that share /tmp, and waits until we are its client.
+fn serve(
+    executable: &Path,
+    number: u32,
+    authority: &Path,
+    cookie: &[u8],
+    arguments: &[&str],
+    log: &Path,
+    deadline: Instant,
+) -> Result<(Helper, UnixStream), Error> {
+    let log_file = File::create(log).map_err(Error::file(log, "making it"))?;
+    let child = Command::new(executable)
+        .arg(format!(":{number}"))
+        .args(["-screen", "0", SCREEN, "-nolisten", "tcp", "-terminate"])
+        .args(arguments)
+        .arg("-auth")
+        .arg(authority)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log_file)
+        .process_group(0)
+        .spawn()
+        .map_err(|source| Error::Spawn {
+            program: executable.into(),
+            source,
+        })?;
+    let mut helper = Helper::new(child);
+    loop {
+        let is_there = helper.alive();
+        // Whoever takes the cookie is ours.
+        let why = match connect(number, cookie) {
+            Ok(client) => return Ok((helper, client)),
+            Err(_) if is_there && Instant::now() < deadline => {
+                thread::sleep(STEP);
+                continue;
+            }
+            Err(_) if !is_there => last_words(log).unwrap_or_else(|| "it ended at once".into()),
+            Err(error) => error.to_string(),
+        };
+        return Err(Error::XvfbFailed { why });
     }
 }
 
@@ -142,7 +196,7 @@ fn write_authority(path: &Path, cookie: &[u8]) -> io::Result<()> {
 /// Opens a client connection by hand (X11 protocol, section 8) and leaves it at that: it never
 /// sends a request.
 fn connect(number: u32, cookie: &[u8]) -> io::Result<UnixStream> {
-    let mut stream = UnixStream::connect(format!("/tmp/.X11-unix/X{number}"))?;
+    let mut stream = UnixStream::connect(socket(number))?;
     stream.set_read_timeout(Some(START_TIMEOUT))?;
     let mut setup = vec![b'l', 0];
     let lengths = [11, 0, COOKIE_NAME.len() as u16, cookie.len() as u16, 0];
@@ -191,9 +245,23 @@ mod tests {
             connect(number, b"0123456789abcdef").is_err(),
             "a wrong cookie gets in"
         );
+        // Its number is taken for everybody who shares /tmp, and nobody gets it who comes late.
+        assert!(free(number) > number);
+        let (executable, authority) = (find_xvfb().unwrap(), server.authority());
+        let (log, now) = (run.join("other.log"), Instant::now());
+        assert!(serve(
+            &executable,
+            number,
+            authority,
+            &[0; 16],
+            &[],
+            &log,
+            now + STEP
+        )
+        .is_err());
         let pid = Pid::from_raw(server.pid() as i32).unwrap();
         drop(server);
         assert!(test_kill_process(pid).is_err());
-        assert!(!Path::new(&format!("/tmp/.X11-unix/X{number}")).exists());
+        assert_eq!(free(number), number);
     }
 }

@@ -49,8 +49,7 @@ impl Site {
         self.folder.join("token")
     }
 
-    /// `mgn` in a network, on the stage's X server: those in several networks would not see each other, and take the same number. It does not outlive this
-    /// thread.
+    /// `mgn` in a network, on the stage's X server. It does not outlive this thread.
     fn mgn(&self, network: &Network, arguments: &[&str]) -> Command {
         let mgn = self.stage.mgn();
         let mut command = self.stage.direct("setpriv");
@@ -149,6 +148,21 @@ fn loss(outcome: &Outcome) -> String {
 
 fn config(path: &Path, listen: &[&str], rest: &str) -> String {
     format!("[mothership]\nlisten = {listen:?}\ntoken_file = {path:?}\n{rest}")
+}
+
+/// X servers in several networks see no sockets of each other but files, and leave each other alone.
+#[test]
+fn headless_runs_have_displays_of_their_own() {
+    let Some(site) = Site::new() else { return };
+    let networks = [Network::new(), Network::new(), Network::new()];
+    let run = ["run", "--headless", "--frames", "50", "--", "glxgears"];
+    let runs = networks
+        .iter()
+        .map(|network| Running::start(&mut site.mgn(network, &run)));
+    for run in runs.collect::<Vec<_>>() {
+        let outcome = run.finish(LIMIT);
+        assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
+    }
 }
 
 #[test]
