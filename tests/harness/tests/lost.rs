@@ -4,6 +4,7 @@ use std::fs;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use mgn_tests::{camera, programs, Outcome, Running, Stage};
@@ -380,10 +381,15 @@ impl Site<'_> {
     }
 
     fn server(&self, name: &str) -> Running {
+        Running::start(&mut self.server_of(name))
+    }
+
+    fn server_of(&self, name: &str) -> Command {
         let address = format!("{}-{name}", self.home);
         let mut command = self.stage.mgn();
         command.args(["server", "--mothership", &self.home, "--name", name]);
-        Running::start(command.args(["--listen", &address]))
+        command.args(["--listen", &address]);
+        command
     }
 }
 
@@ -435,60 +441,70 @@ fn a_replica_goes_on_without_the_other_wall() {
     assert_eq!(picture(&shown, last), picture(&undisturbed, last));
 }
 
+/// A program on two tiles, whose frames are saved.
+fn drawing(stage: &Stage, folder: &Path, wall: &[&str], frames: u32) -> Running {
+    camera();
+    let mut command = stage.mgn();
+    command
+        .args(["run", "--headless", "--save"])
+        .arg(folder)
+        .args(wall)
+        .arg("--")
+        .arg(programs("demos").join("iso_demo"))
+        .args(["--size", "200x100", "--triangles", "2000"])
+        .args(["--mode", "vbo", "--frames", &frames.to_string()]);
+    Running::start(&mut command)
+}
+
+/// The wall of such a program.
+fn desk() -> String {
+    let wall = "[[wall]]\nname = \"desk\"\ngrid = [2, 1]\ntile_size = [100, 100]\n";
+    format!("{SERVERS}{wall}servers = [\"left\", \"right\"]\n")
+}
+
+fn saved(folder: &Path) -> u64 {
+    fs::read_dir(folder).unwrap().count() as u64
+}
+
+/// Waits for a frame that has all tiles, or for one that has not.
+fn wait_for(folder: &Path, is_whole: bool) {
+    // The newest may not be written yet.
+    let mut seen = progress(1, || saved(folder));
+    while hole(&picture(folder, seen - 1)) == is_whole {
+        seen = progress(seen, || saved(folder));
+    }
+}
+
+fn end(server: Running) {
+    server.signal(Signal::KILL);
+    server.finish(LIMIT);
+}
+
 /// A server that comes on line somewhere else takes the tile of one that has gone, also with a mothership that knows of the program by hearsay.
 #[test]
 fn a_spare_server_takes_a_lost_ones_tile() {
     let stage = Stage::new();
-    camera();
-    let demo = programs("demos").join("iso_demo");
-    let mut config = SERVERS.to_owned();
-    config += "[[wall]]\nname = \"desk\"\ngrid = [2, 1]\ntile_size = [100, 100]\n";
-    config += "servers = [\"left\", \"right\"]\n";
-    let site = Site::new(&stage, "spares", &config);
-    let (mothership, server) = (|| site.mothership(), |name: &str| site.server(name));
-    let end = |server: Running| {
-        server.signal(Signal::KILL);
-        server.finish(LIMIT);
-    };
-    let first = mothership();
-    let (_left, right) = (server("left"), server("right"));
-    let run = |folder: &Path, wall: &[&str], frames: u32| {
-        let mut command = stage.mgn();
-        command
-            .args(["run", "--headless", "--save"])
-            .arg(folder)
-            .args(wall)
-            .arg("--")
-            .arg(&demo)
-            .args(["--size", "200x100", "--triangles", "2000"])
-            .args(["--mode", "vbo", "--frames", &frames.to_string()]);
-        Running::start(&mut command)
-    };
+    let site = Site::new(&stage, "spares", &desk());
+    let first = site.mothership();
+    let (_left, right) = (site.server("left"), site.server("right"));
     let (undisturbed, disturbed) = (stage.folder(), stage.folder());
-    let desk = ["--wall", "desk", "--mothership", &site.home];
-    let running = run(&disturbed, &desk, 1_000_000);
-    let frames = || fs::read_dir(&disturbed).unwrap().count() as u64;
-    let wait_for = |is_whole: bool| {
-        // The newest may not be written yet.
-        let mut seen = progress(1, frames);
-        while hole(&picture(&disturbed, seen - 1)) == is_whole {
-            seen = progress(seen, frames);
-        }
-    };
-    wait_for(true);
+    let wall = ["--wall", "desk", "--mothership", &site.home];
+    let running = drawing(&stage, &disturbed, &wall, 1_000_000);
+    let frames = || saved(&disturbed);
+    wait_for(&disturbed, true);
     end(right);
-    wait_for(false);
-    let spare = server("spare");
-    wait_for(true);
+    wait_for(&disturbed, false);
+    let spare = site.server("spare");
+    wait_for(&disturbed, true);
     end(first);
     let seen = frames();
     progress(seen + 5, frames);
-    wait_for(true);
+    wait_for(&disturbed, true);
     end(spare);
-    wait_for(false);
-    let _another = mothership();
-    let _spare = server("another");
-    wait_for(true);
+    wait_for(&disturbed, false);
+    let _another = site.mothership();
+    let _spare = site.server("another");
+    wait_for(&disturbed, true);
     let last = progress(frames() + 5, frames) - 2;
     progress(last + 1, frames);
     running.signal(Signal::TERM);
@@ -496,9 +512,47 @@ fn a_spare_server_takes_a_lost_ones_tile() {
     let wanted = "tile 1,0 has a render server again";
     let times = outcome.stderr.matches(wanted).count();
     assert_eq!(times, 2, "{}", outcome.describe());
-    let outcome = run(&undisturbed, &["--wall", "2x1"], last as u32).finish(LIMIT);
+    let outcome = drawing(&stage, &undisturbed, &["--wall", "2x1"], last as u32).finish(LIMIT);
     assert_eq!(outcome.status, Some(0), "{}", outcome.describe());
     assert_eq!(picture(&disturbed, last), picture(&undisturbed, last));
+}
+
+/// The mothership cannot tell that a spare's driver is another one, but the program can: it is then given the next.
+#[test]
+fn a_spare_server_that_will_not_do_is_passed_over() {
+    let stage = Stage::new();
+    let site = Site::new(&stage, "unfit", &desk());
+    let _mothership = site.mothership();
+    let (_left, right) = (site.server("left"), site.server("right"));
+    let folder = stage.folder();
+    let wall = ["--wall", "desk", "--mothership", &site.home];
+    let running = drawing(&stage, &folder, &wall, 1_000_000);
+    wait_for(&folder, true);
+    // Of those that are there, the one with the most room comes first.
+    let mut odd = site.server_of("odd");
+    odd.args(["--max-sessions", "50"]);
+    let _odd = Running::start(odd.env("MESA_GLES_VERSION_OVERRIDE", "3.0"));
+    let mut even = site.server_of("even");
+    let _even = Running::start(even.args(["--max-sessions", "2"]));
+    let are_there = || {
+        let mut status = stage.mgn();
+        let status = status.args(["status", "--mothership", &site.home]).output();
+        let said = String::from_utf8(status.unwrap().stdout).unwrap();
+        u64::from(said.contains("odd") && said.contains("even"))
+    };
+    progress(0, are_there);
+    end(right);
+    wait_for(&folder, false);
+    wait_for(&folder, true);
+    running.signal(Signal::TERM);
+    let outcome = running.finish(LIMIT);
+    let unfit = format!(
+        "nobody takes over tile 1,0 yet: the server at {}-odd",
+        site.home
+    );
+    for wanted in [&unfit, "tile 1,0 has a render server again"] {
+        assert!(outcome.stderr.contains(wanted), "{}", outcome.describe());
+    }
 }
 
 fn picture(folder: &Path, frame: u64) -> Picture {
