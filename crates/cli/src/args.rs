@@ -138,6 +138,10 @@ pub struct Through {
     #[arg(long, value_name = "WALL")]
     pub wall: Vec<WallName>,
 
+    /// What renderers of a wall have of a window: all of it (scissor), their tile alone (offset, see docs/walls.md), or what the wall says (auto)
+    #[arg(long, value_enum, default_value_t = Tiling::Auto)]
+    pub tiling: Tiling,
+
     /// Be drawn by servers that the mothership at this address knows
     #[arg(long, value_name = "ADDR", conflicts_with = "server")]
     pub mothership: Option<Address>,
@@ -445,6 +449,14 @@ pub enum OnLoss {
     Exit,
     /// It goes on without drawing
     Continue,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Tiling {
+    /// As the wall is configured; otherwise offset only where the mural is larger than a framebuffer can be
+    Auto,
+    Scissor,
+    Offset,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

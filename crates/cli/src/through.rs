@@ -11,8 +11,9 @@ use mgn_launch::{
 use mgn_mothership::{Match, TileServer};
 use mgn_present::XDisplay;
 use mgn_spu::Stage;
+use mgn_wall::Wall;
 
-use crate::args::{Through, WallName, Weld};
+use crate::args::{Through, Tiling, WallName, Weld};
 
 /// Exit statuses of our own, the ones that shells and `env` use for the same.
 pub const FAILED: u8 = 125;
@@ -64,7 +65,7 @@ pub fn ours(
 ) -> anyhow::Result<Driver> {
     let library = client_library()?;
     settings.servers = through.server.iter().map(Address::to_string).collect();
-    settings.wall = WallName::tiles(&through.wall)?.map(|wall| wall.to_json());
+    let mut wall = WallName::tiles(&through.wall)?;
     let transport = through.transport.as_ref();
     settings.transports = transport
         .map(|t| absolute(t).to_string())
@@ -72,7 +73,7 @@ pub fn ours(
         .collect();
     if let Some(found) = found {
         settings.servers = found.tiles.iter().map(|t| t.address.to_string()).collect();
-        settings.wall = Some(found.wall.to_json());
+        wall = Some(found.wall.clone());
         settings.transports = found
             .tiles
             .iter()
@@ -86,6 +87,7 @@ pub fn ours(
             .map(|t| token(t).unwrap_or_default())
             .collect();
     }
+    settings.wall = wall.map(|wall| tiled(wall, through.tiling).to_json());
     // A server of our own has a secret of its own, or none.
     settings.token_file = through
         .token_file
@@ -117,6 +119,16 @@ fn wanted_by_wall(found: &Match) -> anyhow::Result<Vec<String>> {
     let stages: Vec<Stage> = stages.collect::<Result<_, _>>()?;
     stages.iter().try_for_each(Stage::for_client_of_others)?;
     Ok(stages.iter().map(Stage::to_string).collect())
+}
+
+/// The wall as the flag says it is tiled.
+fn tiled(wall: Wall, tiling: Tiling) -> Wall {
+    let tiling = match tiling {
+        Tiling::Auto => wall.tiling,
+        Tiling::Scissor => mgn_wall::Tiling::Scissor,
+        Tiling::Offset => mgn_wall::Tiling::Offset,
+    };
+    Wall { tiling, ..wall }
 }
 
 /// A transport and a server's address that cannot go together are refused here, where the flags can

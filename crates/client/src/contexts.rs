@@ -4,7 +4,7 @@ use crate::context::{flag, Context, Refused, Request};
 use crate::gl::{hand::highest, kinds, GlState};
 use crate::idle::idle_context;
 use crate::session::Session;
-use crate::surface::Surface;
+use crate::surface::{size_max, Surface};
 use crate::x11::xlib::Display;
 use crate::{blank, tls};
 use mgn_wire::hello::{self, ContextInfo, Created};
@@ -69,7 +69,7 @@ impl Contexts {
             let _one = self.creating.lock().unwrap_or_else(|e| e.into_inner());
             create_on_server(session, id, &request, share_id)?
         };
-        let info = kinds::constants(info, &request);
+        let info = kinds::constants(info, &request, session.is_offset.then(|| size_max(session)));
         if request.has(flag::LOSES) {
             session.outlive();
         }

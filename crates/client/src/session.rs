@@ -38,6 +38,8 @@ pub struct Session {
     /// The program looks after the loss itself.
     outlived: AtomicBool,
     pub needs: Needs,
+    /// Whether the renderers of a wall have the pixels of their tiles only.
+    pub is_offset: bool,
     /// Contexts that hold memory of the transport.
     pub rooms: AtomicUsize,
 }
@@ -70,7 +72,10 @@ fn begin() -> Result<&'static Session, String> {
         welcome,
         frames,
     } = Renderers::reach(&options)?;
+    let is_divided = options.wall.as_ref().filter(|wall| wall.tiles.len() > 1);
+    let is_offset = is_divided.is_some_and(|wall| wall.is_offset(welcome.info.largest));
     let session: &'static Session = Box::leak(Box::new(Session {
+        is_offset,
         formats: formats(&welcome.info),
         info: welcome.info,
         stats: Stats::create(options.run_dir.as_deref()),
@@ -90,6 +95,10 @@ fn begin() -> Result<&'static Session, String> {
         let _ = session.stages.set(stages);
     }
     presenter::start(session, frames)?;
+    if is_offset {
+        // SAFETY: written to the control message's own encoder.
+        session.control(|e| unsafe { e.mgn_offset() });
+    }
     crate::idle::prepare_orphan();
     tracing::info!(
         renderer = session.info.renderer,

@@ -51,6 +51,8 @@ pub struct Surface {
 
 /// The largest pbuffer that servers make.
 const SIZE_MAX: u32 = 16384;
+/// The largest surface of which each has a part.
+const OFFSET_SIZE_MAX: u32 = 1 << 20;
 
 impl Surface {
     pub fn window(
@@ -115,7 +117,7 @@ impl Surface {
         config_id: u32,
         (width, height): (u32, u32),
     ) -> Arc<Surface> {
-        let (width, height) = (width.clamp(1, SIZE_MAX), height.clamp(1, SIZE_MAX));
+        let (width, height) = clamped(session, (width, height));
         let mut server_kind = match kind {
             Kind::Pbuffer => kinds::PBUFFER,
             _ => kinds::WINDOW,
@@ -166,8 +168,8 @@ impl Surface {
             return None;
         };
         watch.poll();
-        let (width, height) = window.size();
-        let new = pack(width.clamp(1, SIZE_MAX), height.clamp(1, SIZE_MAX));
+        let (width, height) = clamped(self.session?, window.size());
+        let new = pack(width, height);
         let changed = !window.is_gone() && self.size.swap(new, Ordering::AcqRel) != new;
         changed.then(|| self.size())
     }
@@ -232,6 +234,19 @@ impl Drop for Surface {
             session.control(|e| unsafe { e.mgn_destroy_surface(self.id) });
         }
     }
+}
+
+/// The largest width and height of a surface.
+pub fn size_max(session: &Session) -> u32 {
+    match session.is_offset {
+        true => OFFSET_SIZE_MAX,
+        false => SIZE_MAX,
+    }
+}
+
+fn clamped(session: &Session, (width, height): (u32, u32)) -> (u32, u32) {
+    let most = size_max(session);
+    (width.clamp(1, most), height.clamp(1, most))
 }
 
 fn pack(width: u32, height: u32) -> u64 {

@@ -5,6 +5,7 @@
 
 use crate::context::Context;
 use crate::gl::Need;
+use crate::log::line;
 use crate::session::Session;
 use crate::surface::Surface;
 use mgn_wall::{Area, Rect, Wall};
@@ -17,15 +18,41 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// What a surface is made whole for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Whole {
-    /// A command reads the framebuffer that is bound for reading.
-    Reading,
+    /// A command reads this rectangle of the framebuffer that is bound for reading: x, y, width, height.
+    Reading([i32; 4]),
     /// A command needs all of what is drawn to.
     Drawing,
+}
+
+/// Where what offset tiling draws is not what one renderer would.
+#[derive(Clone, Copy)]
+enum Inexact {
+    Writes,
+    Counts,
+    LargeCopy,
+    Assembly,
+    Binaries,
+}
+
+impl Inexact {
+    fn what(self) -> &'static str {
+        match self {
+            Inexact::Writes => "its shaders write to memory, where each tile's renderer sees only what it has written itself",
+            Inexact::Counts => "it counts what is drawn where tiles overlap, or clipped primitives, or runs of fragment shaders",
+            Inexact::LargeCopy => "it copies more of its window than fits into a framebuffer; each tile's renderer copies what it has",
+            Inexact::Assembly => {
+                "a program in assembly language asks where its fragments are, or places vertices by matrices of its own"
+            }
+            Inexact::Binaries => "its shaders come as binaries, which nothing is added to",
+        }
+    }
 }
 
 /// What the wall needs to know of the whole session.
 #[derive(Default)]
 pub struct Needs {
+    /// What was said that offset tiling cannot do, a bit each.
+    inexact: AtomicU32,
     /// A display list has been compiled with a command that needs whole surfaces.
     lists: AtomicBool,
     /// One has been compiled that draws on condition of a query.
@@ -101,7 +128,33 @@ pub struct Part {
     pub rect: [i32; 4],
 }
 
+/// The rectangle that both corners of a blit span: x, y, width, height.
+pub fn between(one: [i32; 2], other: [i32; 2]) -> [i32; 4] {
+    let along = |n: usize| {
+        let (from, to) = (one[n].min(other[n]), one[n].max(other[n]));
+        (from, to.saturating_sub(from))
+    };
+    let ((x, width), (y, height)) = (along(0), along(1));
+    [x, y, width, height]
+}
+
+/// The sides of a rectangle around two, each given by its sides.
+fn hull(a: [i32; 4], b: [i32; 4]) -> [i32; 4] {
+    [
+        a[0].min(b[0]),
+        a[1].min(b[1]),
+        a[2].max(b[2]),
+        a[3].max(b[3]),
+    ]
+}
+
 impl Part {
+    /// Left, lower, right and upper side.
+    fn sides(&self) -> [i32; 4] {
+        let [x, y, width, height] = self.rect;
+        [x, y, x + width, y + height]
+    }
+
     /// As renderers are asked for it.
     fn numbers(&self) -> [i32; 5] {
         let [x, y, width, height] = self.rect;
@@ -157,7 +210,7 @@ impl Context {
             return;
         };
         if session.needs.lists() {
-            self.need(Whole::Reading);
+            self.need(Whole::Reading([0; 4]));
             self.need(Whole::Drawing);
         } else if session.needs.scissors.load(Ordering::Relaxed)
             && self.gl.objects.counts.need(Need::Exact)
@@ -176,6 +229,9 @@ impl Context {
             return;
         };
         session.needs.writes.store(true, Ordering::Relaxed);
+        if session.is_offset {
+            self.say_inexact(Inexact::Writes);
+        }
         self.need(Whole::Drawing);
     }
 
@@ -199,6 +255,9 @@ impl Context {
         let is_whole =
             counts.need(Need::Whole) || counts.need(Need::Exact) && !self.draws_exactly();
         self.count_whole(session, is_whole);
+        if is_whole && session.is_offset {
+            self.say_inexact(Inexact::Counts);
+        }
         if is_whole && !self.gl.lists.is_open() {
             self.need(Whole::Drawing);
         }
@@ -228,6 +287,47 @@ impl Context {
         }
     }
 
+    /// A program in assembly language is given to the driver as it is.
+    pub fn heed_assembly(&self, target: u32, text: &[u8]) {
+        let Some(session) = self.session.filter(|session| session.is_offset) else {
+            return;
+        };
+        let says = |what: &str| text.windows(what.len()).any(|part| part == what.as_bytes());
+        let by_projection = ["position_invariant", "matrix.mvp", "matrix.projection"];
+        let (most, size) = (
+            session.info.largest,
+            session.wall().map_or((0, 0), |w| w.size),
+        );
+        let is_right = match target {
+            gl::GL_VERTEX_PROGRAM_ARB => {
+                size.0 <= most.0 && size.1 <= most.1 || by_projection.into_iter().any(says)
+            }
+            _ => !says("fragment.position"),
+        };
+        if !is_right {
+            self.say_inexact(Inexact::Assembly);
+        }
+    }
+
+    /// Shaders that are not text are given to the driver as they are.
+    pub fn heed_binaries(&self) {
+        if self.session.is_some_and(|session| session.is_offset) {
+            self.say_inexact(Inexact::Binaries);
+        }
+    }
+
+    /// Says once what offset tiling cannot do for the program.
+    fn say_inexact(&self, what: Inexact) {
+        let Some(session) = self.session else { return };
+        let bit = 1 << what as u32;
+        if session.needs.inexact.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
+            let what = what.what();
+            line(format_args!(
+                "the wall is drawn in offset tiles, and the picture may not be right: {what}"
+            ));
+        }
+    }
+
     #[cold]
     fn need(&mut self, what: Whole) {
         if self.gl.in_begin() {
@@ -241,7 +341,7 @@ impl Context {
         }
         let surface = match what {
             Whole::Drawing => self.draw.clone(),
-            Whole::Reading => {
+            Whole::Reading(_) => {
                 let bound = self
                     .gl
                     .state
@@ -254,6 +354,12 @@ impl Context {
         let Some((surface, areas)) = surface.and_then(|s| s.areas().map(|areas| (s, areas))) else {
             return;
         };
+        if self.session.is_some_and(|session| session.is_offset) {
+            if let (Whole::Reading(part), false) = (what, self.gl.lists.is_open()) {
+                self.lend(&surface, &areas, part);
+            }
+            return;
+        }
         let frame = surface.handed_over.load(Ordering::Relaxed);
         surface.wholeness.needed.store(frame, Ordering::Relaxed);
         if !surface.wholeness.is_whole.swap(true, Ordering::Relaxed) {
@@ -265,34 +371,59 @@ impl Context {
     fn exchange(&mut self, surface: &Surface, areas: &[Area]) {
         let (width, height) = surface.size();
         let all = parts(areas, [0, 0, width as i32, height as i32], height);
-        let asked = asked(&all);
         for plane in plane::ALL {
-            // SAFETY: the context's own encoder, and arrays of ours.
-            unsafe {
-                let asked = (asked.as_ptr(), asked.len());
-                self.enc.mgn_take_tiles(surface.id, plane, asked, 0);
-            }
-            let mut pixels = Vec::new();
-            let mut given: Vec<i32> = Vec::new();
-            for (tile, answer) in self.answers(ops::MGN_TAKE_TILES).into_iter().enumerate() {
-                // Where one is lost, everybody keeps what he has.
-                let Some(mut answer) = answer else { continue };
-                let parts = all.iter().filter(|part| part.tile == tile);
-                given.extend(parts.flat_map(|part| part.rect));
-                pixels.extend_from_slice(answer.next_array(1));
-            }
-            if pixels.is_empty() {
-                continue;
-            }
-            // SAFETY: as above.
-            unsafe {
-                let given = (given.as_ptr(), given.len());
-                let pixels = Data::Bytes(pixels.as_ptr(), pixels.len());
-                self.enc.mgn_fill(surface.id, plane, given, pixels);
-            }
+            self.exchange_plane(surface, plane, &all);
+        }
+        // SAFETY: the context's own encoder.
+        unsafe { self.enc.mgn_whole(surface.id, 1) };
+    }
+
+    fn exchange_plane(&mut self, surface: &Surface, plane: u32, all: &[Part]) {
+        let asked = asked(all);
+        // SAFETY: the context's own encoder, and arrays of ours.
+        unsafe {
+            let asked = (asked.as_ptr(), asked.len());
+            self.enc.mgn_take_tiles(surface.id, plane, asked, 0);
+        }
+        let mut pixels = Vec::new();
+        let mut given: Vec<i32> = Vec::new();
+        for (tile, answer) in self.answers(ops::MGN_TAKE_TILES).into_iter().enumerate() {
+            // Where one is lost, everybody keeps what he has.
+            let Some(mut answer) = answer else { continue };
+            let parts = all.iter().filter(|part| part.tile == tile);
+            given.extend(parts.flat_map(|part| part.rect));
+            pixels.extend_from_slice(answer.next_array(1));
+        }
+        if pixels.is_empty() {
+            return;
         }
         // SAFETY: as above.
-        unsafe { self.enc.mgn_whole(surface.id, 1) };
+        unsafe {
+            let given = (given.as_ptr(), given.len());
+            let pixels = Data::Bytes(pixels.as_ptr(), pixels.len());
+            self.enc.mgn_fill(surface.id, plane, given, pixels);
+        }
+    }
+
+    /// With offset tiling: has the next command that reads a surface find what all renderers have of a part of it.
+    fn lend(&mut self, surface: &Surface, areas: &[Area], part: [i32; 4]) {
+        let (width, height) = surface.size();
+        let all = parts(areas, part, height);
+        let Some([left, low, right, top]) = all.iter().map(Part::sides).reduce(hull) else {
+            return;
+        };
+        let (most, _) = self.session.map_or((0, 0), |session| session.info.largest);
+        let (width, height) = ((right - left).min(width as i32), top - low);
+        if width.max(height) > most as i32 {
+            return self.say_inexact(Inexact::LargeCopy);
+        }
+        // SAFETY: the context's own encoder.
+        unsafe {
+            self.enc.mgn_lend(surface.id, left, low, width, height);
+        }
+        for plane in plane::ALL {
+            self.exchange_plane(surface, plane, &all);
+        }
     }
 }
 

@@ -67,6 +67,8 @@ pub(crate) struct Context {
     pub own: Box<Own>,
     pub draw: Option<SharedSurface>,
     pub read: Option<SharedSurface>,
+    /// What it is to read after a command that reads something in its place.
+    pub lender: Option<SharedSurface>,
     /// The first error that was not yet reported, the client's or the driver's; 0 for none.
     pub error: u32,
     /// Whether it has ever had a default framebuffer to draw to.
@@ -79,6 +81,12 @@ pub(crate) struct Context {
     /// Whether a display list is being compiled without being executed.
     pub only_compiles: bool,
     pub compiling: Option<Compiling>,
+    /// The list under compilation, if it is to be executed too, and not at the same time.
+    pub called_when_ended: Option<u32>,
+    /// Whether a primitive has been begun and not ended. Only followed with offset tiling.
+    pub is_inside: bool,
+    /// Whether GL_RENDER_MODE is GL_RENDER.
+    pub renders: bool,
     /// Framebuffer objects bound by the program, by its names for them.
     pub draw_framebuffer: u32,
     pub read_framebuffer: u32,
@@ -101,6 +109,8 @@ pub(crate) struct Context {
     pub has_fixed_restart: bool,
     /// Whether there are several viewports and scissor boxes.
     pub has_viewports: bool,
+    /// Whether there are program pipelines.
+    pub has_pipelines: bool,
     pub vertex_arrays: VertexArrays,
     pub pixel_store: PixelStore,
     /// The driver knows where it is until the context ends.
@@ -133,6 +143,7 @@ impl Context {
             own: Box::default(),
             draw: None,
             read: None,
+            lender: None,
             error: 0,
             was_current: false,
             is_single: None,
@@ -140,6 +151,9 @@ impl Context {
             read_buffer: mgn_wire::gl::GL_BACK,
             only_compiles: false,
             compiling: None,
+            called_when_ended: None,
+            is_inside: false,
+            renders: true,
             draw_framebuffer: 0,
             read_framebuffer: 0,
             vertex_array: 0,
@@ -153,6 +167,7 @@ impl Context {
             has_restart: false,
             has_fixed_restart: false,
             has_viewports: false,
+            has_pipelines: false,
             vertex_arrays: VertexArrays::default(),
             pixel_store: PixelStore::default(),
             debug: Arc::default(),
@@ -182,6 +197,9 @@ impl Context {
         self.has_draw_range = es3 || desktop;
         self.has_viewports = desktop && (version >= (4, 1) || has("GL_ARB_viewport_array"))
             || has("GL_OES_viewport_array");
+        self.has_pipelines = desktop
+            && (version >= (4, 1) || has("GL_ARB_separate_shader_objects"))
+            || self.api == Api::Es && version >= (3, 1);
         self.results = Results {
             are_wide: desktop && (version >= (3, 3) || has("GL_ARB_timer_query")),
             go_to_buffers: desktop && (version >= (4, 4) || has("GL_ARB_query_buffer_object")),

@@ -113,6 +113,10 @@ impl Renderer {
                 info.renderer.clone_from(&one.renderer);
                 info.vendor.clone_from(&one.vendor);
             }
+            let mut largest = one.integers.iter();
+            if let Some((_, sides)) = largest.find(|(name, _)| *name == GL_MAX_VIEWPORT_DIMS) {
+                info.largest = (sides[0] as u32, sides[1] as u32);
+            }
             constants.push((number, one));
             self.discard_context(context);
         }

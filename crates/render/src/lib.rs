@@ -17,9 +17,11 @@ mod generated {
     pub mod driver;
     mod execute;
 }
+mod glsl;
 mod hand;
 mod info;
 mod names;
+mod offset;
 mod present;
 mod renderer;
 mod session;

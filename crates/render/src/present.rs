@@ -217,6 +217,7 @@ impl Renderer {
         let part = part.unwrap_or(all);
         let part = tile.map_or(part, |tile| common(part, tile));
         let [x, y, width, height] = part;
+        let inside = surface.borrow().inside(part);
         let want = if width > 0 { want } else { 0 };
         let (width, height) = (width as u32, height as u32);
         let done = Header {
@@ -252,7 +253,7 @@ impl Renderer {
         self.readable(surface, pixels)?;
         // SAFETY: `to` has room for the rows of 4-byte pixels, which the keeper's pack state (alignment 4, no skips) makes contiguous, and no pack
         // buffer is ever bound in the keeper's context.
-        unsafe { self.read(part, to) };
+        unsafe { self.read(inside, to) };
         let header = Header {
             kind: Kind::Picture,
             stride,

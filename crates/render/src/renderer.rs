@@ -5,10 +5,12 @@ use crate::context::{Api, Context, Group};
 use crate::egl::{self, Egl, EglError};
 use crate::errors::Errors;
 use crate::generated::driver::Gl;
+use crate::hand::split_lists::Taking;
 use crate::names::{Class, Names, UNKNOWN};
 use crate::present::{Keeper, Pictures};
 use crate::storage::Storage;
 use crate::surface::SharedSurface;
+use crate::tile::Rect;
 use mgn_fabric::Message;
 use mgn_wire::hello::{ContextInfo, ServerInfo};
 use mgn_wire::{Commands, Decoder, Fault, Plain, Reply, Slice};
@@ -53,6 +55,13 @@ pub struct Renderer {
     pub(crate) tile: Option<u32>,
     /// Whether it answers what all renderers of a wall know alike.
     pub(crate) speaks: Rc<Cell<bool>>,
+    /// Whether surfaces have the pixels of its tile only.
+    pub(crate) is_offset: bool,
+    /// The driver's largest viewport.
+    pub(crate) largest: [i32; 2],
+    /// Viewports that are too large for the driver, by those that it has in their place.
+    pub(crate) large: HashMap<Rect, Rect>,
+    pub(crate) taking: Taking,
     pub(crate) storage: Storage,
     /// Parts of a snapshot that the client has not asked for yet.
     pub(crate) taken: VecDeque<Vec<u8>>,
@@ -104,6 +113,10 @@ impl Renderer {
             errors,
             tile: None,
             speaks: Rc::new(Cell::new(true)),
+            is_offset: false,
+            largest: [0; 2],
+            large: HashMap::new(),
+            taking: Taking::default(),
             storage: Storage::default(),
             taken: VecDeque::new(),
             pulse: Arc::default(),
@@ -112,6 +125,8 @@ impl Renderer {
         };
         renderer.drop_broken_samples();
         (renderer.info, renderer.constants) = renderer.abilities()?;
+        let (width, height) = renderer.info.largest;
+        renderer.largest = [width as i32, height as i32];
         Ok(renderer)
     }
 

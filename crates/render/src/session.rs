@@ -240,12 +240,12 @@ impl Renderer {
 
     /// What a context gets from the first default framebuffer it is made current with.
     fn first_state(&mut self, width: i32, height: i32) {
+        self.view([0, 0, width, height]);
         let Some(cx) = self.cx.as_deref() else { return };
         let (draw, read, desktop) = (cx.draw_buffer, cx.read_buffer, cx.api.is_desktop());
         let objects = (cx.draw_framebuffer, cx.read_framebuffer);
         // SAFETY: the context is current; the commands take no pointers.
         unsafe {
-            (self.gl.glViewport)(0, 0, width, height);
             (self.gl.glScissor)(0, 0, width, height);
             if desktop && objects == (0, 0) {
                 (self.gl.glDrawBuffer)(draw);

@@ -12,14 +12,17 @@ use crate::renderer::Renderer;
 use crate::tile::Rect;
 use mgn_wire::{gl::*, hello, Fault};
 use std::cell::RefCell;
+use std::fmt::Display;
 use std::rc::Rc;
 
 pub(crate) type SharedSurface = Rc<RefCell<Surface>>;
 
 /// The largest width or height; beyond every driver's viewport.
 const MOST: u32 = 32_768;
+/// The same of surfaces whose buffers hold a part of them.
+const MOST_OFFSET: u32 = 1 << 20;
 /// The most pixels: a surface of all 16k x 8k.
-const MOST_PIXELS: u64 = 1 << 27;
+const MOST_PIXELS: i64 = 1 << 27;
 
 pub(crate) struct Surface {
     pub id: u32,
@@ -27,6 +30,8 @@ pub(crate) struct Surface {
     pub single: bool,
     pub width: u32,
     pub height: u32,
+    /// The part of it that its buffers hold.
+    pub pixels: Rect,
     pub back: egl::Surface,
     /// Exists once a program has used the front of a double-buffered surface.
     pub front: Option<egl::Surface>,
@@ -38,6 +43,8 @@ pub(crate) struct Surface {
     pub tile: Option<Rect>,
     /// What each of them draws.
     pub tiles: Vec<i32>,
+    /// Buffers that hold a part of it, which is read next.
+    pub lent: Option<SharedSurface>,
     /// Whether all of it is drawn all the same.
     pub is_whole: bool,
 }
@@ -64,7 +71,7 @@ impl Surface {
         } else {
             (back, front)
         };
-        Some((from, to, self.width as i32, self.height as i32))
+        Some((from, to, self.pixels[2], self.pixels[3]))
     }
 
     /// The bits for `glBlitFramebuffer` of the ancillary buffers that it has.
@@ -102,20 +109,22 @@ impl Renderer {
         width: u32,
         height: u32,
     ) -> Result<Surface, Fault> {
-        let (width, height) = extent(width, height)?;
-        let back = self.cleared_pbuffer(&choice, width, height)?;
+        let (width, height, pixels) = self.extent(width, height)?;
+        let back = self.cleared_pbuffer(&choice, pixels)?;
         Ok(Surface {
             id,
             choice,
             single,
             width,
             height,
+            pixels,
             back,
             front: None,
             resolved: None,
             accumulation: None,
             tile: None,
             tiles: Vec::new(),
+            lent: None,
             is_whole: false,
         })
     }
@@ -127,21 +136,30 @@ impl Renderer {
         width: u32,
         height: u32,
     ) -> Result<(), Fault> {
-        let (width, height) = extent(width, height)?;
-        let (choice, had_front, same) = {
+        let (width, height, pixels) = self.extent(width, height)?;
+        {
+            let mut s = surface.borrow_mut();
+            if (s.width, s.height) == (width, height) {
+                return Ok(());
+            }
+            (s.width, s.height) = (width, height);
+        }
+        self.renew(surface, pixels)
+    }
+
+    /// Has a surface's buffers hold these pixels of it.
+    pub(crate) fn renew(&mut self, surface: &SharedSurface, pixels: Rect) -> Result<(), Fault> {
+        let (choice, had_front, held) = {
             let s = surface.borrow();
-            (
-                s.choice,
-                s.front.is_some(),
-                (s.width, s.height) == (width, height),
-            )
+            (s.choice, s.front.is_some(), s.pixels)
         };
-        if same {
+        if held == pixels {
             return Ok(());
         }
-        let back = self.cleared_pbuffer(&choice, width, height)?;
+        fits(pixels)?;
+        let back = self.cleared_pbuffer(&choice, pixels)?;
         let front = if had_front {
-            Some(self.cleared_pbuffer(&choice, width, height)?)
+            Some(self.cleared_pbuffer(&choice, pixels)?)
         } else {
             None
         };
@@ -152,7 +170,7 @@ impl Renderer {
                 std::mem::replace(&mut s.front, front),
                 s.resolved.take(),
             ];
-            (s.width, s.height) = (width, height);
+            s.pixels = pixels;
             s.accumulation = s.accumulation.take().map(|_| Accumulation::default());
             old
         };
@@ -184,14 +202,14 @@ impl Renderer {
     /// Gives a double-buffered surface a front of its own, which shows what was last swapped: the back has changed since only if the program draws to
     /// the back first and asks for the front afterwards.
     pub(crate) fn need_front(&mut self, surface: &SharedSurface) -> Result<(), Fault> {
-        let (choice, width, height) = {
+        let (choice, pixels) = {
             let s = surface.borrow();
             if s.single || s.front.is_some() {
                 return Ok(());
             }
-            (s.choice, s.width, s.height)
+            (s.choice, s.pixels)
         };
-        let front = self.cleared_pbuffer(&choice, width, height)?;
+        let front = self.cleared_pbuffer(&choice, pixels)?;
         surface.borrow_mut().front = Some(front);
         self.copy(surface, false, GL_COLOR_BUFFER_BIT)
     }
@@ -205,8 +223,9 @@ impl Renderer {
     pub(crate) fn front_follows_in(
         &mut self,
         surface: &SharedSurface,
-        [x, y, w, h]: Rect,
+        part: Rect,
     ) -> Result<(), Fault> {
+        let [x, y, w, h] = surface.borrow().inside(part);
         let Some((from, to, ..)) = surface.borrow().both(false) else {
             return Ok(());
         };
@@ -228,9 +247,9 @@ impl Renderer {
         surface: &SharedSurface,
         pixels: egl::Surface,
     ) -> Result<(), Fault> {
-        let (choice, width, height, resolved) = {
+        let (choice, extent, resolved) = {
             let s = surface.borrow();
-            (s.choice, s.width, s.height, s.resolved)
+            (s.choice, s.pixels, s.resolved)
         };
         let of = choice.described;
         let plain = |c: &&Choice| {
@@ -255,12 +274,12 @@ impl Renderer {
         };
         let resolved = match resolved {
             Some(resolved) => resolved,
-            None => self.cleared_pbuffer(&plain, width, height)?,
+            None => self.cleared_pbuffer(&plain, extent)?,
         };
         surface.borrow_mut().resolved = Some(resolved);
         self.make_current(self.keeper.context, resolved, pixels)
             .map_err(fault)?;
-        let (w, h) = (width as i32, height as i32);
+        let [.., w, h] = extent;
         // SAFETY: the keeper's context is current with both buffers; the command takes no pointers.
         unsafe {
             (self.gl.glBlitFramebuffer)(0, 0, w, h, 0, 0, w, h, GL_COLOR_BUFFER_BIT, GL_NEAREST)
@@ -370,9 +389,9 @@ impl Renderer {
     fn cleared_pbuffer(
         &mut self,
         choice: &Choice,
-        width: u32,
-        height: u32,
+        [.., width, height]: Rect,
     ) -> Result<egl::Surface, Fault> {
+        let (width, height) = (width as u32, height as u32);
         let surface = self
             .egl
             .create_pbuffer(choice.egl, choice.srgb, width, height)
@@ -391,16 +410,35 @@ impl Renderer {
         }
         Ok(surface)
     }
+
+    /// Width and height of a surface, and what its buffers hold of it before it is said which tile they are of.
+    fn extent(&self, width: u32, height: u32) -> Result<(u32, u32, Rect), Fault> {
+        let (width, height) = (width.max(1), height.max(1));
+        let most = match self.is_offset {
+            true => MOST_OFFSET,
+            false => MOST,
+        };
+        let pixels = match self.is_offset {
+            true => [0, 0, 1, 1],
+            false => [0, 0, width.min(MOST) as i32, height.min(MOST) as i32],
+        };
+        if width > most || height > most {
+            return Err(too_large(width, height));
+        }
+        fits(pixels)?;
+        Ok((width, height, pixels))
+    }
 }
 
-fn extent(width: u32, height: u32) -> Result<(u32, u32), Fault> {
-    let (width, height) = (width.max(1), height.max(1));
-    if width > MOST || height > MOST || u64::from(width) * u64::from(height) > MOST_PIXELS {
-        return Err(Fault::refused(format!(
-            "a framebuffer of {width} x {height} is too large"
-        )));
+fn fits([.., width, height]: Rect) -> Result<(), Fault> {
+    match i64::from(width) * i64::from(height) > MOST_PIXELS {
+        true => Err(too_large(width, height)),
+        false => Ok(()),
     }
-    Ok((width, height))
+}
+
+fn too_large(width: impl Display, height: impl Display) -> Fault {
+    Fault::refused(format!("a framebuffer of {width} x {height} is too large"))
 }
 
 pub(crate) fn fault(error: EglError) -> Fault {

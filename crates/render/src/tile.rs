@@ -6,6 +6,7 @@
 
 use crate::context::Context;
 use crate::generated::driver::Gl;
+use crate::offset::{pixels_of, Moved};
 use crate::renderer::Renderer;
 use mgn_wire::{gl::*, Fault, Reply, Slice};
 use std::cell::Cell;
@@ -14,13 +15,23 @@ use std::rc::Rc;
 /// A part of a surface: x, y, width and height, counted from the lower left corner.
 pub(crate) type Rect = [i32; 4];
 
+/// What the boxes in the driver are cut to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Cut {
+    tile: Rect,
+    /// Clears are kept to the buffers' pixels only.
+    clears: bool,
+    /// What the buffers hold of the window, and the window's height, if that is not all.
+    offset: Option<(Rect, i32)>,
+}
+
 /// The program's scissor boxes while the driver has others.
 #[derive(Debug)]
 pub(crate) struct Kept {
-    /// What the boxes in the driver are cut to.
-    tile: Rect,
+    cut: Cut,
     boxes: Vec<Rect>,
     enabled: Vec<bool>,
+    pub moved: Option<Moved>,
 }
 
 /// Commands by number are there since OpenGL 4.1 and OpenGL ES 3.2, with as many boxes as there are viewports.
@@ -67,11 +78,20 @@ impl Renderer {
         let tiles = tiles.to_vec();
         let tile = tiles.chunks_exact(4).nth(mine);
         let tile = tile.ok_or_else(|| Fault::refused("a wall has fewer tiles than renderers"))?;
+        let tile: Option<Rect> = tile.try_into().ok();
         let surface = self.known_surface(surface)?;
-        let mut surface = surface.borrow_mut();
-        surface.tile = tile.try_into().ok();
-        surface.tiles = tiles;
-        Ok(())
+        let all = {
+            let mut surface = surface.borrow_mut();
+            surface.tile = tile;
+            surface.tiles = tiles;
+            surface.all()
+        };
+        let Some(tile) = tile.filter(|_| self.is_offset) else {
+            return Ok(());
+        };
+        self.restore_boxes();
+        self.renew(&surface, pixels_of(common(tile, all), all[3]))?;
+        self.bind()
     }
 
     pub(crate) fn hand_mgn_read_tiles(
@@ -92,14 +112,26 @@ impl Renderer {
     #[inline]
     pub(crate) fn keep_to_tile(&mut self) {
         if self.tile.is_some() {
-            self.cut_boxes();
+            self.cut_boxes(false);
             self.count_what_is_drawn();
+        }
+    }
+
+    /// Before a command that clears.
+    pub(crate) fn clear_in_tile(&mut self) {
+        self.leave_tile();
+        if self.is_offset {
+            self.cut_boxes(true);
         }
     }
 
     /// Before lists are called, which draw. Where lists may set scissor boxes, they find the program's.
     pub(crate) fn keep_lists_to_tile(&mut self) {
-        if !self.names.shared.lists_scissor {
+        if self.is_offset {
+            // Those that set any are executed command by command.
+            self.keep_to_tile();
+            self.offset_raster();
+        } else if !self.names.shared.lists_scissor {
             self.keep_to_tile();
         } else if self.tile.is_some() {
             self.restore_boxes();
@@ -119,24 +151,33 @@ impl Renderer {
         }
     }
 
+    /// What boxes are to be cut to now.
+    fn cut(&self, clears: bool) -> Option<Cut> {
+        let cx = self.cx.as_deref()?;
+        // What is drawn while a list is compiled may go into it, and so would the boxes.
+        let surface = cx.draw.as_ref()?.borrow();
+        if cx.draw_framebuffer != 0 || cx.compiling.is_some() || surface.is_whole || !cx.renders {
+            return None;
+        }
+        let held = (surface.pixels, surface.height as i32);
+        Some(Cut {
+            tile: surface.tile?,
+            clears,
+            offset: self.is_offset.then_some(held),
+        })
+    }
+
     #[cold]
-    fn cut_boxes(&mut self) {
+    fn cut_boxes(&mut self, clears: bool) {
+        let cut = self.cut(clears);
         let Some(cx) = self.cx.as_deref_mut() else {
             return;
         };
-        // What is drawn while a list is compiled may go into it, and so would the boxes.
-        let tile = match &cx.draw {
-            Some(surface) if cx.draw_framebuffer == 0 && cx.compiling.is_none() => {
-                let surface = surface.borrow();
-                surface.tile.filter(|_| !surface.is_whole)
-            }
-            _ => None,
-        };
-        if tile == cx.boxes.as_ref().map(|kept| kept.tile) {
+        if cut == cx.boxes.as_ref().map(|kept| kept.cut) {
             return;
         }
         self.restore_boxes();
-        let (Some(tile), Some(cx)) = (tile, self.cx.as_deref_mut()) else {
+        let (Some(cut), Some(cx)) = (cut, self.cx.as_deref_mut()) else {
             return;
         };
         let gl = &self.gl;
@@ -155,16 +196,31 @@ impl Renderer {
                 }
             }
         }
-        let cut = |(its, on): (&Rect, &bool)| if *on { common(*its, tile) } else { tile };
-        let cut: Vec<Rect> = boxes.iter().zip(&enabled).map(cut).collect();
-        set_boxes(gl, &cut);
-        // SAFETY: the context is current.
-        unsafe { (gl.glEnable)(GL_SCISSOR_TEST) };
-        cx.boxes = Some(Kept {
-            tile,
-            boxes,
-            enabled,
-        });
+        let [left, low, ..] = cut.offset.map_or([0; 4], |(pixels, _)| pixels);
+        let its = |(its, on): (&Rect, &bool)| {
+            let [x, y, width, height] = match (cut.clears, *on) {
+                (true, _) => *its,
+                (_, true) => common(*its, cut.tile),
+                _ => cut.tile,
+            };
+            [x.saturating_sub(left), y.saturating_sub(low), width, height]
+        };
+        let its: Vec<Rect> = boxes.iter().zip(&enabled).map(its).collect();
+        set_boxes(gl, &its);
+        if !cut.clears {
+            // SAFETY: the context is current.
+            unsafe { (gl.glEnable)(GL_SCISSOR_TEST) };
+        }
+        let offset = cut.offset.filter(|_| !cut.clears);
+        let moved = offset.map(|(pixels, height)| self.offset(pixels, height, count));
+        if let Some(cx) = self.cx.as_deref_mut() {
+            cx.boxes = Some(Kept {
+                cut,
+                boxes,
+                enabled,
+                moved,
+            });
+        }
     }
 
     /// Gives the driver the program's scissor boxes, if it has others.
@@ -173,7 +229,12 @@ impl Renderer {
         let Some(cx) = self.cx.as_deref_mut() else {
             return;
         };
-        let Some(kept) = cx.boxes.take() else { return };
+        let Some(mut kept) = cx.boxes.take() else {
+            return;
+        };
+        if let Some(moved) = kept.moved.take() {
+            self.put_back(moved);
+        }
         let gl = &self.gl;
         set_boxes(gl, &kept.boxes);
         // SAFETY: the context is current, and has as many boxes.

@@ -9,9 +9,12 @@ use crate::context::Api;
 use crate::egl;
 use crate::renderer::Renderer;
 use crate::surface::{fault, SharedSurface};
+use crate::tile::{common, Rect};
 use mgn_wire::hello::plane::{BACK, DEPTH_STENCIL, FRONT};
 use mgn_wire::hello::Color;
 use mgn_wire::{gl::*, Data, Fault, Reply, Slice};
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// How a plane travels without loss: the format of a texture that holds the same, and its bytes a pixel.
 #[derive(Clone, Copy)]
@@ -74,13 +77,16 @@ fn format_of(choice: &Choice, plane: u32) -> Option<Format> {
     })
 }
 
-/// What of a rectangle is on a surface.
-fn pixels(part: &[i32], width: u32, height: u32) -> Result<usize, Fault> {
-    let fits = |from: i32, length: i32, most: u32| {
-        from >= 0 && length >= 0 && i64::from(from) + i64::from(length) <= i64::from(most)
-    };
+/// How many pixels a part has, all of which a surface's buffers hold.
+fn pixels(part: &[i32], held: Rect) -> Result<usize, Fault> {
     match *part {
-        [x, y, w, h] if fits(x, w, width) && fits(y, h, height) => Ok(w as usize * h as usize),
+        [x, y, w, h]
+            if w >= 0
+                && h >= 0
+                && (w == 0 || h == 0 || common([x, y, w, h], held) == [x, y, w, h]) =>
+        {
+            Ok(w as usize * h as usize)
+        }
         _ => Err(Fault::refused(
             "a part of a surface that is not on the surface",
         )),
@@ -102,6 +108,64 @@ impl Renderer {
         Ok(())
     }
 
+    pub(crate) fn hand_mgn_lend(
+        &mut self,
+        surface: u32,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        let surface = self.known_surface(surface)?;
+        let (id, choice, single, all) = {
+            let s = surface.borrow();
+            (s.id, s.choice, s.single, s.all())
+        };
+        let part = common([x, y, width, height], all);
+        if part != [x, y, width, height] || !self.is_offset {
+            return Err(Fault::refused("a part that a surface does not have"));
+        }
+        let lent = self.new_surface(id, choice, single, 1, 1)?;
+        let lent = Rc::new(RefCell::new(lent));
+        self.renew(&lent, part)?;
+        if let Some(old) = surface.borrow_mut().lent.replace(lent) {
+            self.release(old);
+        }
+        self.bind()
+    }
+
+    /// Before a command that reads pixels: has it read those that were lent.
+    #[inline]
+    pub(crate) fn read_lent(&mut self) -> Result<(), Fault> {
+        if !self.is_offset {
+            return Ok(());
+        }
+        let cx = self.cx()?;
+        let Some(own) = cx.read.clone().filter(|_| cx.compiling.is_none()) else {
+            return Ok(());
+        };
+        let Some(lent) = own.borrow_mut().lent.take() else {
+            return Ok(());
+        };
+        cx.lender = cx.read.replace(lent);
+        self.need_fronts()?;
+        self.bind()
+    }
+
+    /// After it.
+    #[inline]
+    pub(crate) fn return_lent(&mut self) -> Result<(), Fault> {
+        let cx = self.cx()?;
+        let Some(own) = cx.lender.take() else {
+            return Ok(());
+        };
+        let lent = cx.read.replace(own);
+        self.bind()?;
+        lent.into_iter().for_each(|lent| self.release(lent));
+        Ok(())
+    }
+
     pub(crate) fn hand_mgn_take_tiles(
         &mut self,
         surface: u32,
@@ -116,7 +180,7 @@ impl Renderer {
             reply.room(0);
             return Ok(());
         };
-        let (width, height) = extent(&surface);
+        let held = surface.borrow().pixels;
         let parts = parts.to_vec();
         let mine = parts
             .chunks_exact(5)
@@ -124,7 +188,7 @@ impl Renderer {
         let mine: Vec<&[i32]> = mine.map(|part| &part[1..]).collect();
         let mut total = 0;
         for part in &mine {
-            total += pixels(part, width, height)? * format.bytes;
+            total += pixels(part, held)? * format.bytes;
         }
         let to = reply.room(total).as_mut_ptr();
         let aside = if plane == DEPTH_STENCIL {
@@ -140,7 +204,7 @@ impl Renderer {
             for part in &mine {
                 // SAFETY: a context is current, the reply has room for every part, whose rows are packed tightly, and no buffer is bound.
                 unsafe {
-                    let (x, y, w, h) = (part[0], part[1], part[2], part[3]);
+                    let (x, y, w, h) = (part[0] - held[0], part[1] - held[1], part[2], part[3]);
                     let to = to.add(at).cast();
                     (gl.glReadPixels)(x, y, w, h, format.format, format.type_, to);
                     at += w as usize * h as usize * format.bytes;
@@ -166,14 +230,21 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let surface = self.known_surface(surface)?;
+        let lent = surface.borrow().lent.clone();
+        let surface = lent.unwrap_or(surface);
+        if self.is_offset && plane == FRONT {
+            self.need_front(&surface)?;
+        }
         let Some((format, buffer)) = self.plane(&surface, plane) else {
             return Ok(());
         };
-        let (width, height) = extent(&surface);
-        let parts = parts.to_vec();
+        let held = surface.borrow().pixels;
+        let mut parts = parts.to_vec();
         let mut total = 0;
-        for part in parts.chunks(4) {
-            total += pixels(part, width, height)? * format.bytes;
+        for part in parts.chunks_mut(4) {
+            total += pixels(part, held)? * format.bytes;
+            part[0] -= held[0];
+            part[1] -= held[1];
         }
         let Data::Inline(data) = data else {
             return Err(Fault::refused("a surface is filled from a message only"));
@@ -368,9 +439,4 @@ impl Renderer {
             (gl.glDeleteTextures)(1, &texture);
         }
     }
-}
-
-fn extent(surface: &SharedSurface) -> (u32, u32) {
-    let surface = surface.borrow();
-    (surface.width, surface.height)
 }

@@ -431,6 +431,7 @@ mod tests {
             size: (8, 4),
             fit: Fit::OneToOne,
             windows: Default::default(),
+            tiling: Default::default(),
             tiles: vec![tile],
         };
         Shown { wall, tile: 0 }

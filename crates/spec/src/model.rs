@@ -303,6 +303,8 @@ pub struct Command {
     pub drawing: bool,
     /// Whether it sets or reads scissor boxes, or changes what they are about.
     pub scissoring: bool,
+    /// What it has to do with where a surface's pixels begin, a word of `emit::render`.
+    pub offset: Option<String>,
     /// What surfaces in tiles are made whole for before it, a word of `tiles`, and a condition on its arguments if there is one.
     pub whole: Option<(String, Option<String>)>,
     pub about: String,
@@ -513,6 +515,7 @@ fn session_command(
         storing: false,
         drawing: any(&overlay.drawing, name),
         scissoring: any(&overlay.scissoring, name),
+        offset: crate::overlay::lookup(&overlay.offset, name).cloned(),
         whole: None,
         about: session.about.clone(),
     })
@@ -614,6 +617,7 @@ fn command(raw: &RawCommand, aliases: Vec<String>, overlay: &Overlay) -> Result<
         storing: any(&overlay.storing, name),
         drawing: any(&overlay.drawing, name),
         scissoring: any(&overlay.scissoring, name),
+        offset: crate::overlay::lookup(&overlay.offset, name).cloned(),
         whole: crate::overlay::lookup(&overlay.whole, name).map(|text| {
             match text.split_once(" if ") {
                 Some((what, when)) => (what.into(), Some(when.into())),

@@ -46,6 +46,8 @@ pub struct Overlay {
     pub drawing: Vec<String>,
     /// Commands that set or read scissor boxes, or change what they are about.
     pub scissoring: Vec<String>,
+    /// Commands that have to do with where a surface's pixels begin, and how.
+    pub offset: BTreeMap<String, String>,
     /// Commands before which a surface in tiles is made whole, and why.
     pub whole: BTreeMap<String, String>,
     /// Commands that cannot raise an error outside Begin/End.

@@ -21,6 +21,7 @@ fn wall() -> Wall {
         size: (1300, 740),
         fit: Fit::Scale,
         windows: Default::default(),
+        tiling: Default::default(),
         tiles: (0..4).map(tile).collect(),
     }
 }
@@ -293,6 +294,7 @@ fn a_window_is_shown_pixel_on_pixel_where_the_wall_wants_it_so() {
             size: (420, 100),
             fit: Fit::OneToOne,
             windows: Default::default(),
+            tiling: Default::default(),
             tiles: rects.into_iter().enumerate().map(tile_at).collect(),
         },
         "pixels",

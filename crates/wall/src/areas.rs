@@ -142,6 +142,7 @@ mod tests {
             name: "test".into(),
             size,
             fit,
+            tiling: Default::default(),
             windows: Default::default(),
             tiles: rects.iter().enumerate().map(tile).collect(),
         }

@@ -16,6 +16,8 @@ pub struct Wall {
     /// Width and height of the mural.
     pub size: (u32, u32),
     pub fit: Fit,
+    #[serde(default)]
+    pub tiling: Tiling,
     /// Which of a program's windows go to it: all, where nothing is said.
     #[serde(default)]
     pub windows: Windows,
@@ -34,6 +36,19 @@ pub enum Fit {
     OneToOne,
     /// The window is made as large as the mural.
     Window,
+}
+
+/// What renderers have of a program's windows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tiling {
+    /// `Offset` where the mural is larger than a renderer's largest framebuffer, otherwise `Scissor`.
+    #[default]
+    Auto,
+    /// All of each, of which they draw their tiles: what they draw is to the bit what one renderer draws.
+    Scissor,
+    /// Their tiles alone.
+    Offset,
 }
 
 /// A part of the mural that one renderer draws.
@@ -144,9 +159,24 @@ impl Wall {
             name: format!("{columns}x{rows}"),
             size: (columns, rows),
             fit: Fit::Scale,
+            tiling: Tiling::Auto,
             windows: Windows::default(),
             tiles: (0..columns * rows).map(tile).collect(),
         })
+    }
+
+    /// Whether renderers whose largest framebuffer is `largest` have the pixels of their tiles only. A window that is scaled has the size that it
+    /// wants, whatever the mural's.
+    pub fn is_offset(&self, largest: (u32, u32)) -> bool {
+        let exceeds = |fit: Fit, (width, height): (u32, u32)| {
+            fit != Fit::Scale && (width > largest.0 || height > largest.1)
+        };
+        let murals = self.tiles.iter().map(|tile| self.mural_of(tile));
+        match self.tiling {
+            Tiling::Auto => murals.into_iter().any(|(size, fit)| exceeds(fit, size)),
+            Tiling::Scissor => false,
+            Tiling::Offset => true,
+        }
     }
 
     /// Whether it can be drawn on.

@@ -13,7 +13,7 @@ mod target;
 mod windows;
 
 pub use areas::Area;
-pub use layout::{Fit, Replica, Tile, Wall, WallError, TILES_MAX};
+pub use layout::{Fit, Replica, Tile, Tiling, Wall, WallError, TILES_MAX};
 pub use rect::Rect;
 pub use sorter::{Bounds, Boxes, Judged, Sorter, GROUP};
 pub use target::{Place, Target, VIEWER};

@@ -42,6 +42,16 @@ struct Long {
     bytes: Vec<u8>,
 }
 
+/// Performs a command of which only the opcode and the body were kept.
+///
+/// # Errors
+/// As when it came in a message.
+pub fn again<C: Commands + ?Sized>(op: u16, body: &[u8], to: &mut C) -> Result<(), Fault> {
+    // SAFETY: the slice is as long as it says, and is there until the command is done.
+    let mut body = unsafe { Body::new(body.as_ptr(), body.len()) };
+    record(op, &mut body, to, &mut Reply::default())
+}
+
 /// Splits messages into records and performs them. Remembers, by context, the long commands that aren't complete.
 #[derive(Default)]
 pub struct Decoder {

@@ -60,6 +60,8 @@ pub struct ServerInfo {
     pub is_software: bool,
     /// Whether EGL images can be made of textures and renderbuffers.
     pub has_images: bool,
+    /// Width and height of the largest viewport.
+    pub largest: (u32, u32),
     /// What pictures and objects may take, in MiB.
     pub memory: u32,
     pub configs: Vec<Config>,

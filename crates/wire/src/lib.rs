@@ -20,7 +20,7 @@ mod reply;
 pub mod sift;
 pub mod sizes;
 
-pub use decode::{Decoder, Fault};
+pub use decode::{again, Decoder, Fault};
 pub use encoder::Encoder;
 pub use generated::commands::Commands;
 pub use generated::{gl, ops};

@@ -192,6 +192,7 @@ fn through(stage: &Stage, transport: &str, stats: &Path) -> Command {
     match transport.strip_prefix("wall-") {
         Some("uneven") => command.args(["--wall", UNEVEN]),
         Some("replicas") => command.args(["--wall", "2x2", "--wall", "1x1"]),
+        Some("offset") => command.args(["--wall", "2x2", "--tiling", "offset"]),
         Some("bezels") => command.args(["--wall", BEZELS]),
         Some(wall) => command.args(["--wall", wall]),
         None => command.args(["--transport", transport]),

@@ -38,5 +38,9 @@ fn every_mode_of_every_demo_is_the_same() {
         cases("meshview", &[]),
     ];
     let all: Vec<Case> = all.into_iter().flatten().collect();
-    compare_all(&Stage::new(), &all, &["shm", "tcp", "wall-2x2", "wall-uneven"]);
+    compare_all(
+        &Stage::new(),
+        &all,
+        &["shm", "tcp", "wall-2x2", "wall-uneven"],
+    );
 }

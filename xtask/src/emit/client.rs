@@ -86,9 +86,16 @@ fn entry(c: &Command, tracked: bool) -> String {
     }
     let mut body = String::from("unsafe { let cx = context();\n");
     body += &match &c.whole {
-        Some((what, None)) => format!("cx.make_whole(crate::tiles::Whole::{what});\n"),
-        Some((what, Some(when))) => {
-            format!("if {when} {{ cx.make_whole(crate::tiles::Whole::{what}); }}\n")
+        Some((what, when)) => {
+            let region = match what.as_str() {
+                "Reading" => format!("({})", region(c)),
+                _ => String::new(),
+            };
+            let whole = format!("cx.make_whole(crate::tiles::Whole::{what}{region});\n");
+            match when {
+                None => whole,
+                Some(when) => format!("if {when} {{ {whole} }}\n"),
+            }
         }
         None => String::new(),
     };
@@ -460,4 +467,13 @@ pub fn advertised(model: &Model) -> String {
         text += &format!("\"{name}\",\n");
     }
     text + "];\n"
+}
+
+/// What a command reads of a framebuffer: x, y, width and height.
+fn region(c: &Command) -> &'static str {
+    match (has(c, "x"), has(c, "height")) {
+        (true, true) => "[x, y, width, height]",
+        (true, false) => "[x, y, width, 1]",
+        _ => "crate::tiles::between([src_x0, src_y0], [src_x1, src_y1])",
+    }
 }

@@ -4,6 +4,42 @@ use super::client::c_type;
 use super::{image_extent, is_compressed, is_out, trait_name, trait_params, travelling, HEADER};
 use mgn_spec::{Carry, Class, Command, Direction, Len, Model, Param, Scalar, WireType};
 
+/// What a renderer of a wall does before a command.
+fn before(c: &Command) -> String {
+    let offset = c.offset.as_deref().unwrap_or_default();
+    let tile = match (offset, c.drawing, c.scissoring) {
+        ("Clears", ..) => "self.clear_in_tile();\n",
+        (_, true, _) => "self.keep_to_tile();\n",
+        (_, _, true) => "self.leave_tile();\n",
+        ("Sets" | "Positions", ..) => "self.leave_offset();\n",
+        ("Begins", ..) => "self.offset_begin();\n",
+        ("Ends", ..) => "self.offset_end();\n",
+        _ => "",
+    };
+    let shift =
+        |side: &str, [x, y]: [&str; 2]| format!("let ({x}, {y}) = self.where_{side}({x}, {y});\n");
+    tile.to_string()
+        + &match offset {
+            "Transforms" => "self.leave_projection();\n".into(),
+            "Raster" => "self.offset_raster();\n".into(),
+            "Reads" => {
+                let raster = match c.name.as_str() {
+                    "glCopyPixels" => "self.offset_raster();\n",
+                    _ => "",
+                };
+                format!("{raster}self.read_lent()?;\n") + &shift("read", ["x", "y"])
+            }
+            "Blits" => {
+                "self.read_lent()?;\n".to_string()
+                    + &shift("read", ["src_x0", "src_y0"])
+                    + &shift("read", ["src_x1", "src_y1"])
+                    + &shift("drawn", ["dst_x0", "dst_y0"])
+                    + &shift("drawn", ["dst_x1", "dst_y1"])
+            }
+            _ => String::new(),
+        }
+}
+
 /// Commands of the driver that the renderer's hand-written code needs although they do not travel.
 fn in_driver(c: &Command) -> bool {
     c.raw.is_some() && !matches!(c.carry, Carry::Refused(_))
@@ -57,11 +93,7 @@ pub fn execute(model: &Model) -> String {
 
 fn body(c: &Command) -> String {
     let extent = image_extent(c);
-    let tile = match (c.drawing, c.scissoring) {
-        (true, _) => "self.keep_to_tile();\n",
-        (_, true) => "self.leave_tile();\n",
-        _ => "",
-    };
+    let tile = before(c);
     if c.render_hand || has_data(c) && extent.is_none() {
         let mut args: Vec<String> = c.params.iter().map(trait_name).collect();
         if c.carry == Carry::Sync {
@@ -187,6 +219,11 @@ fn body(c: &Command) -> String {
         prepare += "self.error();\n";
         after = format!("let failed = self.failed();\n{after}");
     }
+    after += match c.offset.as_deref() {
+        Some("Positions") => "self.positioned();\n",
+        Some("Reads" | "Blits") => "self.return_lent()?;\n",
+        _ => "",
+    };
     if c.returns.is_some() {
         return format!("{prepare}let value = {call};\nreply.value(value);\n{after}Ok(())\n");
     }

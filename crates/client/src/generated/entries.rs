@@ -554,7 +554,7 @@ pub unsafe extern "C" fn glBlitFramebuffer(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading);
+        cx.make_whole(crate::tiles::Whole::Reading(crate::tiles::between([src_x0, src_y0], [src_x1, src_y1])));
         let claim = cx.claim(
             ops::GL_BLIT_FRAMEBUFFER,
             &[
@@ -1718,7 +1718,7 @@ pub unsafe extern "C" fn glCopyMultiTexImage1DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading);
+        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, 1]));
         cx.enc.gl_copy_multi_tex_image1dext(texunit, target, level, internalformat, x, y, width, border);
         cx.done();
     }
@@ -1736,7 +1736,7 @@ pub unsafe extern "C" fn glCopyMultiTexImage2DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading);
+        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
         cx.enc.gl_copy_multi_tex_image2dext(texunit, target, level, internalformat, x, y, width, height, border);
         cx.done();
     }
@@ -1744,7 +1744,7 @@ pub unsafe extern "C" fn glCopyMultiTexImage2DEXT(
 pub unsafe extern "C" fn glCopyMultiTexSubImage1DEXT(texunit: u32, target: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading);
+        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, 1]));
         cx.enc.gl_copy_multi_tex_sub_image1dext(texunit, target, level, xoffset, x, y, width);
         cx.done();
     }
@@ -1762,7 +1762,7 @@ pub unsafe extern "C" fn glCopyMultiTexSubImage2DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading);
+        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
         cx.enc.gl_copy_multi_tex_sub_image2dext(texunit, target, level, xoffset, yoffset, x, y, width, height);
         cx.done();
     }
@@ -1781,7 +1781,7 @@ pub unsafe extern "C" fn glCopyMultiTexSubImage3DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading);
+        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
         cx.enc.gl_copy_multi_tex_sub_image3dext(texunit, target, level, xoffset, yoffset, zoffset, x, y, width, height);
         cx.done();
     }
@@ -1789,7 +1789,7 @@ pub unsafe extern "C" fn glCopyMultiTexSubImage3DEXT(
 pub unsafe extern "C" fn glCopyPixels(x: i32, y: i32, width: i32, height: i32, type_: u32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading);
+        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
         cx.enc.gl_copy_pixels(x, y, width, height, type_);
         cx.done();
     }
@@ -1797,7 +1797,7 @@ pub unsafe extern "C" fn glCopyPixels(x: i32, y: i32, width: i32, height: i32, t
 pub unsafe extern "C" fn glCopyTexImage1D(target: u32, level: i32, internalformat: u32, x: i32, y: i32, width: i32, border: i32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading);
+        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, 1]));
         cx.enc.gl_copy_tex_image1d(target, level, internalformat, x, y, width, border);
         crate::gl::defined(cx, target);
         cx.done();
@@ -1815,7 +1815,7 @@ pub unsafe extern "C" fn glCopyTexImage2D(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading);
+        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
         cx.enc.gl_copy_tex_image2d(target, level, internalformat, x, y, width, height, border);
         crate::gl::defined(cx, target);
         cx.done();
@@ -1824,7 +1824,7 @@ pub unsafe extern "C" fn glCopyTexImage2D(
 pub unsafe extern "C" fn glCopyTexSubImage1D(target: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading);
+        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, 1]));
         cx.enc.gl_copy_tex_sub_image1d(target, level, xoffset, x, y, width);
         cx.done();
     }
@@ -1832,7 +1832,7 @@ pub unsafe extern "C" fn glCopyTexSubImage1D(target: u32, level: i32, xoffset: i
 pub unsafe extern "C" fn glCopyTexSubImage2D(target: u32, level: i32, xoffset: i32, yoffset: i32, x: i32, y: i32, width: i32, height: i32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading);
+        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
         cx.enc.gl_copy_tex_sub_image2d(target, level, xoffset, yoffset, x, y, width, height);
         cx.done();
     }
@@ -1850,7 +1850,7 @@ pub unsafe extern "C" fn glCopyTexSubImage3D(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading);
+        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
         cx.enc.gl_copy_tex_sub_image3d(target, level, xoffset, yoffset, zoffset, x, y, width, height);
         cx.done();
     }
@@ -1868,7 +1868,7 @@ pub unsafe extern "C" fn glCopyTexSubImage3DOES(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading);
+        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
         cx.enc.gl_copy_tex_sub_image3does(target, level, xoffset, yoffset, zoffset, x, y, width, height);
         cx.done();
     }
@@ -1885,7 +1885,7 @@ pub unsafe extern "C" fn glCopyTextureImage1DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading);
+        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, 1]));
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
@@ -1907,7 +1907,7 @@ pub unsafe extern "C" fn glCopyTextureImage2DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading);
+        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
@@ -1919,7 +1919,7 @@ pub unsafe extern "C" fn glCopyTextureImage2DEXT(
 pub unsafe extern "C" fn glCopyTextureSubImage1D(texture: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading);
+        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, 1]));
         cx.enc.gl_copy_texture_sub_image1d(texture, level, xoffset, x, y, width);
         cx.done();
     }
@@ -1927,7 +1927,7 @@ pub unsafe extern "C" fn glCopyTextureSubImage1D(texture: u32, level: i32, xoffs
 pub unsafe extern "C" fn glCopyTextureSubImage1DEXT(texture: u32, target: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading);
+        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, 1]));
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
@@ -1948,7 +1948,7 @@ pub unsafe extern "C" fn glCopyTextureSubImage2D(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading);
+        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
         cx.enc.gl_copy_texture_sub_image2d(texture, level, xoffset, yoffset, x, y, width, height);
         cx.done();
     }
@@ -1966,7 +1966,7 @@ pub unsafe extern "C" fn glCopyTextureSubImage2DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading);
+        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
@@ -1988,7 +1988,7 @@ pub unsafe extern "C" fn glCopyTextureSubImage3D(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading);
+        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
         cx.enc.gl_copy_texture_sub_image3d(texture, level, xoffset, yoffset, zoffset, x, y, width, height);
         cx.done();
     }
@@ -2007,7 +2007,7 @@ pub unsafe extern "C" fn glCopyTextureSubImage3DEXT(
 ) {
     unsafe {
         let cx = context();
-        cx.make_whole(crate::tiles::Whole::Reading);
+        cx.make_whole(crate::tiles::Whole::Reading([x, y, width, height]));
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }

@@ -8,8 +8,9 @@ use mgn_wire::gl::*;
 use mgn_wire::hello::ContextInfo;
 use mgn_wire::{lens, ops};
 
-/// A context's constants. The server's context is always one that has errors and is flushed.
-pub fn constants(mut info: ContextInfo, request: &Request) -> ContextInfo {
+/// A context's constants. The server's context is always one that has errors and is flushed. With offset tiling
+/// viewports may be larger than the driver's, up to `offset_max`.
+pub fn constants(mut info: ContextInfo, request: &Request, offset_max: Option<u32>) -> ContextInfo {
     let mut change = |pname: u32, change: &dyn Fn(i64) -> i64| {
         for (_, values) in info.integers.iter_mut().filter(|(p, _)| *p == pname) {
             values.iter_mut().for_each(|value| *value = change(*value));
@@ -27,6 +28,15 @@ pub fn constants(mut info: ContextInfo, request: &Request) -> ContextInfo {
         change(GL_RESET_NOTIFICATION_STRATEGY, &|_| {
             GL_LOSE_CONTEXT_ON_RESET.into()
         });
+    }
+    if let Some(side) = offset_max.map(i64::from) {
+        change(GL_MAX_VIEWPORT_DIMS, &|_| side);
+        info.floats
+            .retain(|(pname, _)| *pname != GL_VIEWPORT_BOUNDS_RANGE);
+        let bounds = info.integers.iter_mut();
+        for (_, bounds) in bounds.filter(|(pname, _)| *pname == GL_VIEWPORT_BOUNDS_RANGE) {
+            *bounds = vec![-2 * side, 2 * side];
+        }
     }
     info
 }
@@ -142,7 +152,7 @@ mod tests {
             ],
             ..ContextInfo::default()
         };
-        let shown = |flags| constants(info.clone(), &request(flags)).integers;
+        let shown = |flags| constants(info.clone(), &request(flags), None).integers;
         assert_eq!(shown(1), info.integers);
         assert_eq!(shown(flag::NO_ERROR)[0].1, [2 | 8]);
         assert_eq!(shown(flag::NO_FLUSH)[1].1, [0]);

@@ -5,7 +5,9 @@ use std::ops::Range;
 use std::path::Path;
 
 use mgn_fabric::{Address, Transport};
-use mgn_wall::{Fit, Place, Rect, Target, Tile, Wall, WallError, Windows, TILES_MAX, VIEWER};
+use mgn_wall::{
+    Fit, Place, Rect, Target, Tile, Tiling, Wall, WallError, Windows, TILES_MAX, VIEWER,
+};
 use toml::de::{DeTable, DeValue};
 
 use super::section::{closest, At, Notes, Section, Value};
@@ -499,6 +501,15 @@ impl Reader<'_> {
             };
             Some(fit)
         });
+        let tiling = section.get("tiling").and_then(|value| {
+            let tiling = match value.text()?.value.as_str() {
+                "auto" => Tiling::Auto,
+                "scissor" => Tiling::Scissor,
+                "offset" => Tiling::Offset,
+                _ => return value.wrong(r#""auto", "scissor" or "offset""#),
+            };
+            Some(tiling)
+        });
         let windows = section.get("windows").and_then(|value| windows(&value));
         let chain = self.chain(&section, "chain", self.units.for_server);
         let client_chain = self.chain(&section, "client_chain", self.units.for_client);
@@ -521,6 +532,7 @@ impl Reader<'_> {
             name: name.value.clone(),
             size: size.map_or(hull, |size| size.value.into()),
             fit: fit.unwrap_or_default(),
+            tiling: tiling.unwrap_or_default(),
             windows: windows.unwrap_or_default(),
             tiles: tiles.iter().map(|(tile, _)| tile.value.clone()).collect(),
         };

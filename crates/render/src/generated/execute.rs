@@ -144,9 +144,15 @@ impl Commands for Renderer {
     fn mgn_get_tex_image_to(&mut self, target: u32, level: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
         self.hand_mgn_get_tex_image_to(target, level, format, type_, offset)
     }
+    fn mgn_lend(&mut self, surface: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
+        self.hand_mgn_lend(surface, x, y, width, height)
+    }
     fn mgn_make_current(&mut self, draw: u32, read: u32) -> Result<(), Fault> {
         self.leave_tile();
         self.hand_mgn_make_current(draw, read)
+    }
+    fn mgn_offset(&mut self) -> Result<(), Fault> {
+        self.hand_mgn_offset()
     }
     fn mgn_only(&mut self, low: u32, high: u32) -> Result<(), Fault> {
         self.hand_mgn_only(low, high)
@@ -364,6 +370,7 @@ impl Commands for Renderer {
     }
     fn gl_begin(&mut self, mode: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.offset_begin();
         unsafe { (self.gl.glBegin)(mode) };
         Ok(())
     }
@@ -501,6 +508,7 @@ impl Commands for Renderer {
     }
     fn gl_bind_program_pipeline(&mut self, pipeline: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         let pipeline = self.name(Class::Pipeline, pipeline);
         unsafe { (self.gl.glBindProgramPipeline)(pipeline) };
         Ok(())
@@ -592,6 +600,7 @@ impl Commands for Renderer {
         bitmap: Data<'_>,
     ) -> Result<(), Fault> {
         self.keep_to_tile();
+        self.offset_raster();
         self.hand_gl_bitmap(width, height, xorig, yorig, xmove, ymove, bitmap)
     }
     fn gl_blend_barrier(&mut self) -> Result<(), Fault> {
@@ -674,7 +683,13 @@ impl Commands for Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         self.keep_to_tile();
+        self.read_lent()?;
+        let (src_x0, src_y0) = self.where_read(src_x0, src_y0);
+        let (src_x1, src_y1) = self.where_read(src_x1, src_y1);
+        let (dst_x0, dst_y0) = self.where_drawn(dst_x0, dst_y0);
+        let (dst_x1, dst_y1) = self.where_drawn(dst_x1, dst_y1);
         unsafe { (self.gl.glBlitFramebuffer)(src_x0, src_y0, src_x1, src_y1, dst_x0, dst_y0, dst_x1, dst_y1, mask, filter) };
+        self.return_lent()?;
         Ok(())
     }
     fn gl_blit_named_framebuffer(
@@ -774,7 +789,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_clear(&mut self, mask: u32) -> Result<(), Fault> {
-        self.leave_tile();
+        self.clear_in_tile();
         self.hand_gl_clear(mask)
     }
     fn gl_clear_accum(&mut self, red: f32, green: f32, blue: f32, alpha: f32) -> Result<(), Fault> {
@@ -799,20 +814,20 @@ impl Commands for Renderer {
     }
     fn gl_clear_bufferfi(&mut self, buffer: u32, drawbuffer: i32, depth: f32, stencil: i32) -> Result<(), Fault> {
         self.needs_context()?;
-        self.leave_tile();
+        self.clear_in_tile();
         unsafe { (self.gl.glClearBufferfi)(buffer, drawbuffer, depth, stencil) };
         Ok(())
     }
     fn gl_clear_bufferfv(&mut self, buffer: u32, drawbuffer: i32, value: Slice<'_, f32>) -> Result<(), Fault> {
-        self.leave_tile();
+        self.clear_in_tile();
         self.hand_gl_clear_bufferfv(buffer, drawbuffer, value)
     }
     fn gl_clear_bufferiv(&mut self, buffer: u32, drawbuffer: i32, value: Slice<'_, i32>) -> Result<(), Fault> {
-        self.leave_tile();
+        self.clear_in_tile();
         self.hand_gl_clear_bufferiv(buffer, drawbuffer, value)
     }
     fn gl_clear_bufferuiv(&mut self, buffer: u32, drawbuffer: i32, value: Slice<'_, u32>) -> Result<(), Fault> {
-        self.leave_tile();
+        self.clear_in_tile();
         self.hand_gl_clear_bufferuiv(buffer, drawbuffer, value)
     }
     fn gl_clear_color(&mut self, red: f32, green: f32, blue: f32, alpha: f32) -> Result<(), Fault> {
@@ -919,6 +934,7 @@ impl Commands for Renderer {
     }
     fn gl_clip_control(&mut self, origin: u32, depth: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glClipControl)(origin, depth) };
         Ok(())
     }
@@ -1935,9 +1951,12 @@ impl Commands for Renderer {
         border: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.read_lent()?;
+        let (x, y) = self.where_read(x, y);
         let width = width.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyMultiTexImage1DEXT)(texunit, target, level, internalformat, x, y, width, border) };
+        self.return_lent()?;
         Ok(())
     }
     fn gl_copy_multi_tex_image2dext(
@@ -1953,10 +1972,13 @@ impl Commands for Renderer {
         border: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.read_lent()?;
+        let (x, y) = self.where_read(x, y);
         let width = width.min(crate::storage::TOO_LONG);
         let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyMultiTexImage2DEXT)(texunit, target, level, internalformat, x, y, width, height, border) };
+        self.return_lent()?;
         Ok(())
     }
     fn gl_copy_multi_tex_sub_image1dext(
@@ -1970,7 +1992,10 @@ impl Commands for Renderer {
         width: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.read_lent()?;
+        let (x, y) = self.where_read(x, y);
         unsafe { (self.gl.glCopyMultiTexSubImage1DEXT)(texunit, target, level, xoffset, x, y, width) };
+        self.return_lent()?;
         Ok(())
     }
     fn gl_copy_multi_tex_sub_image2dext(
@@ -1986,7 +2011,10 @@ impl Commands for Renderer {
         height: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.read_lent()?;
+        let (x, y) = self.where_read(x, y);
         unsafe { (self.gl.glCopyMultiTexSubImage2DEXT)(texunit, target, level, xoffset, yoffset, x, y, width, height) };
+        self.return_lent()?;
         Ok(())
     }
     fn gl_copy_multi_tex_sub_image3dext(
@@ -2003,13 +2031,20 @@ impl Commands for Renderer {
         height: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.read_lent()?;
+        let (x, y) = self.where_read(x, y);
         unsafe { (self.gl.glCopyMultiTexSubImage3DEXT)(texunit, target, level, xoffset, yoffset, zoffset, x, y, width, height) };
+        self.return_lent()?;
         Ok(())
     }
     fn gl_copy_pixels(&mut self, x: i32, y: i32, width: i32, height: i32, type_: u32) -> Result<(), Fault> {
         self.needs_context()?;
         self.keep_to_tile();
+        self.offset_raster();
+        self.read_lent()?;
+        let (x, y) = self.where_read(x, y);
         unsafe { (self.gl.glCopyPixels)(x, y, width, height, type_) };
+        self.return_lent()?;
         Ok(())
     }
     fn gl_copy_tex_image1d(
@@ -2023,9 +2058,12 @@ impl Commands for Renderer {
         border: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.read_lent()?;
+        let (x, y) = self.where_read(x, y);
         let width = width.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyTexImage1D)(target, level, internalformat, x, y, width, border) };
+        self.return_lent()?;
         Ok(())
     }
     fn gl_copy_tex_image2d(
@@ -2040,15 +2078,21 @@ impl Commands for Renderer {
         border: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.read_lent()?;
+        let (x, y) = self.where_read(x, y);
         let width = width.min(crate::storage::TOO_LONG);
         let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyTexImage2D)(target, level, internalformat, x, y, width, height, border) };
+        self.return_lent()?;
         Ok(())
     }
     fn gl_copy_tex_sub_image1d(&mut self, target: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.read_lent()?;
+        let (x, y) = self.where_read(x, y);
         unsafe { (self.gl.glCopyTexSubImage1D)(target, level, xoffset, x, y, width) };
+        self.return_lent()?;
         Ok(())
     }
     fn gl_copy_tex_sub_image2d(
@@ -2063,7 +2107,10 @@ impl Commands for Renderer {
         height: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.read_lent()?;
+        let (x, y) = self.where_read(x, y);
         unsafe { (self.gl.glCopyTexSubImage2D)(target, level, xoffset, yoffset, x, y, width, height) };
+        self.return_lent()?;
         Ok(())
     }
     fn gl_copy_tex_sub_image3d(
@@ -2079,7 +2126,10 @@ impl Commands for Renderer {
         height: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.read_lent()?;
+        let (x, y) = self.where_read(x, y);
         unsafe { (self.gl.glCopyTexSubImage3D)(target, level, xoffset, yoffset, zoffset, x, y, width, height) };
+        self.return_lent()?;
         Ok(())
     }
     fn gl_copy_tex_sub_image3does(
@@ -2095,7 +2145,10 @@ impl Commands for Renderer {
         height: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.read_lent()?;
+        let (x, y) = self.where_read(x, y);
         unsafe { (self.gl.glCopyTexSubImage3DOES)(target, level, xoffset, yoffset, zoffset, x, y, width, height) };
+        self.return_lent()?;
         Ok(())
     }
     fn gl_copy_texture_image1dext(
@@ -2110,10 +2163,13 @@ impl Commands for Renderer {
         border: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.read_lent()?;
+        let (x, y) = self.where_read(x, y);
         let texture = self.name(Class::Texture, texture);
         let width = width.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyTextureImage1DEXT)(texture, target, level, internalformat, x, y, width, border) };
+        self.return_lent()?;
         Ok(())
     }
     fn gl_copy_texture_image2dext(
@@ -2129,17 +2185,23 @@ impl Commands for Renderer {
         border: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.read_lent()?;
+        let (x, y) = self.where_read(x, y);
         let texture = self.name(Class::Texture, texture);
         let width = width.min(crate::storage::TOO_LONG);
         let height = height.min(crate::storage::TOO_LONG);
         let _refusing = self.storage.make();
         unsafe { (self.gl.glCopyTextureImage2DEXT)(texture, target, level, internalformat, x, y, width, height, border) };
+        self.return_lent()?;
         Ok(())
     }
     fn gl_copy_texture_sub_image1d(&mut self, texture: u32, level: i32, xoffset: i32, x: i32, y: i32, width: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.read_lent()?;
+        let (x, y) = self.where_read(x, y);
         let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glCopyTextureSubImage1D)(texture, level, xoffset, x, y, width) };
+        self.return_lent()?;
         Ok(())
     }
     fn gl_copy_texture_sub_image1dext(
@@ -2153,8 +2215,11 @@ impl Commands for Renderer {
         width: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.read_lent()?;
+        let (x, y) = self.where_read(x, y);
         let texture = self.name(Class::Texture, texture);
         unsafe { (self.gl.glCopyTextureSubImage1DEXT)(texture, target, level, xoffset, x, y, width) };
+        self.return_lent()?;
         Ok(())
     }
     fn gl_copy_texture_sub_image2d(
@@ -2169,8 +2234,11 @@ impl Commands for Renderer {
         height: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.read_lent()?;
+        let (x, y) = self.where_read(x, y);
         let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glCopyTextureSubImage2D)(texture, level, xoffset, yoffset, x, y, width, height) };
+        self.return_lent()?;
         Ok(())
     }
     fn gl_copy_texture_sub_image2dext(
@@ -2186,8 +2254,11 @@ impl Commands for Renderer {
         height: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.read_lent()?;
+        let (x, y) = self.where_read(x, y);
         let texture = self.name(Class::Texture, texture);
         unsafe { (self.gl.glCopyTextureSubImage2DEXT)(texture, target, level, xoffset, yoffset, x, y, width, height) };
+        self.return_lent()?;
         Ok(())
     }
     fn gl_copy_texture_sub_image3d(
@@ -2203,8 +2274,11 @@ impl Commands for Renderer {
         height: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.read_lent()?;
+        let (x, y) = self.where_read(x, y);
         let texture = self.object(Class::Texture, texture);
         unsafe { (self.gl.glCopyTextureSubImage3D)(texture, level, xoffset, yoffset, zoffset, x, y, width, height) };
+        self.return_lent()?;
         Ok(())
     }
     fn gl_copy_texture_sub_image3dext(
@@ -2221,8 +2295,11 @@ impl Commands for Renderer {
         height: i32,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.read_lent()?;
+        let (x, y) = self.where_read(x, y);
         let texture = self.name(Class::Texture, texture);
         unsafe { (self.gl.glCopyTextureSubImage3DEXT)(texture, target, level, xoffset, yoffset, zoffset, x, y, width, height) };
+        self.return_lent()?;
         Ok(())
     }
     fn gl_create_buffers(&mut self, names: Slice<'_, u32>) -> Result<(), Fault> {
@@ -2590,6 +2667,7 @@ impl Commands for Renderer {
     }
     fn gl_draw_pixels(&mut self, width: i32, height: i32, format: u32, type_: u32, pixels: Data<'_>) -> Result<(), Fault> {
         self.keep_to_tile();
+        self.offset_raster();
         self.hand_gl_draw_pixels(width, height, format, type_, pixels)
     }
     fn gl_draw_range_elements(&mut self, mode: u32, start: u32, end: u32, count: i32, type_: u32, indices: u64) -> Result<(), Fault> {
@@ -2737,6 +2815,7 @@ impl Commands for Renderer {
     }
     fn gl_end(&mut self) -> Result<(), Fault> {
         self.needs_context()?;
+        self.offset_end();
         unsafe { (self.gl.glEnd)() };
         Ok(())
     }
@@ -3033,21 +3112,25 @@ impl Commands for Renderer {
     }
     fn gl_frustum(&mut self, left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         unsafe { (self.gl.glFrustum)(left, right, bottom, top, z_near, z_far) };
         Ok(())
     }
     fn gl_frustumf(&mut self, l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         unsafe { (self.gl.glFrustumf)(l, r, b, t, n, f) };
         Ok(())
     }
     fn gl_frustumf_oes(&mut self, l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         unsafe { (self.gl.glFrustumfOES)(l, r, b, t, n, f) };
         Ok(())
     }
     fn gl_frustumx(&mut self, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         unsafe { (self.gl.glFrustumx)(l, r, b, t, n, f) };
         Ok(())
     }
@@ -6002,6 +6085,7 @@ impl Commands for Renderer {
     }
     fn gl_link_program(&mut self, program: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         let program = self.object(Class::Program, program);
         unsafe { (self.gl.glLinkProgram)(program) };
         Ok(())
@@ -6013,11 +6097,13 @@ impl Commands for Renderer {
     }
     fn gl_load_identity(&mut self) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         unsafe { (self.gl.glLoadIdentity)() };
         Ok(())
     }
     fn gl_load_matrixd(&mut self, m: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         if m.is_null() {
             return Ok(());
         }
@@ -6027,6 +6113,7 @@ impl Commands for Renderer {
     }
     fn gl_load_matrixf(&mut self, m: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         if m.is_null() {
             return Ok(());
         }
@@ -6035,6 +6122,7 @@ impl Commands for Renderer {
     }
     fn gl_load_matrixx(&mut self, m: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         if m.is_null() {
             return Ok(());
         }
@@ -6049,6 +6137,7 @@ impl Commands for Renderer {
     }
     fn gl_load_transpose_matrixd(&mut self, m: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         if m.is_null() {
             return Ok(());
         }
@@ -6058,6 +6147,7 @@ impl Commands for Renderer {
     }
     fn gl_load_transpose_matrixf(&mut self, m: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         if m.is_null() {
             return Ok(());
         }
@@ -6177,16 +6267,19 @@ impl Commands for Renderer {
         z_far: f64,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glMatrixFrustumEXT)(mode, left, right, bottom, top, z_near, z_far) };
         Ok(())
     }
     fn gl_matrix_load_identity_ext(&mut self, mode: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glMatrixLoadIdentityEXT)(mode) };
         Ok(())
     }
     fn gl_matrix_load_transposed_ext(&mut self, mode: u32, m: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if m.is_null() {
             return Ok(());
         }
@@ -6196,6 +6289,7 @@ impl Commands for Renderer {
     }
     fn gl_matrix_load_transposef_ext(&mut self, mode: u32, m: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if m.is_null() {
             return Ok(());
         }
@@ -6204,6 +6298,7 @@ impl Commands for Renderer {
     }
     fn gl_matrix_loadd_ext(&mut self, mode: u32, m: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if m.is_null() {
             return Ok(());
         }
@@ -6213,6 +6308,7 @@ impl Commands for Renderer {
     }
     fn gl_matrix_loadf_ext(&mut self, mode: u32, m: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if m.is_null() {
             return Ok(());
         }
@@ -6221,11 +6317,13 @@ impl Commands for Renderer {
     }
     fn gl_matrix_mode(&mut self, mode: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glMatrixMode)(mode) };
         Ok(())
     }
     fn gl_matrix_mult_transposed_ext(&mut self, mode: u32, m: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if m.is_null() {
             return Ok(());
         }
@@ -6235,6 +6333,7 @@ impl Commands for Renderer {
     }
     fn gl_matrix_mult_transposef_ext(&mut self, mode: u32, m: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if m.is_null() {
             return Ok(());
         }
@@ -6243,6 +6342,7 @@ impl Commands for Renderer {
     }
     fn gl_matrix_multd_ext(&mut self, mode: u32, m: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if m.is_null() {
             return Ok(());
         }
@@ -6252,6 +6352,7 @@ impl Commands for Renderer {
     }
     fn gl_matrix_multf_ext(&mut self, mode: u32, m: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if m.is_null() {
             return Ok(());
         }
@@ -6269,46 +6370,55 @@ impl Commands for Renderer {
         z_far: f64,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glMatrixOrthoEXT)(mode, left, right, bottom, top, z_near, z_far) };
         Ok(())
     }
     fn gl_matrix_pop_ext(&mut self, mode: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glMatrixPopEXT)(mode) };
         Ok(())
     }
     fn gl_matrix_push_ext(&mut self, mode: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glMatrixPushEXT)(mode) };
         Ok(())
     }
     fn gl_matrix_rotated_ext(&mut self, mode: u32, angle: f64, x: f64, y: f64, z: f64) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glMatrixRotatedEXT)(mode, angle, x, y, z) };
         Ok(())
     }
     fn gl_matrix_rotatef_ext(&mut self, mode: u32, angle: f32, x: f32, y: f32, z: f32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glMatrixRotatefEXT)(mode, angle, x, y, z) };
         Ok(())
     }
     fn gl_matrix_scaled_ext(&mut self, mode: u32, x: f64, y: f64, z: f64) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glMatrixScaledEXT)(mode, x, y, z) };
         Ok(())
     }
     fn gl_matrix_scalef_ext(&mut self, mode: u32, x: f32, y: f32, z: f32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glMatrixScalefEXT)(mode, x, y, z) };
         Ok(())
     }
     fn gl_matrix_translated_ext(&mut self, mode: u32, x: f64, y: f64, z: f64) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glMatrixTranslatedEXT)(mode, x, y, z) };
         Ok(())
     }
     fn gl_matrix_translatef_ext(&mut self, mode: u32, x: f32, y: f32, z: f32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glMatrixTranslatefEXT)(mode, x, y, z) };
         Ok(())
     }
@@ -6334,6 +6444,7 @@ impl Commands for Renderer {
     }
     fn gl_mult_matrixd(&mut self, m: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         if m.is_null() {
             return Ok(());
         }
@@ -6343,6 +6454,7 @@ impl Commands for Renderer {
     }
     fn gl_mult_matrixf(&mut self, m: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         if m.is_null() {
             return Ok(());
         }
@@ -6351,6 +6463,7 @@ impl Commands for Renderer {
     }
     fn gl_mult_matrixx(&mut self, m: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         if m.is_null() {
             return Ok(());
         }
@@ -6360,6 +6473,7 @@ impl Commands for Renderer {
     }
     fn gl_mult_transpose_matrixd(&mut self, m: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         if m.is_null() {
             return Ok(());
         }
@@ -6369,6 +6483,7 @@ impl Commands for Renderer {
     }
     fn gl_mult_transpose_matrixf(&mut self, m: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         if m.is_null() {
             return Ok(());
         }
@@ -7380,21 +7495,25 @@ impl Commands for Renderer {
     }
     fn gl_ortho(&mut self, left: f64, right: f64, bottom: f64, top: f64, z_near: f64, z_far: f64) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         unsafe { (self.gl.glOrtho)(left, right, bottom, top, z_near, z_far) };
         Ok(())
     }
     fn gl_orthof(&mut self, l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         unsafe { (self.gl.glOrthof)(l, r, b, t, n, f) };
         Ok(())
     }
     fn gl_orthof_oes(&mut self, l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         unsafe { (self.gl.glOrthofOES)(l, r, b, t, n, f) };
         Ok(())
     }
     fn gl_orthox(&mut self, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         unsafe { (self.gl.glOrthox)(l, r, b, t, n, f) };
         Ok(())
     }
@@ -7542,6 +7661,7 @@ impl Commands for Renderer {
     }
     fn gl_pop_matrix(&mut self) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         unsafe { (self.gl.glPopMatrix)() };
         Ok(())
     }
@@ -7596,6 +7716,7 @@ impl Commands for Renderer {
     }
     fn gl_program_binary(&mut self, program: u32, binary_format: u32, binary: Slice<'_, u8>, length: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if binary.is_null() && length > 0 {
             return Ok(());
         }
@@ -8887,6 +9008,7 @@ impl Commands for Renderer {
     }
     fn gl_push_matrix(&mut self) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         unsafe { (self.gl.glPushMatrix)() };
         Ok(())
     }
@@ -8915,167 +9037,215 @@ impl Commands for Renderer {
     }
     fn gl_raster_pos2d(&mut self, x: f64, y: f64) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glRasterPos2d)(x, y) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos2dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
         let v = v.copied();
         unsafe { (self.gl.glRasterPos2dv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos2f(&mut self, x: f32, y: f32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glRasterPos2f)(x, y) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos2fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
         unsafe { (self.gl.glRasterPos2fv)(v.as_ptr().cast()) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos2i(&mut self, x: i32, y: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glRasterPos2i)(x, y) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos2iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
         let v = v.copied();
         unsafe { (self.gl.glRasterPos2iv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos2s(&mut self, x: i16, y: i16) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glRasterPos2s)(x, y) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos2sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
         let v = v.copied();
         unsafe { (self.gl.glRasterPos2sv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos3d(&mut self, x: f64, y: f64, z: f64) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glRasterPos3d)(x, y, z) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos3dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
         let v = v.copied();
         unsafe { (self.gl.glRasterPos3dv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos3f(&mut self, x: f32, y: f32, z: f32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glRasterPos3f)(x, y, z) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos3fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
         unsafe { (self.gl.glRasterPos3fv)(v.as_ptr().cast()) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos3i(&mut self, x: i32, y: i32, z: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glRasterPos3i)(x, y, z) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos3iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
         let v = v.copied();
         unsafe { (self.gl.glRasterPos3iv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos3s(&mut self, x: i16, y: i16, z: i16) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glRasterPos3s)(x, y, z) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos3sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
         let v = v.copied();
         unsafe { (self.gl.glRasterPos3sv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos4d(&mut self, x: f64, y: f64, z: f64, w: f64) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glRasterPos4d)(x, y, z, w) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos4dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
         let v = v.copied();
         unsafe { (self.gl.glRasterPos4dv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos4f(&mut self, x: f32, y: f32, z: f32, w: f32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glRasterPos4f)(x, y, z, w) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos4fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
         unsafe { (self.gl.glRasterPos4fv)(v.as_ptr().cast()) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos4i(&mut self, x: i32, y: i32, z: i32, w: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glRasterPos4i)(x, y, z, w) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos4iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
         let v = v.copied();
         unsafe { (self.gl.glRasterPos4iv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos4s(&mut self, x: i16, y: i16, z: i16, w: i16) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glRasterPos4s)(x, y, z, w) };
+        self.positioned();
         Ok(())
     }
     fn gl_raster_pos4sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
         let v = v.copied();
         unsafe { (self.gl.glRasterPos4sv)(v.as_ref().map_or(core::ptr::null(), |v| v.as_ptr()).cast()) };
+        self.positioned();
         Ok(())
     }
     fn gl_read_buffer(&mut self, src: u32) -> Result<(), Fault> {
@@ -9197,6 +9367,7 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_render_mode(&mut self, mode: u32, result_count: u32, words_count: u32, reply: &mut Reply) -> Result<(), Fault> {
+        self.leave_offset();
         self.hand_gl_render_mode(mode, result_count, words_count, reply)
     }
     fn gl_renderbuffer_storage(&mut self, target: u32, internalformat: u32, width: i32, height: i32) -> Result<(), Fault> {
@@ -9237,16 +9408,19 @@ impl Commands for Renderer {
     }
     fn gl_rotated(&mut self, angle: f64, x: f64, y: f64, z: f64) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         unsafe { (self.gl.glRotated)(angle, x, y, z) };
         Ok(())
     }
     fn gl_rotatef(&mut self, angle: f32, x: f32, y: f32, z: f32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         unsafe { (self.gl.glRotatef)(angle, x, y, z) };
         Ok(())
     }
     fn gl_rotatex(&mut self, angle: i32, x: i32, y: i32, z: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         unsafe { (self.gl.glRotatex)(angle, x, y, z) };
         Ok(())
     }
@@ -9323,16 +9497,19 @@ impl Commands for Renderer {
     }
     fn gl_scaled(&mut self, x: f64, y: f64, z: f64) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         unsafe { (self.gl.glScaled)(x, y, z) };
         Ok(())
     }
     fn gl_scalef(&mut self, x: f32, y: f32, z: f32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         unsafe { (self.gl.glScalef)(x, y, z) };
         Ok(())
     }
     fn gl_scalex(&mut self, x: i32, y: i32, z: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         unsafe { (self.gl.glScalex)(x, y, z) };
         Ok(())
     }
@@ -11146,16 +11323,19 @@ impl Commands for Renderer {
     }
     fn gl_translated(&mut self, x: f64, y: f64, z: f64) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         unsafe { (self.gl.glTranslated)(x, y, z) };
         Ok(())
     }
     fn gl_translatef(&mut self, x: f32, y: f32, z: f32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         unsafe { (self.gl.glTranslatef)(x, y, z) };
         Ok(())
     }
     fn gl_translatex(&mut self, x: i32, y: i32, z: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_projection();
         unsafe { (self.gl.glTranslatex)(x, y, z) };
         Ok(())
     }
@@ -11790,10 +11970,12 @@ impl Commands for Renderer {
         Ok(())
     }
     fn gl_use_program(&mut self, program: u32) -> Result<(), Fault> {
+        self.leave_offset();
         self.hand_gl_use_program(program)
     }
     fn gl_use_program_stages(&mut self, pipeline: u32, stages: u32, program: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         let pipeline = self.object(Class::Pipeline, pipeline);
         let program = self.object(Class::Program, program);
         unsafe { (self.gl.glUseProgramStages)(pipeline, stages, program) };
@@ -11801,6 +11983,7 @@ impl Commands for Renderer {
     }
     fn gl_use_program_stages_ext(&mut self, pipeline: u32, stages: u32, program: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         let pipeline = self.object(Class::Pipeline, pipeline);
         let program = self.object(Class::Program, program);
         unsafe { (self.gl.glUseProgramStagesEXT)(pipeline, stages, program) };
@@ -12619,20 +12802,22 @@ impl Commands for Renderer {
         self.hand_gl_vertex_pointer_ext(size, type_, stride, count, pointer)
     }
     fn gl_viewport(&mut self, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
-        self.needs_context()?;
-        unsafe { (self.gl.glViewport)(x, y, width, height) };
-        Ok(())
+        self.leave_offset();
+        self.hand_gl_viewport(x, y, width, height)
     }
     fn gl_viewport_arrayv(&mut self, first: u32, count: i32, v: Slice<'_, f32>) -> Result<(), Fault> {
+        self.leave_offset();
         self.hand_gl_viewport_arrayv(first, count, v)
     }
     fn gl_viewport_indexedf(&mut self, index: u32, x: f32, y: f32, w: f32, h: f32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glViewportIndexedf)(index, x, y, w, h) };
         Ok(())
     }
     fn gl_viewport_indexedfv(&mut self, index: u32, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
@@ -12644,11 +12829,13 @@ impl Commands for Renderer {
     }
     fn gl_window_pos2d(&mut self, x: f64, y: f64) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glWindowPos2d)(x, y) };
         Ok(())
     }
     fn gl_window_pos2dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
@@ -12658,11 +12845,13 @@ impl Commands for Renderer {
     }
     fn gl_window_pos2f(&mut self, x: f32, y: f32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glWindowPos2f)(x, y) };
         Ok(())
     }
     fn gl_window_pos2fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
@@ -12671,11 +12860,13 @@ impl Commands for Renderer {
     }
     fn gl_window_pos2i(&mut self, x: i32, y: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glWindowPos2i)(x, y) };
         Ok(())
     }
     fn gl_window_pos2iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
@@ -12685,11 +12876,13 @@ impl Commands for Renderer {
     }
     fn gl_window_pos2s(&mut self, x: i16, y: i16) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glWindowPos2s)(x, y) };
         Ok(())
     }
     fn gl_window_pos2sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
@@ -12699,11 +12892,13 @@ impl Commands for Renderer {
     }
     fn gl_window_pos3d(&mut self, x: f64, y: f64, z: f64) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glWindowPos3d)(x, y, z) };
         Ok(())
     }
     fn gl_window_pos3dv(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
@@ -12713,11 +12908,13 @@ impl Commands for Renderer {
     }
     fn gl_window_pos3f(&mut self, x: f32, y: f32, z: f32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glWindowPos3f)(x, y, z) };
         Ok(())
     }
     fn gl_window_pos3fv(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
@@ -12726,11 +12923,13 @@ impl Commands for Renderer {
     }
     fn gl_window_pos3i(&mut self, x: i32, y: i32, z: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glWindowPos3i)(x, y, z) };
         Ok(())
     }
     fn gl_window_pos3iv(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
@@ -12740,11 +12939,13 @@ impl Commands for Renderer {
     }
     fn gl_window_pos3s(&mut self, x: i16, y: i16, z: i16) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glWindowPos3s)(x, y, z) };
         Ok(())
     }
     fn gl_window_pos3sv(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
@@ -12754,11 +12955,13 @@ impl Commands for Renderer {
     }
     fn gl_window_pos4d_mesa(&mut self, x: f64, y: f64, z: f64, w: f64) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glWindowPos4dMESA)(x, y, z, w) };
         Ok(())
     }
     fn gl_window_pos4dv_mesa(&mut self, v: Slice<'_, f64>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
@@ -12768,11 +12971,13 @@ impl Commands for Renderer {
     }
     fn gl_window_pos4f_mesa(&mut self, x: f32, y: f32, z: f32, w: f32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glWindowPos4fMESA)(x, y, z, w) };
         Ok(())
     }
     fn gl_window_pos4fv_mesa(&mut self, v: Slice<'_, f32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
@@ -12781,11 +12986,13 @@ impl Commands for Renderer {
     }
     fn gl_window_pos4i_mesa(&mut self, x: i32, y: i32, z: i32, w: i32) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glWindowPos4iMESA)(x, y, z, w) };
         Ok(())
     }
     fn gl_window_pos4iv_mesa(&mut self, v: Slice<'_, i32>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }
@@ -12795,11 +13002,13 @@ impl Commands for Renderer {
     }
     fn gl_window_pos4s_mesa(&mut self, x: i16, y: i16, z: i16, w: i16) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         unsafe { (self.gl.glWindowPos4sMESA)(x, y, z, w) };
         Ok(())
     }
     fn gl_window_pos4sv_mesa(&mut self, v: Slice<'_, i16>) -> Result<(), Fault> {
         self.needs_context()?;
+        self.leave_offset();
         if v.is_null() {
             return Ok(());
         }

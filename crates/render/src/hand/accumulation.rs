@@ -24,9 +24,9 @@ struct Area {
 }
 
 impl Area {
-    /// What a scissor box leaves of a surface.
+    /// What a scissor box leaves of a surface's buffers.
     fn new(surface: &Surface, clip: Option<[i32; 4]>) -> Area {
-        let (w, h) = (i64::from(surface.width), i64::from(surface.height));
+        let [.., w, h] = surface.pixels.map(i64::from);
         let [x, y, width, height] = clip.map_or([0, 0, w, h], |clip| clip.map(i64::from));
         let (left, right) = (x.clamp(0, w), (x + width).clamp(0, w));
         let (low, high) = (y.clamp(0, h), (y + height).clamp(0, h));
@@ -66,7 +66,7 @@ impl Accumulation {
 impl Surface {
     /// Has `change` change each accumulated pixel of an area, which has a number in it.
     fn accumulate(&mut self, area: Area, mut change: impl FnMut(usize, &mut [i16; 4])) {
-        let pixels = self.width as usize * self.height as usize;
+        let pixels = self.pixels[2] as usize * self.pixels[3] as usize;
         let Some(accumulation) = &mut self.accumulation else {
             return;
         };

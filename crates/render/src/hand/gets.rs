@@ -91,7 +91,9 @@ impl Renderer {
     /// State that the renderer knows better than the driver.
     fn known(&mut self, pname: u32) -> Option<i64> {
         // Not before every get: giving boxes back makes the driver end what it has begun, which some states tell.
-        if matches!(pname, GL_SCISSOR_BOX | GL_SCISSOR_TEST) {
+        let is_moved =
+            self.is_offset && matches!(pname, GL_CURRENT_RASTER_POSITION | GL_PROJECTION_MATRIX);
+        if is_moved || matches!(pname, GL_SCISSOR_BOX | GL_SCISSOR_TEST) {
             self.restore_boxes();
         }
         if let Some(value) = self.cx.as_deref().and_then(|cx| remembered(cx, pname)) {

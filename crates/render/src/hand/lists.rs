@@ -37,6 +37,12 @@ impl Renderer {
 
     pub(crate) fn hand_gl_new_list(&mut self, list: u32, mode: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        // With offsets it is called when it is complete.
+        let executes = mode == GL_COMPILE_AND_EXECUTE && self.is_offset;
+        let mode = match executes {
+            true => GL_COMPILE,
+            false => mode,
+        };
         if mode == GL_COMPILE_AND_EXECUTE {
             self.count_list();
         }
@@ -47,6 +53,7 @@ impl Renderer {
         cx.only_compiles = mode == GL_COMPILE;
         if mode != 0 && cx.compiling.is_none() {
             cx.compiling = Some(Compiling::new(list, mode));
+            cx.called_when_ended = executes.then_some(list);
         }
         Ok(())
     }
@@ -60,11 +67,17 @@ impl Renderer {
         if let Some(compiling) = cx.compiling.take() {
             self.list_ended(compiling);
         }
-        Ok(())
+        match self.cx()?.called_when_ended.take() {
+            Some(list) => self.hand_gl_call_list(list),
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn hand_gl_call_list(&mut self, list: u32) -> Result<(), Fault> {
         self.needs_context()?;
+        if self.is_too_deep() {
+            return Ok(());
+        }
         self.keep_lists_to_tile();
         self.call(Step::Call(list))?;
         self.lists_called()
@@ -85,6 +98,9 @@ impl Renderer {
         lists: Slice<'_, u8>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
+        if self.is_too_deep() {
+            return Ok(());
+        }
         self.keep_lists_to_tile();
         let lists = lists.to_vec();
         if call_lists_bytes(n, type_).is_some_and(|bytes| bytes > lists.len()) {

@@ -19,6 +19,8 @@ impl Renderer {
         type_: u32,
         reply: &mut Reply,
     ) -> Result<(), Fault> {
+        self.read_lent()?;
+        let (x, y) = self.where_read(x, y);
         self.answer_image(
             tight_image_bytes(width, height, 1, format, type_),
             reply,
@@ -28,7 +30,8 @@ impl Renderer {
                     unsafe { (r.gl.glReadPixels)(x, y, width, height, format, type_, to) };
                 })
             },
-        )
+        )?;
+        self.return_lent()
     }
 
     /// Reads parts, each five numbers of which the last four are a rectangle, one after the other.
@@ -60,6 +63,7 @@ impl Renderer {
                     let [_, x, y, width, height] = *part else {
                         continue;
                     };
+                    let (x, y) = r.where_read(x, y);
                     // SAFETY: there is room for all the tight images, and the driver packs tightly.
                     unsafe {
                         let to = to.byte_add(at);
@@ -104,10 +108,13 @@ impl Renderer {
         offset: u64,
     ) -> Result<(), Fault> {
         let to = self.pack_target(offset)?;
+        self.read_lent()?;
+        let (x, y) = self.where_read(x, y);
         self.with_depth_in_place(format, |r| {
             // SAFETY: the address is an offset into the bound pack buffer, within which the driver keeps.
             unsafe { (r.gl.glReadPixels)(x, y, width, height, format, type_, to) };
-        })
+        })?;
+        self.return_lent()
     }
 
     pub(crate) fn hand_mgn_get_polygon_stipple_to(&mut self, offset: u64) -> Result<(), Fault> {

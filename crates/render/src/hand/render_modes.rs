@@ -83,6 +83,7 @@ impl Renderer {
         let result = unsafe { (self.gl.glRenderMode)(mode) };
         let after = self.driver_integer(GL_RENDER_MODE);
         let cx = self.cx()?;
+        cx.renders = after as u32 == GL_RENDER;
         // A buffer that was too small is full.
         let words = match (before, usize::try_from(result)) {
             (GL_SELECT, Ok(hits)) => cx.selection.written(cx.selection.hit_words(hits)),

@@ -1,8 +1,9 @@
 //! Shaders and programs.
 
+use crate::glsl;
 use crate::names::Class;
 use crate::renderer::{out, Renderer};
-use mgn_wire::{gl::GL_INVALID_OPERATION, Fault, Reply, Slice};
+use mgn_wire::{gl::*, Fault, Reply, Slice};
 use std::ffi::CString;
 
 /// The most components that a uniform has.
@@ -16,12 +17,27 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let shader = self.name(Class::Program, shader);
-        let source = source.to_vec();
+        let mut source = source.to_vec();
+        if self.is_offset {
+            let mut kind = 0;
+            // SAFETY: one integer is written.
+            unsafe { (self.gl.glGetShaderiv)(shader, GL_SHADER_TYPE, &mut kind) };
+            source = self.offset_source(kind as u32, source);
+        }
         let length =
             i32::try_from(source.len()).map_err(|_| Fault::HugeCount(source.len() as u64))?;
         // SAFETY: one string of `length` bytes.
         unsafe { (self.gl.glShaderSource)(shader, 1, &source.as_ptr(), &length) };
         Ok(())
+    }
+
+    /// A shader's source as the driver gets it.
+    fn offset_source(&self, kind: u32, source: Vec<u8>) -> Vec<u8> {
+        let is_es = self.cx.as_deref().is_some_and(|cx| !cx.api.is_desktop());
+        match self.is_offset {
+            true => glsl::offset(kind, &source, is_es).unwrap_or(source),
+            false => source,
+        }
     }
 
     pub(crate) fn hand_gl_use_program(&mut self, program: u32) -> Result<(), Fault> {
@@ -40,7 +56,7 @@ impl Renderer {
         source: Slice<'_, u8>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let source = CString::new(source.to_vec())
+        let source = CString::new(self.offset_source(kind, source.to_vec()))
             .map_err(|_| Fault::refused("a source with a NUL in it"))?;
         // SAFETY: one string at most, which ends with NUL.
         let driver = unsafe {

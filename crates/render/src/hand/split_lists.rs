@@ -5,9 +5,9 @@
 //! The first part has the list's own name; the names of the others are high ones, which programs do not use.
 
 use crate::renderer::Renderer;
-use crate::snapshot::lists::Kept;
+use crate::snapshot::lists::{Kept, Records};
 use mgn_wire::sizes::image::list_offsets;
-use mgn_wire::{gl::*, Fault};
+use mgn_wire::{again, gl::*, Fault};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -36,6 +36,8 @@ pub(crate) enum Step {
     BeginCondition(u32, u32),
     EndCondition,
     Call(u32),
+    /// The whole list, command by command.
+    Commands(Rc<Records>),
     /// glCallLists: a type, and the bytes of its names.
     Calls(u32, Vec<u8>),
 }
@@ -57,6 +59,8 @@ pub(crate) struct Compiling {
     steps: Vec<Step>,
     /// Whether a command that knows of scissor boxes went into it.
     pub scissors: bool,
+    /// Whether one did that is to be executed by us, because it sets what the driver has otherwise (see `offset`).
+    pub by_command: bool,
     /// What it is made of, on a wall.
     pub kept: Kept,
 }
@@ -69,6 +73,7 @@ impl Compiling {
             part: list,
             steps: Vec::new(),
             scissors: false,
+            by_command: false,
             kept: Kept::default(),
         }
     }
@@ -78,7 +83,26 @@ impl Compiling {
     }
 }
 
+/// Lists that are executed command by command, each called by the one before.
+#[derive(Debug, Default)]
+pub(crate) struct Taking {
+    depth: usize,
+    left: usize,
+}
+
+fn endless() -> Fault {
+    Fault::refused("display lists that call each other without end")
+}
+
 impl Renderer {
+    /// Whether a list that is called now would stop there.
+    pub(crate) fn is_too_deep(&mut self) -> bool {
+        if self.taking.depth == 0 {
+            self.taking.left = MOST_STEPS;
+        }
+        self.taking.depth >= DEEPEST
+    }
+
     /// Whether a list is being compiled that a command about accumulation buffers has to go into by way of us.
     pub(crate) fn splits_for_accumulation(&self) -> bool {
         self.has_accumulation && self.cx.as_ref().is_some_and(|cx| cx.compiling.is_some())
@@ -112,6 +136,14 @@ impl Renderer {
     pub(crate) fn list_ended(&mut self, mut compiling: Compiling) {
         self.forget_parts(|list| list == compiling.list);
         self.names.shared.lists_scissor |= compiling.scissors;
+        if self.is_offset && (compiling.by_command || compiling.scissors) {
+            if let Kept::Records(records) = &compiling.kept {
+                let step = Step::Commands(Rc::new(records.clone()));
+                let lists = &mut self.names.shared.split_lists.lists;
+                lists.insert(compiling.list, Rc::new(vec![step]));
+                return self.keep_list(&mut compiling);
+            }
+        }
         self.keep_list(&mut compiling);
         if !compiling.steps.is_empty() {
             compiling.steps.push(Step::Part(compiling.part));
@@ -153,9 +185,7 @@ impl Renderer {
     }
 
     fn take_step(&mut self, step: &Step, depth: usize, left: &mut usize) -> Result<(), Fault> {
-        *left = left
-            .checked_sub(1)
-            .ok_or_else(|| Fault::refused("display lists that call each other without end"))?;
+        *left = left.checked_sub(1).ok_or_else(endless)?;
         match step {
             Step::Part(part) => {
                 // SAFETY: the context is current.
@@ -172,6 +202,15 @@ impl Renderer {
             Step::EndQueryIndexed(target, index) => self.hand_gl_end_query_indexed(*target, *index),
             Step::BeginCondition(id, mode) => self.hand_gl_begin_conditional_render(*id, *mode),
             Step::EndCondition => self.hand_gl_end_conditional_render(),
+            Step::Commands(records) => {
+                self.taking.depth += 1;
+                let done = records.iter().try_for_each(|(op, body)| {
+                    self.taking.left = self.taking.left.checked_sub(1).ok_or_else(endless)?;
+                    again(*op, body, self)
+                });
+                self.taking.depth -= 1;
+                done
+            }
             Step::Call(list) => self.call_split(*list, depth, left),
             Step::Calls(kind, names) => {
                 let base = self.driver_integer(GL_LIST_BASE) as u32;

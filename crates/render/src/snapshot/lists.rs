@@ -10,10 +10,13 @@ use std::collections::BTreeMap;
 /// Lists of a share group by their names.
 pub(crate) type Lists = BTreeMap<u32, Kept>;
 
-/// What a list is made of: opcodes and bodies, or why that will not do.
+/// Opcodes and bodies.
+pub(crate) type Records = Vec<(u16, Box<[u8]>)>;
+
+/// What a list is made of, or why that will not do.
 #[derive(Debug, Clone)]
 pub(crate) enum Kept {
-    Records(Vec<(u16, Box<[u8]>)>),
+    Records(Records),
     Lost(&'static str),
 }
 

@@ -25,6 +25,7 @@ use crate::info::Request;
 use crate::names::{Names, Shared};
 use crate::renderer::Renderer;
 use crate::surface::{fault, SharedSurface};
+use crate::tile::Rect;
 use driver::{tell, Driver};
 use mgn_wire::hello::{plane, surface, Config};
 use mgn_wire::{gl::*, Decoder, Fault, Reply, Slice, SNAPSHOT_PART};
@@ -48,6 +49,8 @@ struct Objects<'a> {
 struct Own<'a> {
     cx: &'a Context,
     names: &'a Names,
+    /// Viewports that the program asked for, by those that the driver has.
+    large: &'a HashMap<Rect, Rect>,
 }
 
 /// Something is under way that a stream cannot begin in the middle of.
@@ -182,6 +185,9 @@ impl Renderer {
 
     fn surfaces_made(&mut self, script: &mut Script<'_>) -> Result<(), Fault> {
         script.context(0);
+        if self.is_offset {
+            say!(script, mgn_offset());
+        }
         let mut ids: Vec<u32> = self.surfaces.keys().copied().collect();
         ids.sort_unstable();
         for id in ids {
@@ -331,6 +337,7 @@ impl Renderer {
         let own = Own {
             cx,
             names: &self.names,
+            large: &self.large,
         };
         let objects = Objects {
             shared: &self.names.shared,
@@ -387,6 +394,8 @@ impl Renderer {
         ids.sort_unstable();
         let mut surfaces: Vec<u32> = self.surfaces.keys().copied().collect();
         surfaces.sort_unstable();
+        // Others hold other pixels.
+        surfaces.retain(|_| !self.is_offset);
         for id in surfaces {
             let draws = |cx: &u32| {
                 let draw = self.contexts[cx].draw.as_ref();

@@ -609,6 +609,7 @@ pub(super) fn write(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>)
 
 fn viewports(driver: &Driver<'_>, own: &Own<'_>, script: &mut Script<'_>) {
     if let Some([x, y, w, h, ..]) = driver.integers(GL_VIEWPORT) {
+        let [x, y, w, h] = *own.large.get(&[x, y, w, h]).unwrap_or(&[x, y, w, h]);
         say!(script, gl_viewport(x, y, w, h));
     }
     if let Some([x, y, w, h, ..]) = driver.integers(GL_SCISSOR_BOX) {

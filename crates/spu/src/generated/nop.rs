@@ -173,7 +173,15 @@ impl Commands for Nop {
         self.commands += 1;
         Ok(())
     }
+    fn mgn_lend(&mut self, surface: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
     fn mgn_make_current(&mut self, draw: u32, read: u32) -> Result<(), Fault> {
+        self.commands += 1;
+        Ok(())
+    }
+    fn mgn_offset(&mut self) -> Result<(), Fault> {
         self.commands += 1;
         Ok(())
     }

@@ -316,6 +316,21 @@ impl Commands for Observe {
         };
         self.around(&call, |next| next.mgn_get_tex_image_to(target, level, format, type_, offset))
     }
+    fn mgn_lend(&mut self, surface: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
+        let call = Call {
+            op: ops::MGN_LEND,
+            asks: false,
+            names: &["surface", "x", "y", "width", "height"],
+            values: &[
+                Value::Integer(surface.into()),
+                Value::Integer(x.into()),
+                Value::Integer(y.into()),
+                Value::Integer(width.into()),
+                Value::Integer(height.into()),
+            ],
+        };
+        self.around(&call, |next| next.mgn_lend(surface, x, y, width, height))
+    }
     fn mgn_make_current(&mut self, draw: u32, read: u32) -> Result<(), Fault> {
         let call = Call {
             op: ops::MGN_MAKE_CURRENT,
@@ -324,6 +339,10 @@ impl Commands for Observe {
             values: &[Value::Integer(draw.into()), Value::Integer(read.into())],
         };
         self.around(&call, |next| next.mgn_make_current(draw, read))
+    }
+    fn mgn_offset(&mut self) -> Result<(), Fault> {
+        let call = Call { op: ops::MGN_OFFSET, asks: false, names: &[], values: &[] };
+        self.around(&call, |next| next.mgn_offset())
     }
     fn mgn_only(&mut self, low: u32, high: u32) -> Result<(), Fault> {
         let call = Call {

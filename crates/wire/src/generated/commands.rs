@@ -170,9 +170,17 @@ pub trait Commands {
     fn mgn_get_tex_image_to(&mut self, target: u32, level: i32, format: u32, type_: u32, offset: u64) -> Result<(), Fault> {
         self.next().mgn_get_tex_image_to(target, level, format, type_, offset)
     }
+    /// With mgnOffset: the next command of this context that reads the surface's pixels reads them from buffers that hold this part of it, which mgnFill fills before.
+    fn mgn_lend(&mut self, surface: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
+        self.next().mgn_lend(surface, x, y, width, height)
+    }
     /// Binds the message's context to its default framebuffers; 0 is none.
     fn mgn_make_current(&mut self, draw: u32, read: u32) -> Result<(), Fault> {
         self.next().mgn_make_current(draw, read)
+    }
+    /// From now on the surfaces of this renderer, one of a wall, have the pixels of its tile only, as soon as mgnTiles says which.
+    fn mgn_offset(&mut self) -> Result<(), Fault> {
+        self.next().mgn_offset()
     }
     /// Only renderers of the tiles whose bits are set need the next command, a draw. What is sent to the others has neither; who gets both may draw.
     fn mgn_only(&mut self, low: u32, high: u32) -> Result<(), Fault> {

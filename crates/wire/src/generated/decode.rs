@@ -203,11 +203,24 @@ pub fn record<C: Commands + ?Sized>(op: u16, body: &mut Body<'_>, to: &mut C, re
             body.end()?;
             to.mgn_get_tex_image_to(p0, p1, p2, p3, p4)
         }
+        ops::MGN_LEND => {
+            let p0 = body.u32()?;
+            let p1 = body.i32()?;
+            let p2 = body.i32()?;
+            let p3 = body.i32()?;
+            let p4 = body.i32()?;
+            body.end()?;
+            to.mgn_lend(p0, p1, p2, p3, p4)
+        }
         ops::MGN_MAKE_CURRENT => {
             let p0 = body.u32()?;
             let p1 = body.u32()?;
             body.end()?;
             to.mgn_make_current(p0, p1)
+        }
+        ops::MGN_OFFSET => {
+            body.end()?;
+            to.mgn_offset()
         }
         ops::MGN_ONLY => {
             let p0 = body.u32()?;

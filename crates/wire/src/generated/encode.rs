@@ -316,6 +316,18 @@ impl Encoder {
         }
     }
     #[inline(always)]
+    pub unsafe fn mgn_lend(&mut self, surface: u32, x: i32, y: i32, width: i32, height: i32) {
+        unsafe {
+            let p = self.room(24);
+            put(p, 0, u32::from(ops::MGN_LEND) | 6 << 16);
+            put(p, 4, surface);
+            put(p, 8, x);
+            put(p, 12, y);
+            put(p, 16, width);
+            put(p, 20, height);
+        }
+    }
+    #[inline(always)]
     pub unsafe fn mgn_make_current(&mut self, draw: u32, read: u32) {
         self.scissors = true;
         unsafe {
@@ -323,6 +335,13 @@ impl Encoder {
             put(p, 0, u32::from(ops::MGN_MAKE_CURRENT) | 3 << 16);
             put(p, 4, draw);
             put(p, 8, read);
+        }
+    }
+    #[inline(always)]
+    pub unsafe fn mgn_offset(&mut self) {
+        unsafe {
+            let p = self.room(4);
+            put(p, 0, u32::from(ops::MGN_OFFSET) | 1 << 16);
         }
     }
     #[inline(always)]

@@ -182,9 +182,17 @@ impl Commands for Pack {
         // SAFETY: the encoder has its room, and arrays hold what they say.
         self.write(|e| unsafe { e.mgn_get_tex_image_to(target, level, format, type_, offset) })
     }
+    fn mgn_lend(&mut self, surface: u32, x: i32, y: i32, width: i32, height: i32) -> Result<(), Fault> {
+        // SAFETY: the encoder has its room, and arrays hold what they say.
+        self.write(|e| unsafe { e.mgn_lend(surface, x, y, width, height) })
+    }
     fn mgn_make_current(&mut self, draw: u32, read: u32) -> Result<(), Fault> {
         // SAFETY: the encoder has its room, and arrays hold what they say.
         self.write(|e| unsafe { e.mgn_make_current(draw, read) })
+    }
+    fn mgn_offset(&mut self) -> Result<(), Fault> {
+        // SAFETY: the encoder has its room, and arrays hold what they say.
+        self.write(|e| unsafe { e.mgn_offset() })
     }
     fn mgn_only(&mut self, low: u32, high: u32) -> Result<(), Fault> {
         // SAFETY: the encoder has its room, and arrays hold what they say.

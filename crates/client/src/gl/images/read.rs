@@ -139,7 +139,7 @@ fn tiled(
     let pixels = usize::try_from(width).ok()? * usize::try_from(height).ok()?;
     if pixels > 0 && bytes % pixels != 0 {
         // Pixels that are bits do not fit together.
-        cx.make_whole(Whole::Reading);
+        cx.make_whole(Whole::Reading(rect));
         return None;
     }
     let pixel_bytes = bytes.checked_div(pixels).unwrap_or(0);
@@ -192,7 +192,6 @@ unsafe fn read_pixels(region: Region, most: Option<i32>, pixels: *mut c_void) {
         if !cx.packs_into_buffer() {
             return region.read(cx, most, pixels);
         }
-        cx.make_whole(Whole::Reading);
         // The size that the program gives is that of memory, which there is none of.
         let Region {
             x,
@@ -202,6 +201,7 @@ unsafe fn read_pixels(region: Region, most: Option<i32>, pixels: *mut c_void) {
             format,
             type_,
         } = region;
+        cx.make_whole(Whole::Reading([x, y, width, height]));
         cx.pack(|enc| enc.mgn_read_pixels_to(x, y, width, height, format, type_, pixels as u64));
     }
 }

@@ -36,6 +36,9 @@ macro_rules! strings {
                 $(use_name(cx, Class::Assembly, $program, target);)?
                 let bytes = lens::times(length.into(), 1);
                 cx.enc.$set_wire($($program,)? target, format, (string.cast(), bytes));
+                if !string.is_null() {
+                    cx.heed_assembly(target, std::slice::from_raw_parts(string.cast(), bytes));
+                }
             }
         }
 

@@ -220,6 +220,7 @@ pub unsafe extern "C" fn glShaderBinary(
         if cx.gl.in_begin() {
             return cx.illegal_in_begin();
         }
+        cx.heed_binaries();
         let n = lens::times(count.into(), 1);
         for shader in values(shaders, n) {
             cx.gl.shared.programs().source_given(*shader, true);

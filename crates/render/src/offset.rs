@@ -1,0 +1,509 @@
+//! Offset tiling: a surface whose buffers hold the pixels of one tile of a wall.
+//!
+//! What the program says of window coordinates holds for the whole window. Before something is drawn to such a surface, the driver is given what means
+//! the same for the tile: scissor boxes and viewports that are moved, and where a viewport is larger than the driver's largest, a part of it, with clip
+//! coordinates that are stretched to match; by the projection, or by what is added to shaders (`glsl`). Before a command that sets or reads any of
+//! that, the program's own is put back.
+//!
+//! A driver would cut viewports that are too large for it. So they are known by what it has in their place.
+
+use crate::context::{Api, Context};
+use crate::glsl;
+use crate::renderer::Renderer;
+use crate::surface::Surface;
+use crate::tile::Rect;
+use mgn_wire::{gl::*, Fault};
+use std::ffi::CStr;
+
+/// Buffers begin and end at multiples of this many pixels of the window, counted from all its sides, so that what goes by the position of a pixel stays
+/// the same: patterns of stipples and dithers, and the quads of pixels that derivatives come from.
+const GRAIN: i32 = 64;
+
+/// Pixels beside a tile in which points are that reach into it.
+const MARGIN: f64 = 512.0;
+
+/// Viewports that are remembered; no program has so many.
+const MOST_LARGE: usize = 4096;
+
+/// What the driver has in place of the program's own.
+#[derive(Debug)]
+pub(crate) struct Moved {
+    origin: [i32; 2],
+    viewports: Vec<[f32; 4]>,
+    /// The matrix mode, and the program's projection, if the driver has another.
+    projection: Option<(u32, [f32; 16])>,
+    shaders: bool,
+    raster: bool,
+}
+
+/// What is done to clip coordinates: x, y = x, y * scale + w * shift.
+#[derive(Clone, Copy, PartialEq)]
+struct Stretch {
+    scale: [f64; 2],
+    shift: [f64; 2],
+}
+
+const NONE: Stretch = Stretch {
+    scale: [1.0; 2],
+    shift: [0.0; 2],
+};
+
+/// The pixels of a window `height` high that a surface's buffers hold for a tile.
+pub(crate) fn pixels_of([x, y, width, height]: Rect, window_height: i32) -> Rect {
+    let down = |n: i32| n - n.rem_euclid(GRAIN);
+    let (left, low) = (down(x), down(y));
+    let right = -down(-(x + width));
+    let top = window_height - down(window_height - (y + height));
+    [left, low, (right - left).max(1), (top - low).max(1)]
+}
+
+/// The driver's viewport along one axis for the program's, `from` and `length`, where the buffers hold `pixels` pixels from `origin` on; and scale and
+/// shift of clip coordinates.
+fn along(
+    (from, length): (f32, f32),
+    (origin, pixels): (i32, i32),
+    most: i32,
+) -> (f32, f32, f64, f64) {
+    let start = from - origin as f32;
+    if length <= most as f32 {
+        return (start, length, 1.0, 0.0);
+    }
+    // A half or a quarter, so that the scale is exact, unless too little of it would be beside the tile for wide points and lines.
+    let mut part = f64::from(length);
+    while part > f64::from(most) {
+        part = (part / 2.0).ceil();
+    }
+    if part < f64::from(pixels) + MARGIN {
+        part = f64::from(most);
+    }
+    let (from, length) = (f64::from(from), f64::from(length));
+    // In the middle of the part, as far as the viewport reaches: what it clips is clipped there.
+    let wanted = f64::from(origin) - ((part - f64::from(pixels)) / 2.0).floor();
+    let first = wanted.clamp(from, from + length - part);
+    let scale = length / part;
+    let shift = 2.0 * (from - first) / part + scale - 1.0;
+    (
+        (first - f64::from(origin)) as f32,
+        part as f32,
+        scale,
+        shift,
+    )
+}
+
+impl Surface {
+    /// Where its pixels begin.
+    pub(crate) fn origin(&self) -> [i32; 2] {
+        [self.pixels[0], self.pixels[1]]
+    }
+
+    /// A rectangle of the window as one of its buffers.
+    pub(crate) fn inside(&self, [x, y, width, height]: Rect) -> Rect {
+        let [left, low] = self.origin();
+        [x.wrapping_sub(left), y.wrapping_sub(low), width, height]
+    }
+}
+
+impl Renderer {
+    /// Surfaces have the pixels of this renderer's tile from now on.
+    pub(crate) fn hand_mgn_offset(&mut self) -> Result<(), Fault> {
+        self.beat();
+        self.is_offset = true;
+        Ok(())
+    }
+
+    /// Takes viewports of more than so many pixels for too large, whatever the driver can do. For tests.
+    pub fn limit_viewports(&mut self, most: i32) {
+        self.largest = self.largest.map(|side| side.min(most));
+    }
+
+    /// Before a command that sets or reads what the driver has in place of the program's.
+    #[inline]
+    pub(crate) fn leave_offset(&mut self) {
+        if self.is_offset {
+            self.goes_into_list();
+            self.restore_boxes();
+        }
+    }
+
+    /// Before a primitive is begun, to be fed vertex by vertex.
+    #[inline]
+    pub(crate) fn offset_begin(&mut self) {
+        if self.is_offset {
+            self.keep_to_tile();
+            self.is_inside(true);
+        }
+    }
+
+    /// Before it is ended.
+    #[inline]
+    pub(crate) fn offset_end(&mut self) {
+        if self.is_offset {
+            self.is_inside(false);
+        }
+    }
+
+    fn is_inside(&mut self, inside: bool) {
+        let cx = self.cx.as_deref_mut();
+        if let Some(cx) = cx.filter(|cx| cx.compiling.is_none()) {
+            cx.is_inside = inside;
+        }
+    }
+
+    /// Before a command that changes the current matrix.
+    #[inline]
+    pub(crate) fn leave_projection(&mut self) {
+        if self.is_offset {
+            self.goes_into_list();
+            let kept = self.cx.as_deref().and_then(|cx| cx.boxes.as_ref());
+            let moved = kept.and_then(|kept| kept.moved.as_ref());
+            let projection = moved.and_then(|moved| moved.projection);
+            if projection.is_some_and(|(mode, _)| mode == GL_PROJECTION) {
+                self.restore_boxes();
+            }
+        }
+    }
+
+    /// A list with such a command is executed command by command.
+    fn goes_into_list(&mut self) {
+        let cx = self.cx.as_deref_mut();
+        if let Some(compiling) = cx.and_then(|cx| cx.compiling.as_mut()) {
+            compiling.by_command = true;
+        }
+    }
+
+    /// Has the driver draw to the pixels of a tile, in a window of which the buffers hold `pixels`.
+    pub(crate) fn offset(&self, pixels: Rect, window_height: i32, count: usize) -> Moved {
+        let viewports = self.viewports(count);
+        let mut stretch = NONE;
+        let moved: Vec<[f32; 4]> = viewports
+            .iter()
+            .enumerate()
+            .map(|(n, viewport)| {
+                let [x, y, w, h] = self.asked(*viewport);
+                let (x, w, sx, tx) = along((x, w), (pixels[0], pixels[2]), self.largest[0]);
+                let (y, h, sy, ty) = along((y, h), (pixels[1], pixels[3]), self.largest[1]);
+                if n == 0 {
+                    stretch = Stretch {
+                        scale: [sx, sy],
+                        shift: [tx, ty],
+                    };
+                }
+                [x, y, w, h]
+            })
+            .collect();
+        self.set_viewports(&moved);
+        let origin = [pixels[0], pixels[1]];
+        // From the upper edges.
+        let above = window_height - pixels[1] - pixels[3];
+        let shaders = self.offset_shaders(stretch, [origin[0], origin[1], above]);
+        let projection = match shaders || stretch == NONE {
+            true => None,
+            false => self.stretch_projection(stretch),
+        };
+        Moved {
+            origin,
+            viewports,
+            projection,
+            shaders,
+            raster: false,
+        }
+    }
+
+    /// Gives the driver the program's own.
+    pub(crate) fn put_back(&mut self, moved: Moved) {
+        self.set_viewports(&moved.viewports);
+        if moved.shaders {
+            self.offset_shaders(NONE, [0; 3]);
+        }
+        if let Some((mode, matrix)) = moved.projection {
+            self.load_projection(mode, &matrix);
+        }
+        if moved.raster {
+            self.move_raster(moved.origin.map(|n| n as f32));
+        }
+    }
+
+    /// The driver's viewports.
+    fn viewports(&self, count: usize) -> Vec<[f32; 4]> {
+        let mut viewports = vec![[0.0; 4]; count];
+        // SAFETY: the context is current; each query writes four numbers.
+        unsafe {
+            match &mut viewports[..] {
+                [one] => (self.gl.glGetFloatv)(GL_VIEWPORT, one.as_mut_ptr()),
+                many => {
+                    for (n, its) in (0..).zip(many) {
+                        (self.gl.glGetFloati_v)(GL_VIEWPORT, n, its.as_mut_ptr());
+                    }
+                }
+            }
+        }
+        viewports
+    }
+
+    fn set_viewports(&self, viewports: &[[f32; 4]]) {
+        // SAFETY: the context is current; the array holds four numbers a viewport. The driver may write to it what it has cut, so it gets a copy.
+        unsafe {
+            match viewports {
+                [one] => {
+                    let [x, y, w, h] = one.map(|n| n as i32);
+                    (self.gl.glViewport)(x, y, w, h);
+                }
+                many => {
+                    let mut copy = many.to_vec();
+                    (self.gl.glViewportArrayv)(0, many.len() as i32, copy.as_mut_ptr().cast());
+                }
+            }
+        }
+    }
+
+    pub(crate) fn hand_gl_viewport(
+        &mut self,
+        x: i32,
+        y: i32,
+        width: i32,
+        height: i32,
+    ) -> Result<(), Fault> {
+        self.needs_context()?;
+        self.view([x, y, width, height]);
+        Ok(())
+    }
+
+    /// Sets the program's viewport.
+    pub(crate) fn view(&mut self, asked: Rect) {
+        /// As far as every driver that has bounds goes.
+        const FARTHEST: i32 = 1 << 15;
+        let mut own = asked;
+        if self.is_offset && asked[2] >= 0 && asked[3] >= 0 {
+            for n in 0..2 {
+                own[n] = asked[n].clamp(-FARTHEST, FARTHEST - 1);
+                own[n + 2] = asked[n + 2].min(self.largest[n]);
+            }
+            self.large.remove(&own);
+            if own != asked {
+                if self.large.len() >= MOST_LARGE {
+                    self.large.clear();
+                }
+                self.large.insert(own, asked);
+            }
+        }
+        let [x, y, w, h] = own;
+        // SAFETY: the context is current.
+        unsafe { (self.gl.glViewport)(x, y, w, h) };
+    }
+
+    /// What the program asked for where the driver has this viewport.
+    fn asked(&self, viewport: [f32; 4]) -> [f32; 4] {
+        if self.large.is_empty() {
+            return viewport;
+        }
+        let large = self.large.get(&viewport.map(|n| n as i32));
+        large.map_or(viewport, |large| large.map(|n| n as f32))
+    }
+
+    fn stretch_projection(&self, stretch: Stretch) -> Option<(u32, [f32; 16])> {
+        let api = self.cx.as_deref()?.api;
+        if !matches!(api, Api::Compat | Api::Es1) {
+            return None;
+        }
+        let mut own = [0.0f32; 16];
+        // SAFETY: the context is current; sixteen numbers are written.
+        unsafe { (self.gl.glGetFloatv)(GL_PROJECTION_MATRIX, own.as_mut_ptr()) };
+        let mut matrix = own;
+        for column in matrix.chunks_exact_mut(4) {
+            for n in 0..2 {
+                let stretched = f64::from(column[n]) * stretch.scale[n]
+                    + f64::from(column[3]) * stretch.shift[n];
+                column[n] = stretched as f32;
+            }
+        }
+        let mode = self.driver_integer(GL_MATRIX_MODE) as u32;
+        self.load_projection(mode, &matrix);
+        Some((mode, own))
+    }
+
+    fn load_projection(&self, mode: u32, matrix: &[f32; 16]) {
+        // SAFETY: the context is current, and has the fixed function; the matrix has sixteen numbers.
+        unsafe {
+            (self.gl.glMatrixMode)(GL_PROJECTION);
+            (self.gl.glLoadMatrixf)(matrix.as_ptr());
+            (self.gl.glMatrixMode)(mode);
+        }
+    }
+
+    /// Tells the shaders in use how to stretch clip coordinates and where pixels begin. Whether they place vertices.
+    fn offset_shaders(&self, stretch: Stretch, origin: [i32; 3]) -> bool {
+        let Some(cx) = self.cx.as_deref().filter(|cx| cx.api != Api::Es1) else {
+            return false;
+        };
+        let gl = &self.gl;
+        let place = [
+            (stretch.scale[0] - 1.0) as f32,
+            (stretch.scale[1] - 1.0) as f32,
+            stretch.shift[0] as f32,
+            stretch.shift[1] as f32,
+        ];
+        let origin = [origin[0] as f32, origin[1] as f32, origin[2] as f32, 0.0];
+        // SAFETY: the context is current; names end with NUL. A program that is not linked has no uniforms, which is no error worth telling.
+        let set = |program: u32, name: &CStr, value: [f32; 4], is_current: bool| unsafe {
+            let location = (gl.glGetUniformLocation)(program, name.as_ptr().cast());
+            if location < 0 {
+                return false;
+            }
+            let [x, y, z, w] = value;
+            match is_current {
+                true => (gl.glUniform4f)(location, x, y, z, w),
+                false => (gl.glProgramUniform4f)(program, location, x, y, z, w),
+            }
+            true
+        };
+        let current = self.driver_integer(GL_CURRENT_PROGRAM) as u32;
+        let place_in = |program: u32, is_current: bool| {
+            let mut last = glsl::PLACES.iter();
+            last.any(|name| set(program, name, place, is_current))
+        };
+        if current != 0 {
+            set(current, glsl::ORIGIN, origin, true);
+            return place_in(current, true);
+        }
+        let pipeline = match cx.has_pipelines {
+            true => self.driver_integer(GL_PROGRAM_PIPELINE_BINDING) as u32,
+            false => 0,
+        };
+        if pipeline == 0 {
+            return false;
+        }
+        let of = |stage: u32| {
+            let mut program = 0;
+            // SAFETY: as above; one integer is written.
+            unsafe { (gl.glGetProgramPipelineiv)(pipeline, stage, &mut program) };
+            program as u32
+        };
+        match of(GL_FRAGMENT_SHADER) {
+            0 => {}
+            program => {
+                set(program, glsl::ORIGIN, origin, false);
+            }
+        }
+        let stages = [
+            GL_GEOMETRY_SHADER,
+            GL_TESS_EVALUATION_SHADER,
+            GL_VERTEX_SHADER,
+        ];
+        let mut programs = stages.into_iter().map(of).filter(|program| *program != 0);
+        programs.any(|program| place_in(program, false))
+    }
+
+    /// Before something is drawn at the raster position.
+    pub(crate) fn offset_raster(&mut self) {
+        let draws = |cx: &&mut Context| cx.api == Api::Compat && !cx.is_inside;
+        let Some(cx) = self.cx.as_deref_mut().filter(draws) else {
+            return;
+        };
+        let Some(moved) = cx.boxes.as_mut().and_then(|kept| kept.moved.as_mut()) else {
+            return;
+        };
+        if !std::mem::replace(&mut moved.raster, true) {
+            let by = moved.origin.map(|n| -n as f32);
+            self.move_raster(by);
+        }
+    }
+
+    /// The raster position was set from a vertex, in the driver's viewport, which may be smaller than the program's.
+    pub(crate) fn positioned(&mut self) {
+        let compiles = self.cx.as_deref().is_none_or(|cx| cx.compiling.is_some());
+        if self.large.is_empty() || compiles {
+            return;
+        }
+        let Some(&[own]) = self.viewports(1).first_chunk() else {
+            return;
+        };
+        let asked = self.asked(own);
+        let mut at = [0.0f32; 4];
+        // SAFETY: the context is current; four numbers are written.
+        unsafe { (self.gl.glGetFloatv)(GL_CURRENT_RASTER_POSITION, at.as_mut_ptr()) };
+        let by = [0, 1].map(|n| {
+            let from = f64::from(at[n]);
+            let share = (from - f64::from(own[n])) / f64::from(own[n + 2].max(1.0));
+            (f64::from(asked[n]) + share * f64::from(asked[n + 2]) - from) as f32
+        });
+        if by != [0.0; 2] {
+            self.move_raster(by);
+        }
+    }
+
+    /// Moves the raster position, if it is valid, and nothing else.
+    fn move_raster(&self, [x, y]: [f32; 2]) {
+        // SAFETY: the context is current, and has the fixed function; a bitmap without pixels is read from nowhere.
+        unsafe { (self.gl.glBitmap)(0, 0, 0.0, 0.0, x, y, std::ptr::null()) };
+    }
+
+    /// Where a pixel that a command reads is in what is read.
+    pub(crate) fn where_read(&mut self, x: i32, y: i32) -> (i32, i32) {
+        self.where_is(x, y, false)
+    }
+
+    /// Likewise of what is drawn to.
+    pub(crate) fn where_drawn(&mut self, x: i32, y: i32) -> (i32, i32) {
+        self.where_is(x, y, true)
+    }
+
+    #[inline]
+    fn where_is(&mut self, x: i32, y: i32, drawn: bool) -> (i32, i32) {
+        if !self.is_offset {
+            return (x, y);
+        }
+        self.goes_into_list();
+        let Some(cx) = self.cx.as_deref().filter(|cx| cx.compiling.is_none()) else {
+            return (x, y);
+        };
+        let (surface, object) = match drawn {
+            true => (&cx.draw, cx.draw_framebuffer),
+            false => (&cx.read, cx.read_framebuffer),
+        };
+        match surface {
+            Some(surface) if object == 0 => {
+                let [left, low] = surface.borrow().origin();
+                (x.wrapping_sub(left), y.wrapping_sub(low))
+            }
+            _ => (x, y),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_begin_and_end_at_grains_of_the_window() {
+        assert_eq!(pixels_of([0, 0, 150, 300], 300), [0, 0, 192, 300]);
+        let [x, y, w, h] = pixels_of([150, 130, 150, 100], 301);
+        assert_eq!((x, y), (128, 128));
+        assert_eq!((x + w) % GRAIN, 0);
+        assert_eq!((301 - (y + h)) % GRAIN, 0);
+        assert!(y + h >= 230);
+    }
+
+    #[test]
+    fn a_part_of_a_large_viewport_stands_for_it() {
+        let check = |(from, length): (f32, f32), origin: i32, pixels: i32| {
+            let (start, part, scale, shift) = along((from, length), (origin, pixels), 1000);
+            assert!(part <= 1000.0);
+            for at in [-1.0, -0.3, 0.0, 0.8, 1.0] {
+                let window = f64::from(from) + (at + 1.0) / 2.0 * f64::from(length);
+                let clip = at * scale + shift;
+                let there = f64::from(start) + (clip + 1.0) / 2.0 * f64::from(part);
+                let error = window - f64::from(origin) - there;
+                assert!(error.abs() < 1e-3, "{error}");
+            }
+            (start, part)
+        };
+        assert_eq!(check((0.0, 800.0), 200, 200), (-200.0, 800.0));
+        assert_eq!(check((0.0, 4000.0), 0, 200), (0.0, 1000.0));
+        assert_eq!(check((0.0, 1800.0), 800, 600), (-200.0, 1000.0));
+        assert_eq!(check((0.0, 4000.0), 3800, 200), (-800.0, 1000.0));
+        assert_eq!(check((-50.0, 1900.0), 900, 200), (-375.0, 950.0));
+        // It is elsewhere.
+        assert!(check((5000.0, 4000.0), 0, 200).0 >= 5000.0);
+    }
+}

@@ -1,0 +1,112 @@
+//! Walls whose renderers have the pixels of their tiles only.
+
+use std::path::Path;
+use std::time::Duration;
+
+use mgn_tests::{camera, compare_all, programs, Case, Outcome, Stage};
+use mgn_verify::{Camera, Picture};
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Four tiles of a mural of 20000 x 400 pixels, wider than a viewport of llvmpipe.
+fn strip() -> String {
+    let tile = |n: u32| {
+        let x = 5000 * n;
+        format!(r#"{{"name": "t{n}", "rect": {{"x": {x}, "y": 0, "width": 5000, "height": 400}}}}"#)
+    };
+    let tiles: Vec<String> = (0..4).map(tile).collect();
+    let tiles = tiles.join(", ");
+    format!(r#"{{"name": "strip", "size": [20000, 400], "fit": "1:1", "tiles": [{tiles}]}}"#)
+}
+
+#[test]
+fn what_is_drawn_is_where_it_belongs() {
+    let stage = Stage::new();
+    camera();
+    let mut command = stage.mgn();
+    command.args(["verify", "--frames", "5", "--wall", "3x2"]);
+    command.args(["--tiling", "offset", "--", "glxgears"]);
+    let outcome = Outcome::of(&mut command, LIMIT);
+    // Colours are rounded differently in some pixels, of which no frame has many.
+    let close = |line: &str| {
+        let count = line.split_whitespace().nth(1).and_then(|n| n.parse().ok());
+        line.contains(" by up to 1,") && count.is_some_and(|n: u32| n < 50)
+    };
+    let mut frames = outcome
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("frame-"));
+    let is_close = outcome.stdout.contains("equal to the bit")
+        || outcome.stdout.contains(" of 5 frames differ") && frames.all(close);
+    assert!(is_close, "{}", outcome.describe());
+}
+
+/// Programs whose pictures are no matter of rounding.
+#[test]
+fn programs_that_set_clear_read_and_copy_see_what_they_see_directly() {
+    let names = [
+        "accumulation",
+        "conditional_rendering",
+        "contexts",
+        "dsa_textures",
+        "fragment_tests",
+        "large_images",
+        "lists",
+        "multisample",
+        "pixel_buffers",
+        "pixel_transfer",
+        "queries_and_sync",
+        "separable_programs",
+    ];
+    let folder = programs("tests/conformance");
+    let case = |name: &str| {
+        let arguments = |out: &Path| vec!["--out".into(), out.into()];
+        Case::new(name, folder.join(name), arguments)
+    };
+    compare_all(&Stage::new(), &names.map(case), &["wall-offset"]);
+}
+
+/// A mural that no renderer could have as a whole shows what one of half the size shows directly, four pixels for one.
+#[test]
+fn a_mural_may_be_larger_than_a_viewport() {
+    let stage = Stage::new();
+    let camera = Camera {
+        frames: Some(4),
+        every: 1,
+        ..camera()
+    };
+    let direct = stage.folder();
+    let mut command = stage.direct("glxgears");
+    command.args(["-geometry", "10000x200"]);
+    command.envs(camera.environment(Some(&direct)));
+    let half = Outcome::of(&mut command, LIMIT);
+    let saved = stage.folder();
+    let mut command = stage.mgn();
+    command.args(["run", "--wall", &strip(), "--save"]);
+    command.arg(&saved).args(["--", "/usr/bin/env"]);
+    command.args(camera.assignments(None));
+    command.args(["glxgears", "-geometry", "20000x400"]);
+    let drawn = Outcome::of(&mut command, LIMIT);
+    let read = |file: &Path| {
+        Picture::read(file)
+            .unwrap_or_else(|error| panic!("{error}: {} {}", half.describe(), drawn.describe()))
+    };
+    let small = read(&direct.join("frame-000001.ppm"));
+    let large = read(&saved.join("frame-000001.png"));
+    assert_eq!((large.width, large.height), (20000, 400));
+    let pixel = |of: &Picture, x: usize, y: usize| {
+        let at = (y * of.width + x) * 3;
+        [of.pixels[at], of.pixels[at + 1], of.pixels[at + 2]]
+    };
+    let (mut inside, mut wrong) = (0, 0);
+    for (x, y) in (0..small.height).flat_map(|y| (0..small.width).map(move |x| (x, y))) {
+        let four = [(0, 0), (1, 0), (0, 1), (1, 1)];
+        let four = four.map(|(right, down)| pixel(&large, 2 * x + right, 2 * y + down));
+        if four.iter().all(|one| *one == four[0]) && four[0] != [0; 3] {
+            inside += 1;
+            wrong += usize::from(pixel(&small, x, y) != four[0]);
+        }
+    }
+    assert!(inside > 400_000, "{inside} of the gears");
+    assert!(wrong < inside / 1000, "{wrong} of {inside} pixels");
+}
