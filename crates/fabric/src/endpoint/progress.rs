@@ -64,7 +64,7 @@ pub(crate) struct Shared {
     state: Lock<State>,
     /// Looks that the program has had. Only written by whoever has the state.
     looks: AtomicU64,
-    /// Threads of the program that wait in here. Likewise.
+    /// Threads of the program that wait in here and are not asleep. Likewise.
     waiters: AtomicU32,
     /// For threads of the program that wait while another one sleeps at the sockets.
     news: Condvar,
@@ -520,16 +520,20 @@ impl Shared {
             }
             if state.is_asleep {
                 state.waiting += 1;
+                self.count_waiters(-1);
                 let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
                 drop(state);
                 drop(self.news.wait_timeout(waiting, deadline.left(NAP)));
-                self.state().waiting -= 1;
+                let mut state = self.state();
+                state.waiting -= 1;
+                self.count_waiters(1);
                 continue;
             }
             if self.arm(&mut state) || state.engine.is_fetching() {
                 continue;
             }
             state.is_asleep = true;
+            self.count_waiters(-1);
             self.set_helper(&mut state);
             drop(state);
             spinner.sleeping();
@@ -537,6 +541,7 @@ impl Shared {
             spinner.woke();
             let mut state = self.state();
             state.is_asleep = false;
+            self.count_waiters(1);
             is_woken = !events.is_empty();
             if std::mem::take(&mut state.is_rung) {
                 is_woken = true;

@@ -94,6 +94,7 @@ impl Shared {
                 let seen = self.looks.load(Ordering::Relaxed);
                 let events = self.events(Duration::ZERO);
                 self.handle(&mut state, &events);
+                self.tell(&mut state);
                 let has_handled = !state.engine.active.is_empty();
                 drop(state);
                 self.run_handlers();
