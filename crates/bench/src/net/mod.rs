@@ -7,7 +7,7 @@ pub mod member;
 #[allow(unsafe_code)]
 mod memory;
 #[allow(unsafe_code)]
-mod ours;
+pub mod ours;
 pub mod pair;
 pub mod peers;
 mod sockets;

@@ -11,6 +11,7 @@ use mgn_fabric::{Listener, Token, Transport};
 
 use crate::net::measure::Test;
 use crate::net::pair::{read_all, spin, tell_address, End, Pair};
+use crate::table::bytes;
 
 const DATA: u64 = 1;
 const ACK: u64 = 2;
@@ -288,4 +289,17 @@ impl Pair for Ours {
         }
         Ok(0.0)
     }
+}
+
+/// What the settings in effect say of shared memory.
+pub fn settings_in_words() -> Option<String> {
+    let settings = Settings::load().ok()?;
+    let eager = bytes(settings.eager_shm as f64);
+    let copies = match settings.single_copy_shm {
+        NEVER => "longer ones are copied twice".to_string(),
+        from => format!("from {}B on they are copied once", bytes(from as f64)),
+    };
+    Some(format!(
+        "Settings of endpoints (mgn tune): messages up to {eager}B are sent at once, {copies}"
+    ))
 }

@@ -4,11 +4,11 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use mgn_fabric::endpoint::Settings;
 
 use super::net::messages;
 use super::{left_out, too_few_processors, Suite};
 use crate::net::measure::Test;
+use crate::net::ours::settings_in_words;
 use crate::net::source::Source;
 use crate::plan::{no_words, Experiment, Figure, Way, Wishes, ROUNDS};
 use crate::record::{Axis, Better, Kind, Outcome, Place, Plot, State};
@@ -132,12 +132,7 @@ fn crossovers(outcome: &Outcome) -> Vec<String> {
         };
         words.push(format!("Processors {name}: {text}"));
     }
-    if let Ok(settings) = Settings::load() {
-        let size = bytes(settings.eager_shm as f64);
-        words.push(format!(
-            "This machine's setting (mgn tune): messages up to {size}B are sent at once"
-        ));
-    }
+    words.extend(settings_in_words());
     words
 }
 

@@ -9,6 +9,7 @@ use anyhow::{bail, Result};
 use super::{left_out, too_few_processors, Suite};
 use crate::machine::congestion_control;
 use crate::net::measure::{Sample, Test};
+use crate::net::ours::settings_in_words;
 use crate::net::peers::{
     netpipe, netpipe_command, netpipe_missing, Library, Mpi, Settings, AS_IT_IS, BY_MEMORY,
     MPICH_TCP, NO_CMA, OPEN_MPI_TCP, UCX_MEMORY, UCX_TCP,
@@ -224,7 +225,9 @@ impl Part {
         let mut notes = vec![format!(
             "Each run: every size for {seconds} s and the best repetitions of it count; buffers are reused untouched"
         )];
-        if means == Means::Sockets {
+        if means == Means::Memory {
+            notes.extend(settings_in_words());
+        } else {
             let control = congestion_control();
             notes.push(format!("Congestion control of TCP: {control}"));
         }
