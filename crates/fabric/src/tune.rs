@@ -321,6 +321,10 @@ impl<Say: FnMut(&str)> Bench<Say> {
             }
             *field(&mut found.settings) = threshold;
         }
+        // What is sent at once cannot be read from there.
+        let settings = &mut found.settings;
+        settings.eager_shm = settings.eager_shm.min(settings.single_copy_shm / 2);
+        settings.eager_unix = settings.eager_unix.min(settings.single_copy_unix / 2);
         Ok(())
     }
 
