@@ -603,6 +603,60 @@ fn what_was_sent_before_leaving_arrives() {
     }
 }
 
+/// Whoever waits for anybody waits for those that have never been there, however many have come and gone; and no longer than for them.
+#[test]
+fn those_still_to_come_are_waited_for() {
+    let name = format!("late-{}", std::process::id());
+    let join = |rank| {
+        let job = Job::new(&name, rank, vec!["here".to_string(); 4]);
+        job.unwrap().join().unwrap()
+    };
+    let one = join(0);
+    let call = |rank: u8| {
+        let other = join(rank.into());
+        let link = other.open(0, PATIENCE).unwrap();
+        let synchronous = How {
+            sync: true,
+            ..How::default()
+        };
+        let sent = other.endpoint().send(link, 1, &[rank], synchronous);
+        sent.unwrap();
+    };
+    let looked_for = || {
+        let mut into = [0];
+        one.endpoint().peek(&Wanted::any(), None)?;
+        one.endpoint().recv(Wanted::any(), &mut into)?;
+        Ok::<u8, Error>(into[0])
+    };
+    let mut into = [0];
+    let mut post = || {
+        // SAFETY: `into` is there until the receive has ended.
+        unsafe {
+            one.endpoint()
+                .irecv(Wanted::any(), &[(into.as_mut_ptr(), 1)])
+        }
+    };
+    let end = |receive| one.endpoint().wait(receive, None);
+    thread::scope(|scope| {
+        let callers = scope.spawn(|| {
+            for rank in 1..4 {
+                // The one before has gone, and is known to have, when this one comes.
+                call(rank);
+                thread::sleep(Duration::from_millis(100));
+            }
+        });
+        assert_eq!(looked_for().unwrap(), 1);
+        end(post()).unwrap();
+        assert_eq!(looked_for().unwrap(), 3);
+        // Both are there when the last one goes.
+        let posted = post();
+        for error in [looked_for().unwrap_err(), end(posted).unwrap_err()] {
+            assert!(matches!(error, Error::Closed(_)), "{error}");
+        }
+        callers.join().unwrap();
+    });
+}
+
 /// That a process has left may be noticed first by sending to it: what it had sent is received all the same.
 #[test]
 fn what_was_sent_outlives_a_failed_send() {

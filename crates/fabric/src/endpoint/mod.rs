@@ -332,6 +332,11 @@ impl Endpoint {
         self.shared.state().engine.single_copies(link)
     }
 
+    /// So many peers have never been here and are still to come. Whatever waits for anybody does not end while there are any.
+    pub(crate) fn expect(&self, peers: usize) {
+        self.shared.state().engine.expect(peers);
+    }
+
     /// Closes a link. What waits for it ends with [`Error::Closed`].
     pub fn close(&self, link: LinkId) {
         self.shared.close(link);

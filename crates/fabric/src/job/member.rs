@@ -154,6 +154,7 @@ impl Job {
                 (Hosts::Asked(machine), Some(pmi))
             }
         };
+        shared.expect(&shared.peers());
         tracing::info!(
             "rank {rank} of {size} of job {} (from {source}), listening at {}",
             shared.name,
@@ -257,6 +258,7 @@ impl Member {
             if let Some(old) = peer.link.replace(link).filter(|old| *old != link) {
                 shared.endpoint.close(old);
             }
+            shared.expect(&peers);
         }
         shared.news.notify_all();
         result
@@ -519,6 +521,12 @@ impl Shared {
             .0
     }
 
+    /// Tells the endpoint how many others have never been here.
+    fn expect(&self, peers: &[Peer]) {
+        let known = peers.iter().filter(|peer| peer.link.is_some()).count();
+        self.endpoint.expect(self.size as usize - 1 - known);
+    }
+
     /// The link that a peer has made to us.
     fn come(&self, peer: &Peer) -> Option<LinkId> {
         peer.link.filter(|link| self.endpoint.is_open(*link))
@@ -599,6 +607,7 @@ impl Shared {
                 let peer = &mut peers[rank as usize];
                 peer.coming = None;
                 peer.link = Some(link);
+                self.expect(&peers);
                 self.news.notify_all();
             }
             Err(error) => {

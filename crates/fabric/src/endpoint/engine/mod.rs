@@ -53,6 +53,8 @@ pub(crate) struct Engine<C> {
     pub(crate) partings: u64,
     /// Peers have come in, so that others may.
     pub(crate) is_open: bool,
+    /// Peers that have never been here and are still to come.
+    awaited: usize,
     /// Links that have failed, for whoever watches their sockets.
     pub(crate) ended: Vec<LinkId>,
 }
@@ -107,6 +109,7 @@ impl<C: Carrier> Engine<C> {
             turn: TURN,
             partings: 0,
             is_open: false,
+            awaited: 0,
             ended: Vec::new(),
         }
     }
@@ -175,10 +178,32 @@ impl<C: Carrier> Engine<C> {
         self.link(id).map(|link| &mut link.carrier)
     }
 
-    /// Whether there is no peer.
+    /// Whether there is no peer, and none is still to come.
     pub(crate) fn is_alone(&self) -> bool {
         let mut links = self.links.iter().filter_map(|slot| slot.link.as_ref());
-        links.all(|link| link.carrier.far() != Far::Peer)
+        self.awaited == 0 && links.all(|link| link.carrier.far() != Far::Peer)
+    }
+
+    /// So many peers have never been here and are still to come: whatever waits for anybody waits for them, too.
+    pub(crate) fn expect(&mut self, peers: usize) {
+        let was_awaited = std::mem::replace(&mut self.awaited, peers) > 0;
+        if was_awaited && self.is_alone() {
+            self.be_left();
+            self.end_waiting_for_anybody();
+        }
+    }
+
+    /// The last peer there was has gone.
+    fn be_left(&mut self) {
+        self.partings += 1;
+        // What the program has sent to itself still counts.
+        self.go_on_alone();
+    }
+
+    fn end_waiting_for_anybody(&mut self) {
+        for op in self.queues.unpost_where(|wanted| wanted.from.is_none()) {
+            self.ops.end(op, Err(alone()));
+        }
     }
 
     /// Takes all that has come by links within this process, which are all that are left.
@@ -358,9 +383,7 @@ impl<C: Carrier> Engine<C> {
         let was_peer = link.carrier.far() == Far::Peer;
         let is_alone = was_peer && self.is_alone();
         if is_alone {
-            self.partings += 1;
-            // What the program has sent to itself still counts.
-            self.go_on_alone();
+            self.be_left();
         }
         let is_last = is_alone || self.links.iter().all(|slot| slot.link.is_none());
         let mut ended: Vec<u32> = link
@@ -385,9 +408,7 @@ impl<C: Carrier> Engine<C> {
             self.ops.end(op, Err(error.again()));
         }
         if is_last {
-            for op in self.queues.unpost_where(|wanted| wanted.from.is_none()) {
-                self.ops.end(op, Err(alone()));
-            }
+            self.end_waiting_for_anybody();
         }
     }
 }
