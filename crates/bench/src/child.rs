@@ -142,23 +142,22 @@ fn reader(from: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String
 
 /// User and system seconds of a process and of its children that have ended.
 pub fn cpu(pid: u32) -> f64 {
-    times(pid).sum()
+    times(pid).iter().sum()
 }
 
 /// User and system seconds of our own children that have ended.
 pub fn cpu_of_ended() -> f64 {
-    times(std::process::id()).skip(2).sum()
+    times(std::process::id()).iter().skip(2).sum()
 }
 
 /// User and system seconds of a process, then those of its children that have ended.
-fn times(pid: u32) -> impl Iterator<Item = f64> {
+fn times(pid: u32) -> Vec<f64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // After the name in parentheses come the state and 10 more, then these in ticks.
     let fields = stat.rsplit(')').next().unwrap_or("").split_whitespace();
     let ticks = fields.skip(11).take(4).map(|field| field.parse().ok());
     let seconds = |ticks: f64| ticks / rustix::param::clock_ticks_per_second() as f64;
-    let times: Vec<f64> = ticks.map_while(|ticks| ticks.map(seconds)).collect();
-    times.into_iter()
+    ticks.map_while(|ticks| ticks.map(seconds)).collect()
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ impl Machine {
     }
 }
 
-/// How much TCP has under way, in this process's network.
+/// What decides how much TCP has under way, in this process's network.
 pub fn congestion_control() -> String {
     let name = fs::read_to_string(CONGESTION_CONTROL).unwrap_or_default();
     name.trim().to_string()

@@ -93,15 +93,13 @@ impl Spinner {
     /// One that then yields for some times as long: whom it waits for may have been asleep itself, and takes longer to wake than anybody spins. Two that
     /// wait for each other would fall asleep in turns.
     pub(crate) fn yielding(span: Duration) -> Spinner {
-        let spinner = Spinner::lasting(span);
-        Spinner {
-            yielding: spinner.span * YIELDING,
-            ..spinner
-        }
+        let mut spinner = Spinner::lasting(span);
+        spinner.set_crowded(false);
+        spinner
     }
 
     /// Whether it waits for some of more peers than there are processors.
-    pub(crate) fn is_crowded(&mut self, crowded: bool) {
+    pub(crate) fn set_crowded(&mut self, crowded: bool) {
         self.yielding = match crowded {
             true => CROWDED,
             false => self.span * YIELDING,

@@ -32,19 +32,15 @@ impl EmbeddedServer {
     pub fn start(executable: &Path, arguments: &[OsString]) -> Result<EmbeddedServer, Error> {
         // A process group of its own: an interrupt from the terminal is for the program, which may
         // want its server a little longer.
-        let child = Command::new(executable)
+        let mut command = Command::new(executable);
+        command
             .args(arguments)
             // Where it has a secret, that is among the arguments.
             .env_remove("MGN_TOKEN_FILE")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .process_group(0)
-            .spawn()
-            .map_err(|source| Error::Spawn {
-                program: executable.into(),
-                source,
-            })?;
-        let mut helper = Helper::new(child);
+            .process_group(0);
+        let mut helper = Helper::start(&mut command)?;
         let line = helper
             .first_line(START_TIMEOUT)
             .map_err(|why| Error::ServerFailed {

@@ -2,12 +2,14 @@
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
-use std::process::{Child, ChildStdout, ExitStatus};
+use std::process::{Child, ChildStdout, Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::process::{kill_process, Pid, Signal};
+
+use crate::Error;
 
 /// How long a helper may take to end by itself before it is killed.
 const GRACE: Duration = Duration::from_secs(3);
@@ -31,9 +33,15 @@ pub(crate) enum NotReady {
 }
 
 impl Helper {
-    pub(crate) fn new(mut child: Child) -> Helper {
+    /// # Errors
+    /// [`Error::Spawn`].
+    pub(crate) fn start(command: &mut Command) -> Result<Helper, Error> {
+        let mut child = command.spawn().map_err(|source| Error::Spawn {
+            program: command.get_program().into(),
+            source,
+        })?;
         let stdout = child.stdout.take();
-        Helper { child, stdout }
+        Ok(Helper { child, stdout })
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -141,16 +149,13 @@ pub(crate) fn readable(fd: impl AsFd, timeout: Duration) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::{Command, Stdio};
+    use std::process::Stdio;
 
     fn shell(script: &str) -> Helper {
-        let child = Command::new("sh")
-            .args(["-c", script])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        Helper::new(child)
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        Helper::start(&mut command).unwrap()
     }
 
     #[test]

@@ -158,11 +158,7 @@ impl Session {
             .map(EmbeddedServer::pid)
             .chain(xvfb.iter().map(Xvfb::pid))
             .collect();
-        let child = command.spawn().map_err(|source| Error::Spawn {
-            program: plan.program.clone(),
-            source,
-        })?;
-        let program = Helper::new(child);
+        let program = Helper::start(&mut command)?;
         let pidfd = open_pidfd(program.pid())?;
         signals.send_to(open_pidfd(program.pid())?);
         Ok(Session {

@@ -137,7 +137,8 @@ fn serve(
     deadline: Instant,
 ) -> Result<(Helper, UnixStream), Error> {
     let log_file = File::create(log).map_err(Error::file(log, "making it"))?;
-    let child = Command::new(executable)
+    let mut command = Command::new(executable);
+    command
         .arg(format!(":{number}"))
         .args(["-screen", "0", SCREEN, "-nolisten", "tcp", "-terminate"])
         .args(arguments)
@@ -146,13 +147,8 @@ fn serve(
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(log_file)
-        .process_group(0)
-        .spawn()
-        .map_err(|source| Error::Spawn {
-            program: executable.into(),
-            source,
-        })?;
-    let mut helper = Helper::new(child);
+        .process_group(0);
+    let mut helper = Helper::start(&mut command)?;
     loop {
         let is_there = helper.alive();
         // Whoever takes the cookie is ours.

@@ -58,13 +58,14 @@ pub(crate) fn offset(kind: u32, source: &[u8], is_es: bool) -> Option<Vec<u8>> {
         GL_GEOMETRY_SHADER => "mgn_place_geom",
         _ => return None,
     };
+    // Else an object of the same program places the vertices, or nobody does.
+    if !has("gl_Position") {
+        return None;
+    }
     let moves =
         format!("gl_Position.xy += gl_Position.xy * {place}.xy + gl_Position.w * {place}.zw;");
     let declared = format!("{uniform} {place}; ");
     if kind == GL_GEOMETRY_SHADER {
-        if !has("gl_Position") {
-            return None;
-        }
         let renamed = renamed(&source, &words, |at, word, _| match word {
             b"EmitVertex" => Some((at, "mgn_EmitVertex")),
             b"EmitStreamVertex" => Some((at, "mgn_EmitStreamVertex")),
@@ -77,10 +78,6 @@ pub(crate) fn offset(kind: u32, source: &[u8], is_es: bool) -> Option<Vec<u8>> {
         return Some(with(renamed, &define, &declared, ""));
     }
     if !has("main") {
-        return None;
-    }
-    // Else an object of the same program places the vertices, or nobody does.
-    if !has("gl_Position") {
         return None;
     }
     let renamed = renamed(&source, &words, |at, word, _| {

@@ -414,13 +414,12 @@ impl Renderer {
     /// Width and height of a surface, and what its buffers hold of it before it is said which tile they are of.
     fn extent(&self, width: u32, height: u32) -> Result<(u32, u32, Rect), Fault> {
         let (width, height) = (width.max(1), height.max(1));
-        let most = match self.is_offset {
-            true => MOST_OFFSET,
-            false => MOST,
-        };
-        let pixels = match self.is_offset {
-            true => [0, 0, 1, 1],
-            false => [0, 0, width.min(MOST) as i32, height.min(MOST) as i32],
+        let (most, pixels) = match self.is_offset {
+            true => (MOST_OFFSET, [0, 0, 1, 1]),
+            false => (
+                MOST,
+                [0, 0, width.min(MOST) as i32, height.min(MOST) as i32],
+            ),
         };
         if width > most || height > most {
             return Err(too_large(width, height));

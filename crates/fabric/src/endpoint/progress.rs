@@ -488,7 +488,7 @@ impl Shared {
             let crowded = self.is_crowded(&state);
             let other = Spinner::yielding(self.settings.spin());
             let mut spinner = std::mem::replace(&mut state.spinner, other);
-            spinner.is_crowded(crowded);
+            spinner.set_crowded(crowded);
             self.count_waiters(1);
             spinner
         };

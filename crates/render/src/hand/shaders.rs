@@ -17,13 +17,13 @@ impl Renderer {
     ) -> Result<(), Fault> {
         self.needs_context()?;
         let shader = self.name(Class::Program, shader);
-        let mut source = source.to_vec();
-        if self.is_offset {
+        let kind = || {
             let mut kind = 0;
             // SAFETY: one integer is written.
             unsafe { (self.gl.glGetShaderiv)(shader, GL_SHADER_TYPE, &mut kind) };
-            source = self.offset_source(kind as u32, source);
-        }
+            kind as u32
+        };
+        let source = self.offset_source(kind, source.to_vec());
         let length =
             i32::try_from(source.len()).map_err(|_| Fault::HugeCount(source.len() as u64))?;
         // SAFETY: one string of `length` bytes.
@@ -32,12 +32,12 @@ impl Renderer {
     }
 
     /// A shader's source as the driver gets it.
-    fn offset_source(&self, kind: u32, source: Vec<u8>) -> Vec<u8> {
-        let is_es = self.cx.as_deref().is_some_and(|cx| !cx.api.is_desktop());
-        match self.is_offset {
-            true => glsl::offset(kind, &source, is_es).unwrap_or(source),
-            false => source,
+    fn offset_source(&self, kind: impl FnOnce() -> u32, source: Vec<u8>) -> Vec<u8> {
+        if !self.is_offset {
+            return source;
         }
+        let is_es = self.cx.as_deref().is_some_and(|cx| !cx.api.is_desktop());
+        glsl::offset(kind(), &source, is_es).unwrap_or(source)
     }
 
     pub(crate) fn hand_gl_use_program(&mut self, program: u32) -> Result<(), Fault> {
@@ -56,7 +56,7 @@ impl Renderer {
         source: Slice<'_, u8>,
     ) -> Result<(), Fault> {
         self.needs_context()?;
-        let source = CString::new(self.offset_source(kind, source.to_vec()))
+        let source = CString::new(self.offset_source(|| kind, source.to_vec()))
             .map_err(|_| Fault::refused("a source with a NUL in it"))?;
         // SAFETY: one string at most, which ends with NUL.
         let driver = unsafe {
