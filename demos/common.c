@@ -22,7 +22,7 @@ struct settings {
     struct options demo;
     long frames, warmup;
     int width, height;
-    bool json, program;
+    bool json;
     struct dump dumps[MAX_DUMPS];
     int dump_count;
 };
@@ -44,7 +44,6 @@ static void parse(struct settings *settings, const struct demo *demo, int argc, 
 static void open_window(struct window *window, const struct settings *settings, const char *title);
 static void close_window(struct window *window);
 static bool handle_events(struct window *window);
-static void use_program(void);
 static void begin_frame(const struct window *window);
 static void write_dumps(const struct settings *settings, const struct window *window, long frame);
 static void report(const struct settings *settings, long frames, double seconds, double cpu_seconds, long triangles);
@@ -73,8 +72,6 @@ int demo_main(const struct demo *demo, int argc, char **argv)
     }
     glEnable(GL_DEPTH_TEST);
     long triangles = demo->setup(&settings.demo);
-    if (settings.program)
-        use_program();
     glFinish();
 
     double start = seconds_of(CLOCK_MONOTONIC), cpu_start = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
@@ -120,7 +117,6 @@ static void usage(const struct demo *demo)
     if (demo->default_triangles)
         printf("  --triangles N       triangles in a frame, about; default %ld\n", demo->default_triangles);
     printf("  --cull              cull front and back faces, so that nothing is rasterised\n"
-           "  --program           have a program in assembly language place vertices where they are without it, unlit\n"
            "  --dump FRAME:FILE   write that frame as a PPM picture; may be repeated\n"
            "  --json              print the measurements as JSON\n");
 }
@@ -205,9 +201,6 @@ static void parse(struct settings *settings, const struct demo *demo, int argc, 
             continue;
         } else if (strcmp(option, "--json") == 0) {
             settings->json = true;
-            continue;
-        } else if (strcmp(option, "--program") == 0) {
-            settings->program = true;
             continue;
         }
         static const char *const with_value[] = {"--mode", "--frames", "--warmup", "--size", "--seed", "--dump", "--triangles"};
@@ -308,14 +301,6 @@ static bool handle_events(struct window *window)
         }
     }
     return true;
-}
-
-static void use_program(void)
-{
-    static const char text[] = "!!ARBvp1.0\nOPTION ARB_position_invariant;\nMOV result.color, vertex.color;\nEND\n";
-    glBindProgramARB(GL_VERTEX_PROGRAM_ARB, 1);
-    glProgramStringARB(GL_VERTEX_PROGRAM_ARB, GL_PROGRAM_FORMAT_ASCII_ARB, sizeof text - 1, text);
-    glEnable(GL_VERTEX_PROGRAM_ARB);
 }
 
 static void begin_frame(const struct window *window)

@@ -18,7 +18,7 @@ pub fn replay(args: Replay) -> anyhow::Result<()> {
         .save
         .map(|dir| Saver::new(&dir, format, args.every))
         .transpose()?;
-    let chain = Chain::new(args.spu)?;
+    let chain = Chain::on_replay(args.spu)?;
     if let (Some(from), Some(middle)) = (args.from, args.middle) {
         let middle = match middle {
             args::Middle::Skip => Middle::Skip,

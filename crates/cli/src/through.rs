@@ -10,7 +10,7 @@ use mgn_launch::{
 };
 use mgn_mothership::{Match, TileServer};
 use mgn_present::XDisplay;
-use mgn_spu::Stage;
+use mgn_spu::{Chain, Stage};
 use mgn_wall::Wall;
 
 use crate::args::{Through, Tiling, WallName, Weld};
@@ -87,6 +87,9 @@ pub fn ours(
             .map(|t| token(t).unwrap_or_default())
             .collect();
     }
+    let chain = settings.chain.iter().map(|stage| stage.parse());
+    let chain = Chain::on_client(chain.collect::<Result<_, _>>()?)?;
+    chain.fits(wall.as_ref().map_or(1, |wall| wall.tiles.len()))?;
     settings.wall = wall.map(|wall| tiled(wall, through.tiling).to_json());
     // A server of our own has a secret of its own, or none.
     settings.token_file = through

@@ -1,6 +1,7 @@
 //! What `mgn run` tells the library through the environment.
 
 use mgn_fabric::{Address, Transport};
+use mgn_spu::Chain;
 use mgn_wall::{Tile, Wall};
 use std::fmt;
 use std::path::PathBuf;
@@ -25,8 +26,8 @@ pub struct Options {
     /// What happens when the server is lost: the program goes on blank, or ends.
     pub continue_on_loss: bool,
     pub weld: Weld,
-    /// Stages in this process that commands pass, one a line.
-    pub chain: String,
+    /// Stages in this process that commands pass.
+    pub chain: Chain,
 }
 
 /// A render server and the way to it.
@@ -146,7 +147,7 @@ impl Options {
                     return Err(format!("MGN_ON_LOSS={other} is neither exit nor continue"))
                 }
             },
-            chain: var("MGN_CLIENT_CHAIN").unwrap_or_default(),
+            chain: var("MGN_CLIENT_CHAIN").map_or(Ok(Chain::default()), |text| chain(&text))?,
             weld: match var("MGN_WELD").as_deref() {
                 None | Some("") | Some("auto") => Weld::Auto,
                 Some("always") => Weld::Always,
@@ -159,6 +160,13 @@ impl Options {
             },
         })
     }
+}
+
+/// One stage a line.
+fn chain(text: &str) -> Result<Chain, String> {
+    let stages = text.lines().map(str::parse).collect::<Result<_, _>>();
+    let chain = stages.and_then(Chain::on_client);
+    chain.map_err(|e| format!("MGN_CLIENT_CHAIN: {e}"))
 }
 
 /// `addresses` has one a line; `transports` none, one for all of them, or one a line; `tokens` may have a file's name a line.

@@ -40,6 +40,8 @@ pub struct Session {
     pub needs: Needs,
     /// Whether the renderers of a wall have the pixels of their tiles only.
     pub is_offset: bool,
+    /// Whether the chain of stages lets draws be sorted.
+    sorts: bool,
     /// Contexts that hold memory of the transport.
     pub rooms: AtomicUsize,
 }
@@ -76,6 +78,7 @@ fn begin() -> Result<&'static Session, String> {
     let is_offset = is_divided.is_some_and(|wall| wall.is_offset(welcome.info.largest));
     let session: &'static Session = Box::leak(Box::new(Session {
         is_offset,
+        sorts: options.chain.sorts(),
         formats: formats(&welcome.info),
         info: welcome.info,
         stats: Stats::create(options.run_dir.as_deref()),
@@ -89,9 +92,8 @@ fn begin() -> Result<&'static Session, String> {
         rooms: AtomicUsize::new(0),
         options,
     }));
-    let chain = &session.options.chain;
-    if !chain.is_empty() {
-        let stages = Stages::begin(session, chain, welcome.session)?;
+    if session.options.chain.has_stages() {
+        let stages = Stages::begin(session, welcome.session)?;
         let _ = session.stages.set(stages);
     }
     presenter::start(session, frames)?;
@@ -383,9 +385,9 @@ impl Session {
         }
     }
 
-    /// Whether stages leave what is sent as it is. If not, draws may end elsewhere than where the program puts them.
-    pub fn is_unchanged(&self) -> bool {
-        self.stages.get().is_none_or(|stages| stages.change_nothing)
+    /// Whether draws may be sent to the tiles of a wall only that they touch.
+    pub fn sorts(&self) -> bool {
+        self.sorts && self.wall().is_some()
     }
 
     fn tile_name(&self, tile: usize) -> String {

@@ -1,4 +1,4 @@
-//! Stages in the program's own process (`MGN_CLIENT_CHAIN`): what is sent, to whomever, has passed them.
+//! Stages in the program's own process: what is sent, to whomever, has passed them.
 //!
 //! They have a thread of their own, which is given copies of messages and sends what comes out at the chain's end. So nothing that stages do is done in
 //! the program's threads, which wait for it only where they ask something.
@@ -29,8 +29,6 @@ pub struct Stages {
     given: SyncSender<Given>,
     /// Set when the stages have said what they had left to say.
     have_ended: Arc<AtomicBool>,
-    /// Whether what comes out is what went in.
-    pub change_nothing: bool,
 }
 
 enum Given {
@@ -50,15 +48,12 @@ pub struct Asked {
 }
 
 impl Stages {
-    /// Builds the chain of `stages`, one a line, for the session of this number.
+    /// Builds the chain for the session of this number.
     ///
     /// # Errors
     /// One sentence on a stage that cannot be, or on a thread that cannot.
-    pub fn begin(session: &'static Session, stages: &str, number: u64) -> Result<Stages, String> {
-        let stages = stages.lines().map(str::parse).collect::<Result<_, _>>();
-        let chain = stages.and_then(Chain::on_client);
-        let chain = chain.map_err(|e| e.to_string())?;
-        let change_nothing = chain.changes_nothing();
+    pub fn begin(session: &'static Session, number: u64) -> Result<Stages, String> {
+        let chain = &session.options.chain;
         let (given, receiver) = sync_channel(WAITING);
         let (built, is_built) = sync_channel(1);
         let have_ended = Arc::<AtomicBool>::default();
@@ -66,7 +61,7 @@ impl Stages {
         let signals = Signals::block_all();
         let thread = thread::Builder::new().name("mgn stages".into());
         let thread = thread.spawn(move || {
-            match Passage::build(session, &chain, &Place { session: number }, ended) {
+            match Passage::build(session, chain, &Place { session: number }, ended) {
                 Ok(mut passage) => {
                     let _ = built.send(Ok(()));
                     passage.serve(session, &receiver);
@@ -78,11 +73,7 @@ impl Stages {
         thread.map_err(|e| format!("no thread for stages: {e}"))?;
         let died = |_| Err("stages cannot be made".into());
         is_built.recv().unwrap_or_else(died)?;
-        Ok(Stages {
-            given,
-            have_ended,
-            change_nothing,
-        })
+        Ok(Stages { given, have_ended })
     }
 
     /// Has a message pass the stages, and what comes of it sent.

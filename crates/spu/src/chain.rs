@@ -10,12 +10,16 @@ use std::str::FromStr;
 
 /// Every SPU that a chain can name.
 pub const SPUS: &[Spu] = &[
+    crate::ends::BROADCAST,
     crate::discard::SPU,
     crate::histogram::SPU,
     crate::nop::SPU,
+    crate::ends::PACK,
     crate::perf::SPU,
     crate::print::SPU,
+    crate::ends::RENDER,
     crate::save::SPU,
+    crate::ends::TILESORT,
     crate::wireframe::SPU,
 ];
 
@@ -59,6 +63,21 @@ pub enum Does {
     Ask,
     /// It is the end, and nobody answers.
     End,
+    /// It is the end beside a renderer.
+    Render,
+    /// It is the end in a program's process.
+    Send(Sending),
+}
+
+/// To whom commands are sent from a program's process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sending {
+    /// To the only renderer.
+    ToOne,
+    /// Draws to the tiles that they touch.
+    Sorted,
+    /// All to all.
+    ToAll,
 }
 
 /// A stage that passes commands on, or why there is none.
@@ -135,12 +154,20 @@ pub enum SpuError {
         path: PathBuf,
         source: io::Error,
     },
-    #[error("nop ends a chain, and {0} can't follow it")]
-    NotTheEnd(String),
+    #[error("{end} ends a chain, and {name} can't follow it")]
+    NotTheEnd { end: String, name: String },
+    #[error("{0} is an end beside the renderer: name it by --spu or chain, and not for the program's side")]
+    BesideRenderer(String),
+    #[error(
+        "{0} says where a program's commands are sent: name it by --client-spu or client_chain"
+    )]
+    InProgram(String),
     #[error("{0} needs the renderer's answers, and works where commands are performed: name it by --spu or chain, and not for the program's side")]
     NeedsAnswers(String),
     #[error("a wall's stages write no files where programs run; leave out {name} of {spu}, or name it by `mgn run --client-spu`")]
     WritesFiles { spu: String, name: String },
+    #[error("pack sends to one renderer, and this wall has {0}; tilesort sends draws to the tiles that they touch, and broadcast all to all")]
+    OneRenderer(usize),
     #[error("nop answers nothing, so that no program could run; it is for `mgn replay`, and discard draws nothing but answers")]
     NothingAnswers,
 }
@@ -205,30 +232,43 @@ impl Stage {
         spu.map(|spu| spu.does)
     }
 
-    /// Whether a program that asks is answered, which it is not behind `nop`.
-    pub fn answers(&self) -> bool {
-        self.does() != Some(Does::End)
+    /// Whether nothing can follow it.
+    fn is_end(&self) -> bool {
+        matches!(self.does(), Some(Does::End | Does::Render | Does::Send(_)))
+    }
+
+    /// Whether the replay of a recording can have the stage.
+    ///
+    /// # Errors
+    /// [`SpuError::InProgram`].
+    pub fn for_replay(&self) -> Result<(), SpuError> {
+        match self.does() {
+            Some(Does::Send(_)) => Err(SpuError::InProgram(self.name.clone())),
+            _ => Ok(()),
+        }
     }
 
     /// Whether a server can have the stage.
     ///
     /// # Errors
-    /// [`SpuError::NothingAnswers`].
+    /// [`SpuError::NothingAnswers`] besides.
     pub fn for_server(&self) -> Result<(), SpuError> {
         match self.does() {
             Some(Does::End) => Err(SpuError::NothingAnswers),
-            _ => Ok(()),
+            _ => self.for_replay(),
         }
     }
 
     /// Whether a program can have the stage in its own process.
     ///
     /// # Errors
-    /// [`SpuError::NeedsAnswers`] besides.
+    /// [`SpuError::NeedsAnswers`], [`SpuError::BesideRenderer`], [`SpuError::NothingAnswers`].
     pub fn for_client(&self) -> Result<(), SpuError> {
         match self.does() {
             Some(Does::Ask) => Err(SpuError::NeedsAnswers(self.name.clone())),
-            _ => self.for_server(),
+            Some(Does::Render) => Err(SpuError::BesideRenderer(self.name.clone())),
+            Some(Does::End) => Err(SpuError::NothingAnswers),
+            _ => Ok(()),
         }
     }
 
@@ -413,23 +453,35 @@ impl Given<'_> {
     }
 }
 
-/// Stages in the order in which commands pass them. After the last comes the renderer, unless that is `nop`.
+/// Stages in the order in which commands pass them. After the last comes the renderer, or whoever commands are sent to, unless that is `nop`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chain(Vec<Stage>);
 
 impl Chain {
     /// # Errors
-    /// If something follows `nop`, or a file cannot be written: all files are made here, so that it is found out now rather than after an hour.
+    /// If something follows an end, or a file cannot be written: all files are made here, so that it is found out now rather than after an hour.
     pub fn new(stages: Vec<Stage>) -> Result<Chain, SpuError> {
         for pair in stages.windows(2) {
-            if !pair[0].answers() {
-                return Err(SpuError::NotTheEnd(pair[1].name.clone()));
+            if pair[0].is_end() {
+                return Err(SpuError::NotTheEnd {
+                    end: pair[0].name.clone(),
+                    name: pair[1].name.clone(),
+                });
             }
         }
         for stage in &stages {
             stage.given()?.try_files()?;
         }
         Ok(Chain(stages))
+    }
+
+    /// As `new`, for the replay of a recording.
+    ///
+    /// # Errors
+    /// As [`Stage::for_replay`] besides.
+    pub fn on_replay(stages: Vec<Stage>) -> Result<Chain, SpuError> {
+        stages.iter().try_for_each(Stage::for_replay)?;
+        Chain::new(stages)
     }
 
     /// As `new`, for programs that want answers.
@@ -456,14 +508,46 @@ impl Chain {
     }
 
     /// Whether what passes it arrives as it came.
-    pub fn changes_nothing(&self) -> bool {
-        let mut stages = self.0.iter();
-        stages.all(|stage| stage.does() == Some(Does::Look))
+    fn changes_nothing(&self) -> bool {
+        let changes = |stage: &Stage| matches!(stage.does(), Some(Does::Change | Does::Ask));
+        !self.0.iter().any(changes)
     }
 
     /// Whether it ends in `nop`, and needs no renderer.
     pub fn is_cut(&self) -> bool {
-        self.0.last().is_some_and(|last| !last.answers())
+        self.end() == Some(Does::End)
+    }
+
+    /// Whether anything comes before its end.
+    pub fn has_stages(&self) -> bool {
+        self.0.iter().any(|stage| !stage.is_end())
+    }
+
+    /// Whether draws behind it can be sent to the tiles only that they touch: where it puts them where the program does, and wants that.
+    pub fn sorts(&self) -> bool {
+        self.changes_nothing() && self.sending().is_none_or(|way| way == Sending::Sorted)
+    }
+
+    fn sending(&self) -> Option<Sending> {
+        match self.end() {
+            Some(Does::Send(sending)) => Some(sending),
+            _ => None,
+        }
+    }
+
+    /// Whether it can send to so many renderers.
+    ///
+    /// # Errors
+    /// [`SpuError::OneRenderer`].
+    pub fn fits(&self, renderers: usize) -> Result<(), SpuError> {
+        match self.sending() {
+            Some(Sending::ToOne) if renderers > 1 => Err(SpuError::OneRenderer(renderers)),
+            _ => Ok(()),
+        }
+    }
+
+    fn end(&self) -> Option<Does> {
+        self.0.last().and_then(Stage::does)
     }
 
     /// The chain's first stage, with all others and then `last` behind it.

@@ -1,11 +1,12 @@
 //! Stream processing units: stages that see every command and pass it on, or don't.
 //!
 //! A stage implements `mgn_wire::Commands`, whose methods forward to `next` by default, so that a new one is a small file that overrides what it cares
-//! about. One that only looks is an [`Observer`]. The last stage is the renderer; which come before it is said by name, as a [`Chain`].
+//! about. One that only looks is an [`Observer`]. The last stage is the renderer, or whoever sends commands on; which come before it is said by name, as a [`Chain`].
 #![forbid(unsafe_code)]
 
 pub mod chain;
 mod discard;
+mod ends;
 #[rustfmt::skip]
 #[allow(clippy::all, clippy::undocumented_unsafe_blocks, reason = "written by a program; what is unsafe is argued where it writes it")]
 mod generated;
@@ -18,7 +19,7 @@ mod print;
 mod save;
 mod wireframe;
 
-pub use chain::{is_path, Chain, Place, SpuError, Stage, NAMES};
+pub use chain::{is_path, Chain, Place, Sending, SpuError, Stage, NAMES};
 pub use discard::Discard;
 pub use histogram::Histogram;
 pub use locations::Locations;

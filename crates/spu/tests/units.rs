@@ -364,13 +364,43 @@ fn a_program_has_no_stage_that_needs_answers() {
     assert!(refused("print save:dir=/no/such/dir").contains("save needs the renderer's answers"));
     assert!(refused("nop").contains("nop answers nothing"));
     let chain = |text| Chain::on_client(stages(text).unwrap()).unwrap();
-    assert!(chain("print perf histogram").changes_nothing());
-    assert!(!chain("print wireframe").changes_nothing());
+    assert!(chain("print perf histogram").sorts());
+    assert!(!chain("print wireframe").sorts());
     // A wall does not write to programs' files.
     let wanted = |text: &str| text.parse::<Stage>().unwrap().for_client_of_others();
     assert!(wanted("print").is_ok() && wanted("wireframe").is_ok());
     let refused = wanted("print:file=trace").unwrap_err();
     assert_eq!(refused.parameter(), Some("file"));
+}
+
+#[test]
+fn ends_are_where_they_belong() {
+    let on = |make: fn(Vec<Stage>) -> Result<Chain, SpuError>, text: &str| {
+        make(stages(text).unwrap()).map_err(|error| error.to_string())
+    };
+    let beside: [fn(_) -> _; 2] = [Chain::on_server, Chain::on_replay];
+    for make in beside {
+        assert!(on(make, "print render").unwrap().has_stages());
+        assert!(!on(make, "render").unwrap().has_stages());
+        for end in ["pack", "tilesort", "broadcast"] {
+            assert!(on(make, end).unwrap_err().contains("--client-spu"));
+        }
+    }
+    assert!(on(Chain::on_client, "render")
+        .unwrap_err()
+        .contains("--spu"));
+    for (end, sorts) in [("pack", false), ("tilesort", true), ("broadcast", false)] {
+        let chain = on(Chain::on_client, end).unwrap();
+        assert_eq!((chain.sorts(), chain.has_stages()), (sorts, false), "{end}");
+        assert!(chain.fits(1).is_ok());
+        assert_eq!(chain.fits(4).is_ok(), end != "pack", "{end}");
+        let refused = on(Chain::on_client, &format!("{end} print")).unwrap_err();
+        assert_eq!(
+            refused,
+            format!("{end} ends a chain, and print can't follow it")
+        );
+    }
+    assert!(!on(Chain::on_client, "wireframe tilesort").unwrap().sorts());
 }
 
 #[test]

@@ -235,7 +235,7 @@ fn a_crowd_leaves_nothing_behind() {
     assert!(!Path::new(address).exists());
 }
 
-/// Renderers are sent what touches their tiles, and not everything.
+/// Renderers are sent what touches their tiles, and not everything, unless that is wanted.
 #[test]
 fn geometry_is_sorted_by_tiles() {
     let stage = Stage::new();
@@ -263,6 +263,8 @@ fn geometry_is_sorted_by_tiles() {
         four < 1.6 * one,
         "{four} bytes to four renderers, {one} to one"
     );
+    let all = sent(&["--wall", "2x2", "--client-spu", "broadcast"], "200000");
+    assert!(all > 2.0 * four, "{all} bytes to all, {four} sorted");
 }
 
 /// Whoever renders a tile is sent what touches that, whether it comes from arrays, lies in buffers, or is placed by shaders within bounds.

@@ -29,14 +29,12 @@ pub enum Way {
     /// A wall of so many columns and rows, whose renderers discard, over shared memory, and nothing shown.
     Wall(&'static str),
     /// The same, and all renderers are told everything.
-    Unsorted(&'static str),
+    Broadcast(&'static str),
     /// A wall of so many columns and rows with a discarding server for each tile, all of which a mothership starts, finds and ends. The value is how many
     /// seconds that takes, with the program's.
     Crowd(u32, u32),
 }
 
-/// What demos are told where renderers are to be told everything.
-const UNSORTED: &str = "--program";
 /// What is added to the way there, and to the way back.
 const FAR: Duration = Duration::from_millis(1);
 
@@ -52,7 +50,7 @@ impl Way {
             Way::Relayed => "tcp, relay",
             Way::Far => "tcp, 1 ms",
             Way::Wall(wall) => wall,
-            Way::Unsorted(wall) => return format!("{wall}, unsorted"),
+            Way::Broadcast(wall) => return format!("{wall}, broadcast"),
             Way::Crowd(columns, rows) => return format!("{} servers", columns * rows),
         };
         name.into()
@@ -169,11 +167,9 @@ impl Machine {
 
     /// Runs `program` and reads its result.
     pub fn run(&self, way: Way, program: &Program) -> Result<Sample> {
-        let mut words = program.words(&self.target, &self.mgn);
-        match way {
-            Way::Crowd(columns, rows) => return self.crowd([columns, rows], &words),
-            Way::Unsorted(_) => words.push(UNSORTED.into()),
-            _ => {}
+        let words = program.words(&self.target, &self.mgn);
+        if let Way::Crowd(columns, rows) = way {
+            return self.crowd([columns, rows], &words);
         }
         let stats = self.scratch.join("stats.json");
         let _ = fs::remove_file(&stats);
@@ -188,7 +184,7 @@ impl Machine {
             let tcp = |port: u16| Some(format!("tcp:127.0.0.1:{port}"));
             let (server, transport) = match way {
                 Way::Null | Way::Direct | Way::Crowd(..) => (None, "null"),
-                Way::Discard | Way::Wall(_) | Way::Unsorted(_) => {
+                Way::Discard | Way::Wall(_) | Way::Broadcast(_) => {
                     (Some(self.address("discard")), "shm")
                 }
                 Way::Shm | Way::Unseen => (Some(self.address("render")), "shm"),
@@ -196,11 +192,14 @@ impl Machine {
                 Way::Relayed => (tcp(RELAYED_PORT), "tcp"),
                 Way::Far => (tcp(FAR_PORT), "tcp"),
             };
-            if let Way::Wall(wall) | Way::Unsorted(wall) = way {
+            if let Way::Wall(wall) | Way::Broadcast(wall) = way {
                 // Which would begin when the machine is busy.
                 command.args(["--wall", wall, "--weld", "never"]);
             }
-            if matches!(way, Way::Unseen | Way::Wall(_) | Way::Unsorted(_)) {
+            if matches!(way, Way::Broadcast(_)) {
+                command.args(["--client-spu", "broadcast"]);
+            }
+            if matches!(way, Way::Unseen | Way::Wall(_) | Way::Broadcast(_)) {
                 command.args(["--present", "none"]);
             }
             if let Some(server) = server {

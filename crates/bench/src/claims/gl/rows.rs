@@ -146,7 +146,7 @@ const fn far(name: &'static str, needs: &'static str, program: Program) -> Row {
     frames(name, needs, program, ways, &[(Way::Far, 1.0 / 1.3)])
 }
 
-const UNSORTED: Way = Way::Unsorted("2x2");
+const BROADCAST: Way = Way::Broadcast("2x2");
 const SORTED: Way = Way::Wall("2x2");
 
 /// The program's own CPU time, with four renderers that are told everything, and with four that are told what touches their tiles.
@@ -159,7 +159,7 @@ const fn sorting(name: &'static str, arguments: &'static [&'static str]) -> Row 
         // 41 frames, but for the one that does not count.
         scale: 1e3 / 40.0,
         less: true,
-        ways: &[UNSORTED, SORTED],
+        ways: &[BROADCAST, SORTED],
         wanted: &[(SORTED, 1.0 / 1.5)],
         most: None,
     }
@@ -314,12 +314,12 @@ pub fn all() -> Vec<Row> {
                 Says::Json(FRAMES),
             ),
             &[
-                Way::Unsorted("1x1"),
-                Way::Unsorted("2x1"),
-                Way::Unsorted("3x1"),
-                UNSORTED,
+                Way::Broadcast("1x1"),
+                Way::Broadcast("2x1"),
+                Way::Broadcast("3x1"),
+                BROADCAST,
             ],
-            &[(UNSORTED, 0.9)],
+            &[(BROADCAST, 0.9)],
         ),
         Row {
             name: "a triangle a frame",

@@ -5,6 +5,7 @@
 
 use crate::context::Context;
 use crate::gl::objects::Need;
+use crate::session::Session;
 use mgn_wall::{Area, Bounds, Sorter};
 use mgn_wire::draws::{attr, run_overlap, RUN_BLOCK as BLOCK};
 use mgn_wire::encoder::put;
@@ -134,8 +135,7 @@ impl Context {
     /// Whether anything can be sorted at all.
     #[inline]
     pub(in crate::gl) fn may_sort(&self) -> bool {
-        self.session
-            .is_some_and(|s| s.wall().is_some() && s.is_unchanged())
+        self.session.is_some_and(Session::sorts)
     }
 
     /// Prepares for sorting the open run, drawn with `mode`. False if every renderer has to draw it.
