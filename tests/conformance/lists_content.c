@@ -239,5 +239,47 @@ static void programs(void)
     errors("programs in lists");
 }
 
+/* Lists that read the window: what they copy has been drawn before, between and within them. */
+static void window(void)
+{
+    GLuint texture;
+    if (!need_version(3, 0))
+        return;
+    glGenTextures(1, &texture);
+    glBindTexture(GL_TEXTURE_2D, texture);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glNewList(1, GL_COMPILE);
+    glColor3f(0.9f, 0.5f, 0.1f);
+    square(0.3f);
+    glRasterPos2f(0.1f, 0.2f);
+    glCopyPixels(90, 90, 70, 60, GL_COLOR);
+    glEndList();
+    glNewList(2, GL_COMPILE);
+    glCopyTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, 64, 64, 128, 128, 0);
+    glEnable(GL_TEXTURE_2D);
+    glBegin(GL_QUADS);
+    for (int i = 0; i < 4; i++) {
+        float x = (float)(i % 3 != 0), y = (float)(i / 2);
+        glTexCoord2f(x, y);
+        glVertex2f(x * 0.6f - 0.95f, y * 0.5f - 0.9f);
+    }
+    glEnd();
+    glDisable(GL_TEXTURE_2D);
+    glCallList(1);
+    glEndList();
+    glColor3f(0.2f, 0.4f, 0.9f);
+    square(0.8f);
+    glCallList(1);
+    glColor3f(0.3f, 0.9f, 0.4f);
+    square(0.1f);
+    glCallList(2);
+    glNewList(3, GL_COMPILE);
+    glBlitFramebuffer(100, 100, 180, 160, 10, 170, 120, 250, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+    glEndList();
+    glCallList(3);
+    errors("lists that read the window");
+}
+
 CONFORM("lists_content", COMPAT, {"arrays", arrays}, {"array_elements", array_elements}, {"pixels", pixels}, {"textures", textures},
-        {"matrices_and_lights", matrices_and_lights}, {"pixel_maps_and_stipple", pixel_maps_and_stipple}, {"large", large}, {"programs", programs})
+        {"matrices_and_lights", matrices_and_lights}, {"pixel_maps_and_stipple", pixel_maps_and_stipple}, {"large", large}, {"programs", programs},
+        {"window", window})

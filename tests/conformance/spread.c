@@ -57,6 +57,27 @@ static void elements(void)
     glDrawElements(GL_TRIANGLES, PATCHES * INDICES, GL_UNSIGNED_INT, indices);
 }
 
+static void immediate(void)
+{
+    make(10);
+    glBegin(GL_TRIANGLES);
+    for (int i = 0; i < PATCHES * INDICES; i++)
+        glVertex3fv(expanded[i]);
+    glEnd();
+}
+
+/* Few filled ones, with lines that would be wide. */
+static void wide(void)
+{
+    make(11);
+    glLineWidth(30);
+    glBegin(GL_TRIANGLES);
+    for (int i = 0; i < PATCHES * INDICES; i++)
+        if (i % INDICES < 3)
+            glVertex3fv(expanded[i]);
+    glEnd();
+}
+
 static void fill(GLenum target, const void *data, size_t size)
 {
     GLuint buffer;
@@ -345,5 +366,5 @@ static void bounded(void)
     errors("no group");
 }
 
-CONFORM("spread", COMPAT, {"arrays", arrays}, {"elements", elements}, {"buffers", buffers}, {"buffers_of_elements", buffers_of_elements},
+CONFORM("spread", COMPAT, {"immediate", immediate}, {"wide", wide}, {"arrays", arrays}, {"elements", elements}, {"buffers", buffers}, {"buffers_of_elements", buffers_of_elements},
         {"elements_of_memory", elements_of_memory}, {"instances", instances}, {"lists", lists}, {"rewritten", rewritten}, {"reused", reused}, {"kinds", kinds}, {"bounded", bounded})

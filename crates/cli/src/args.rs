@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use mgn_fabric::{Address, Transport};
+use mgn_mothership::protocol::Needs;
 use mgn_spu::Stage;
 use mgn_verify::Input;
 
@@ -145,6 +146,10 @@ pub struct Through {
     /// Be drawn by servers that the mothership at this address knows
     #[arg(long, value_name = "ADDR", conflicts_with = "server")]
     pub mothership: Option<Address>,
+
+    /// What servers that the mothership finds must have: gl=4.5 (or core=, es=, es1=), GL_EXTENSION, max_texture_size=N, with commas between them
+    #[arg(long, value_name = "NEEDS")]
+    pub needs: Option<Needs>,
 
     /// How the commands travel: shm (on one host), unix, tcp, null (nowhere) or file:PATH (recorded)
     #[arg(long, value_name = "TRANSPORT")]

@@ -26,6 +26,9 @@ pub fn find(
             Ok(address) => address.parse()?,
             Err(_) => default_address(),
         },
+        _ if through.needs.is_some() => anyhow::bail!(
+            "--needs is for servers that the mothership finds; give --mothership, or the name of a wall with --wall"
+        ),
         _ => return Ok(None),
     };
     if let Some(flag) = flag {
@@ -35,6 +38,7 @@ pub fn find(
     }
     let program = Path::new(program).file_name().unwrap_or(program);
     let mut request = Request::new(wanted(&through.wall)?, &program.to_string_lossy());
+    request.needs = through.needs.clone().unwrap_or_default();
     request.way = match &through.transport {
         None => None,
         Some(Transport::Shm) => Some(Way::Shm),

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mgn_fabric::{Address, Token};
-use mgn_mothership::protocol::{Api, Drawn, Hello, Offer, Profile, Session, Whereabouts};
+use mgn_mothership::protocol::{Api, Drawn, Hello, Offer, Profile, Session, Whereabouts, LIMITS};
 use mgn_mothership::Registration;
 use mgn_server::{Abilities, Follower, Options, SessionReport, WorkerCommand};
 use mgn_spu::{Chain, Stage};
@@ -152,18 +152,14 @@ fn offer_of(abilities: &Abilities) -> Offer {
         Some((name.to_owned(), u64::try_from(*values.first()?).ok()?))
     };
     // GL_MAX_TEXTURE_SIZE, GL_MAX_VIEWPORT_DIMS, GL_MAX_RENDERBUFFER_SIZE
-    let limits = [
-        (0x0d33, "max_texture_size"),
-        (0x0d3a, "max_viewport_size"),
-        (0x84e8, "max_renderbuffer_size"),
-    ];
+    let limits = [0x0d33, 0x0d3a, 0x84e8].into_iter().zip(LIMITS);
     Offer {
         renderer: abilities.info.renderer.clone(),
         version: first
             .map(|context| context.version.clone())
             .unwrap_or_default(),
         profiles: abilities.contexts.iter().map(profile).collect(),
-        limits: limits.into_iter().filter_map(limit).collect(),
+        limits: limits.filter_map(limit).collect(),
         memory: match abilities.info.is_software {
             true => mgn_mothership::free_memory(),
             false => abilities.info.memory.into(),

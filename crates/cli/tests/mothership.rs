@@ -250,22 +250,30 @@ fn programs_and_servers_find_each_other() {
     assert_eq!(status["clients"][0]["tiles"][1]["server"], "one");
     let shown = stage.run(&["status", "--mothership", &stage.home().to_string()]);
     assert!(
-        text(&shown.stdout).contains("  tile 1,0: one by shm at "),
+        text(&shown.stdout).contains("one by shm at "),
         "{}",
         text(&shown.stdout)
     );
     drop(matched);
     stage.until(|status| status.clients.is_empty());
 
-    let mut request = Request::new(Wanted::Single(None), "a test");
-    request.needs.extensions = vec!["GL_MGN_nonsense".into()];
-    let refused = ask(&stage.home(), None, request, PATIENCE, |_| {}).unwrap_err();
-    assert!(
-        refused.to_string().contains("one has no GL_MGN_nonsense"),
-        "{refused}"
-    );
-
     let home = stage.home().to_string();
+    for (needs, lack) in [
+        ("GL_MGN_nonsense", "one has no GL_MGN_nonsense"),
+        ("gl=9.5", "and 9.5 is needed"),
+        ("max_texture_size=1000000000", "and 1000000000 is needed"),
+    ] {
+        let wanted = ["run", "--mothership", &home, "--needs", needs, "--", "true"];
+        let said = text(&stage.run(&wanted).stderr);
+        assert!(said.contains(lack), "{said}");
+    }
+    let said = text(
+        &stage
+            .run(&["run", "--needs", "gl=4.5", "--", "true"])
+            .stderr,
+    );
+    assert!(said.contains("give --mothership"), "{said}");
+
     let listen = stage.address("twin").to_string();
     let output = stage.run(&[
         "server",

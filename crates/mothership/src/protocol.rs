@@ -1,6 +1,7 @@
 //! What servers, programs' starters and people say to the mothership, and it to them: postcard of these types, one a message of a `fabric` connection.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 use mgn_wall::Wall;
 use serde::de::DeserializeOwned;
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::report::Status;
 
 /// Changes whenever these types do.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 /// No message is longer.
 pub const MESSAGE_MAX: usize = 1 << 20;
 
@@ -133,9 +134,8 @@ pub struct Profile {
     pub extensions: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Api {
-    #[default]
     Compat,
     Core,
     Es1,
@@ -196,10 +196,66 @@ impl std::fmt::Display for Wanted {
 /// What a program cannot do without.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Needs {
-    pub api: Api,
+    /// None where any will do.
+    pub api: Option<Api>,
     pub version: (u8, u8),
     pub extensions: Vec<String>,
+    /// By their names in [`LIMITS`].
     pub limits: BTreeMap<String, u64>,
+}
+
+/// What limits of theirs servers tell.
+pub const LIMITS: [&str; 3] = [
+    "max_texture_size",
+    "max_viewport_size",
+    "max_renderbuffer_size",
+];
+
+/// What is no list of needs.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{word:?} is no need; one is gl=4.5, core=3.3, es=3.2 or es1=1.1, or GL_EXTENSION, or one of {limits} with =N", limits = LIMITS.join(", "))]
+pub struct NoNeed {
+    word: String,
+}
+
+/// `gl=4.5,GL_ARB_bindless_texture,max_texture_size=8192`
+impl FromStr for Needs {
+    type Err = NoNeed;
+
+    fn from_str(text: &str) -> Result<Needs, NoNeed> {
+        let mut needs = Needs::default();
+        for word in text.split(',') {
+            needs
+                .add(word)
+                .ok_or_else(|| NoNeed { word: word.into() })?;
+        }
+        Ok(needs)
+    }
+}
+
+impl Needs {
+    /// None for what is no need.
+    fn add(&mut self, word: &str) -> Option<()> {
+        if word.starts_with("GL_") {
+            self.extensions.push(word.into());
+            return Some(());
+        }
+        let (name, value) = word.split_once('=')?;
+        if LIMITS.contains(&name) {
+            self.limits.insert(name.into(), value.parse().ok()?);
+            return Some(());
+        }
+        self.api = Some(match name {
+            "gl" => Api::Compat,
+            "core" => Api::Core,
+            "es1" => Api::Es1,
+            "es" => Api::Es,
+            _ => return None,
+        });
+        let (major, minor) = value.split_once('.')?;
+        self.version = (major.parse().ok()?, minor.parse().ok()?);
+        Some(())
+    }
 }
 
 /// How two ends talk.

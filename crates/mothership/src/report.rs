@@ -1,7 +1,6 @@
 //! Who is there, who is matched and who waits.
 
-use std::fmt::Write as _;
-
+use comfy_table::{presets, Table};
 use serde::{Deserialize, Serialize};
 
 use crate::protocol::Way;
@@ -72,95 +71,123 @@ pub struct TileStatus {
 }
 
 impl Status {
-    /// For people.
+    /// For people: who is there, what each connection does, and who draws for whom.
     pub fn describe(&self) -> String {
         let mut text = format!("mothership: {}\n", self.listening.join(", "));
-        for server in &self.servers {
-            server.describe(&mut text);
-        }
-        for client in &self.clients {
-            client.describe(&mut text);
-        }
-        if self.clients.is_empty() {
-            text += "no clients\n";
-        }
+        text += &table(
+            "SERVER|HOST|STATE|RENDERER|VERSION|SESSIONS|FREE|ADDRESS",
+            self.servers.iter().map(ServerStatus::row).collect(),
+            "no servers",
+        );
+        let sessions = self.servers.iter().flat_map(ServerStatus::session_rows);
+        text += &table(
+            "SERVER|SESSION OF|FRAMES/S|MB/S",
+            sessions.collect(),
+            "no sessions",
+        );
+        text += &table(
+            "CLIENT|PROCESS|HOST|FOR|WANTS|TILE|DRAWN BY|FRAMES/S|MB/S",
+            self.clients.iter().flat_map(ClientStatus::rows).collect(),
+            "no clients",
+        );
         text
     }
 }
 
+/// Rows below a title, behind an empty line; or that there are `none`.
+fn table(titles: &str, rows: Vec<Vec<String>>, none: &str) -> String {
+    if rows.is_empty() {
+        return format!("\n{none}\n");
+    }
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(titles.split('|'));
+    table.add_rows(rows);
+    let lines = table.lines().map(|line| format!("{}\n", line.trim()));
+    format!("\n{}", lines.collect::<String>())
+}
+
 impl ServerStatus {
-    fn describe(&self, text: &mut String) {
+    fn row(&self) -> Vec<String> {
         if !self.on_line {
             let why = self.why.as_deref().unwrap_or("it has not come yet");
-            let _ = writeln!(text, "server {}: not there, {why}", self.name);
-            return;
+            let state = format!("not there, {why}");
+            return vec![self.name.clone(), String::new(), state];
         }
-        let _ = writeln!(
-            text,
-            "server {} on {} for {}: {} ({}), {} of {} sessions, {} MiB free, {}",
-            self.name,
-            self.host,
-            time(self.since),
-            self.renderer,
-            self.version,
-            self.sessions.len(),
-            self.sessions_max,
-            self.memory,
-            self.addresses.join(", ")
-        );
-        if let Some(relay) = &self.relay {
-            let _ = writeln!(text, "  behind the relay {relay}");
-        }
-        for session in &self.sessions {
-            let _ = writeln!(text, "  {}{}", session.program, rate(&session.rate));
-        }
+        let relay = self.relay.as_ref();
+        let relay = relay.map_or(String::new(), |relay| format!(", behind the relay {relay}"));
+        vec![
+            self.name.clone(),
+            self.host.clone(),
+            format!("here for {}", time(self.since)),
+            self.renderer.clone(),
+            self.version.clone(),
+            format!("{} of {}", self.sessions.len(), self.sessions_max),
+            format!("{} MiB", self.memory),
+            format!("{}{relay}", self.addresses.join(", ")),
+        ]
+    }
+
+    fn session_rows(&self) -> impl Iterator<Item = Vec<String>> + '_ {
+        self.sessions.iter().map(|session| {
+            let [frames, bytes] = rate(&session.rate);
+            vec![self.name.clone(), session.program.clone(), frames, bytes]
+        })
     }
 }
 
 impl ClientStatus {
-    fn describe(&self, text: &mut String) {
-        let _ = write!(
-            text,
-            "client {} (process {} on {}) for {}, wants {}: ",
-            self.program,
-            self.pid,
-            self.host,
+    /// One for the client, and one for each of its tiles.
+    fn rows(&self) -> Vec<Vec<String>> {
+        let state = match &self.waits_for {
+            Some(why) => format!("waits, {why}"),
+            None => String::new(),
+        };
+        let [frames, bytes] = rate(&self.rate);
+        let whole = vec![
+            self.program.clone(),
+            self.pid.to_string(),
+            self.host.clone(),
             time(self.since),
-            self.wants
-        );
-        if let Some(why) = &self.waits_for {
-            let _ = writeln!(text, "waits, {why}");
-            return;
-        }
-        let _ = writeln!(text, "matched{}", rate(&self.rate));
-        for tile in &self.tiles {
-            let way = match tile.way {
-                Way::Shm => "shm",
-                Way::Unix => "unix",
-                Way::Tcp => "tcp",
-            };
-            let gone = if tile.server_on_line {
-                ""
-            } else {
-                ", which has gone"
-            };
-            let TileStatus {
-                tile,
-                server,
-                address,
-                ..
-            } = tile;
-            let _ = writeln!(text, "  tile {tile}: {server} by {way} at {address}{gone}");
-        }
+            self.wants.clone(),
+            String::new(),
+            state,
+            frames,
+            bytes,
+        ];
+        let tiles = self.tiles.iter().map(|tile| {
+            let mut row = vec![String::new(); 5];
+            row.extend([tile.tile.clone(), tile.describe()]);
+            row
+        });
+        std::iter::once(whole).chain(tiles).collect()
     }
 }
 
-fn rate(rate: &Option<Rate>) -> String {
-    let Some(rate) = rate else {
-        return String::new();
+impl TileStatus {
+    fn describe(&self) -> String {
+        let way = match self.way {
+            Way::Shm => "shm",
+            Way::Unix => "unix",
+            Way::Tcp => "tcp",
+        };
+        let gone = match self.server_on_line {
+            true => "",
+            false => ", which has gone",
+        };
+        format!("{} by {way} at {}{gone}", self.server, self.address)
+    }
+}
+
+/// Frames and megabytes a second.
+fn rate(rate: &Option<Rate>) -> [String; 2] {
+    let shown = |rate: &Rate| {
+        [
+            format!("{:.1}", rate.frames_per_second),
+            format!("{:.2}", rate.bytes_per_second / 1e6),
+        ]
     };
-    let (frames, bytes) = (rate.frames_per_second, rate.bytes_per_second / 1e6);
-    format!(", {frames:.1} frames/s, {bytes:.2} MB/s")
+    rate.as_ref().map_or_else(Default::default, shown)
 }
 
 fn time(seconds: u64) -> String {
@@ -168,5 +195,80 @@ fn time(seconds: u64) -> String {
         0..120 => format!("{seconds} s"),
         120..7200 => format!("{} min", seconds / 60),
         _ => format!("{} h", seconds / 3600),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_read_a_table() {
+        let rate = Some(Rate {
+            frames_per_second: 60.04,
+            bytes_per_second: 1_234_000.0,
+        });
+        let session = |tile| SessionStatus {
+            program: format!("gears, process 7, tile {tile}"),
+            rate,
+        };
+        let server = ServerStatus {
+            name: "left".into(),
+            on_line: true,
+            host: "wall1".into(),
+            addresses: vec!["tcp:wall1:7611".into()],
+            renderer: "llvmpipe".into(),
+            version: "4.5".into(),
+            memory: 900,
+            sessions_max: 8,
+            sessions: vec![session(0), session(1)],
+            since: 65,
+            ..ServerStatus::default()
+        };
+        let absent = ServerStatus {
+            name: "right".into(),
+            ..ServerStatus::default()
+        };
+        let tile = TileStatus {
+            tile: "0,0".into(),
+            server: "left".into(),
+            server_on_line: false,
+            way: Way::Tcp,
+            address: "tcp:wall1:7611".into(),
+        };
+        let client = ClientStatus {
+            program: "gears".into(),
+            pid: 7,
+            host: "desk".into(),
+            wants: "2x1".into(),
+            waits_for: None,
+            tiles: vec![tile],
+            rate,
+            since: 600,
+        };
+        let status = Status {
+            listening: vec!["unix:/run/m".into()],
+            servers: vec![server, absent],
+            clients: vec![client],
+        };
+        let text = status.describe();
+        let lines: Vec<Vec<&str>> = text
+            .lines()
+            .map(|line| line.split_whitespace().collect())
+            .collect();
+        let has = |wanted: &str| {
+            let wanted: Vec<&str> = wanted.split_whitespace().collect();
+            assert!(lines.contains(&wanted), "{wanted:?} in {text}");
+        };
+        has("left wall1 here for 65 s llvmpipe 4.5 2 of 8 900 MiB tcp:wall1:7611");
+        has("right not there, it has not come yet");
+        has("left gears, process 7, tile 1 60.0 1.23");
+        has("gears 7 desk 10 min 2x1 60.0 1.23");
+        has("0,0 left by tcp at tcp:wall1:7611, which has gone");
+        // What stands in a column stands below its title.
+        let column = |word: &str| text.lines().find_map(|line| line.find(word)).unwrap();
+        assert_eq!(column("SESSION OF"), column("gears, process 7"));
+        let empty = Status::default().describe();
+        assert!(empty.contains("no servers") && empty.contains("no clients"));
     }
 }

@@ -96,14 +96,23 @@ impl Target for Saver {
         }
         picture.check()?;
         let path = self.path(picture);
-        let saved = write(&path, self.format, picture, &mut self.scratch);
+        let unfinished = unfinished(&path);
+        let written = write(&unfinished, self.format, picture, &mut self.scratch);
+        let saved = written.and_then(|()| fs::rename(&unfinished, &path));
         saved.map_err(|source| {
-            // Half a picture is worse than none, and a full disk will not do better next time.
-            let _ = fs::remove_file(&path);
+            // A full disk will not do better next time.
+            let _ = fs::remove_file(&unfinished);
             self.failed = true;
             Error::Save { path, source }
         })
     }
+}
+
+/// What a file is called while it is written: half a picture is worse than none, whoever is killed or looks meanwhile.
+fn unfinished(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    name.into()
 }
 
 fn write(
@@ -263,7 +272,8 @@ mod tests {
         let (pixels, stride) = gradient();
         let mut saver = Saver::new(&scratch.0, FileFormat::Png, 1).unwrap();
         let path = scratch.0.join("frame-000001.png");
-        std::os::unix::fs::symlink("/dev/full", &path).unwrap();
+        let unfinished = unfinished(&path);
+        std::os::unix::fs::symlink("/dev/full", &unfinished).unwrap();
         let error = saver
             .show(&picture(&pixels, stride, 1, 1))
             .unwrap_err()

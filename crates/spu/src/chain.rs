@@ -127,6 +127,8 @@ pub struct Place {
 pub enum SpuError {
     #[error("there is no SPU {0:?}; there are {names}", names = NAMES.join(", "))]
     NoSuchSpu(String),
+    #[error("replicate is no stage: one program is shown by several walls or viewers where --wall or --viewer is given more than once, or a wall has replicas")]
+    Replicate,
     #[error("{spu} has no parameter {name:?}; {possible}")]
     NoSuchParameter {
         spu: &'static str,
@@ -304,7 +306,10 @@ impl Stage {
     /// What it was given, checked.
     fn given(&self) -> Result<Given<'_>, SpuError> {
         let spu = SPUS.iter().find(|spu| spu.name == self.name);
-        let spu = spu.ok_or_else(|| SpuError::NoSuchSpu(self.name.clone()))?;
+        let spu = spu.ok_or_else(|| match self.name.as_str() {
+            "replicate" => SpuError::Replicate,
+            _ => SpuError::NoSuchSpu(self.name.clone()),
+        })?;
         for (i, (name, _)) in self.parameters.iter().enumerate() {
             if !spu.parameters.iter().any(|p| p.name == name) {
                 return Err(SpuError::NoSuchParameter {

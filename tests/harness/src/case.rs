@@ -77,9 +77,9 @@ struct Verdict {
     files: usize,
 }
 
-/// Runs every case directly and over each of `transports`, of which `wall-2x2` is one that goes to
-/// four renderers and `wall-replicas` one that goes to four and another, and `stages-shm` goes by stages in the program's process, compares all that it leaves, and checks that our server rendered it and no other
-/// driver was near.
+/// Runs every case directly and over each of `transports`, compares all that it leaves, and checks that our server rendered it and no other driver was
+/// near. Of the transports, `wall-2x2` goes to four renderers, `wall-tcp` to as many by sockets and `wall-replicas` to four and another, and `stages-shm`
+/// goes by stages in the program's process.
 ///
 /// # Panics
 /// With a table of everything that is wrong. Pictures that differ are in `target/failures`.
@@ -194,6 +194,8 @@ fn through(stage: &Stage, transport: &str, stats: &Path) -> Command {
         Some("replicas") => command.args(["--wall", "2x2", "--wall", "1x1"]),
         Some("offset") => command.args(["--wall", "2x2", "--tiling", "offset"]),
         Some("bezels") => command.args(["--wall", BEZELS]),
+        Some("scaled") => command.args(["--wall", &UNEVEN.replace("1:1", "scale")]),
+        Some("tcp") => command.args(["--wall", "2x2", "--transport", "tcp"]),
         Some(wall) => command.args(["--wall", wall]),
         None => command.args(["--transport", transport]),
     };

@@ -15,7 +15,14 @@ fn every_scene_is_the_same_over_shm_and_tcp() {
 
 #[test]
 fn every_scene_is_the_same_in_tiles() {
-    compare_all(&Stage::new(), &cases(), &["wall-2x2", "wall-uneven"]);
+    let walls = ["wall-2x2", "wall-3x1", "wall-uneven"];
+    compare_all(&Stage::new(), &cases(), &walls);
+}
+
+/// Each renderer is sent its own copy, of what touches its tile.
+#[test]
+fn every_scene_is_the_same_in_tiles_by_sockets() {
+    compare_all(&Stage::new(), &cases(), &["wall-tcp"]);
 }
 
 /// Commands are decoded and written again in the programs' processes, for stages that change nothing.

@@ -207,5 +207,9 @@ fn every_program_is_the_same() {
     cases.extend(glmark2("glmark2-es2"));
     cases.push(case("chromium-bsu", "chromium-bsu", &game, &play));
     let cases: Vec<Case> = cases.into_iter().flatten().collect();
-    compare_all(&Stage::new(), &cases, &["shm", "tcp", "wall-2x2"]);
+    compare_all(
+        &Stage::new(),
+        &cases,
+        &["shm", "tcp", "wall-2x2", "wall-uneven"],
+    );
 }

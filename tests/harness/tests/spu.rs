@@ -143,6 +143,29 @@ fn stages_change_commands_in_the_programs_process() {
     }
 }
 
+/// Clients sort by what the program draws, and leave room for the lines that a stage beside the renderer makes of it.
+#[test]
+fn lines_of_stages_cross_the_edges_of_tiles() {
+    let stage = Stage::new();
+    let picture = |flags: &[&str]| {
+        let folder = stage.folder();
+        let mut command = stage.mgn();
+        command.arg("run").args(flags).arg("--");
+        command.arg(programs("tests/conformance").join("spread"));
+        finished(command.args(["--scene", "wide", "--out"]).arg(&folder));
+        fs::read(folder.join("spread.wide.ppm")).unwrap()
+    };
+    let lines = picture(&["--spu", "wireframe"]);
+    assert!(lines != picture(&[]));
+    for way in [
+        &["--wall", "2x2"][..],
+        &["--wall", "3x1", "--transport", "tcp"],
+    ] {
+        let flags = [way, &["--spu", "wireframe"]].concat();
+        assert!(lines == picture(&flags), "{way:?}");
+    }
+}
+
 /// What a stage answers in the program's process in place of the renderer, the program gets, and its errors with it.
 #[test]
 fn programs_read_their_own_mode_back() {

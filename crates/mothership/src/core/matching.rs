@@ -7,7 +7,9 @@ use mgn_wall::Wall;
 
 use super::{Client, Core, Expected, Server, Standing};
 use crate::config::{is_vague, Stage, WallPlan};
-use crate::protocol::{End, Matched, Needs, Offer, Request, Wanted, Way, Where, Whereabouts};
+use crate::protocol::{
+    End, Matched, Needs, Offer, Profile, Request, Wanted, Way, Where, Whereabouts,
+};
 
 /// The answer to a request as things are.
 #[derive(Debug)]
@@ -485,24 +487,20 @@ impl Offer {
 
     /// Or what it has less of.
     fn meets(&self, needs: &Needs) -> Result<(), String> {
-        let api = needs.api;
-        let Some(profile) = self.profiles.iter().find(|profile| profile.api == api) else {
-            return Err(format!("no {api}"));
-        };
-        if profile.version < needs.version {
-            let ((major, minor), (least, last)) = (profile.version, needs.version);
-            return Err(format!(
-                "{api} {major}.{minor}, and {least}.{last} is needed"
-            ));
-        }
-        let missing: Vec<&str> = needs
-            .extensions
+        let wanted = |profile: &&Profile| needs.api.is_none_or(|api| profile.api == api);
+        let lacks: Vec<Result<(), String>> = self
+            .profiles
             .iter()
-            .filter(|wanted| !profile.extensions.contains(wanted))
-            .map(String::as_str)
+            .filter(wanted)
+            .map(|profile| profile.meets(needs))
             .collect();
-        if !missing.is_empty() {
-            return Err(format!("no {}", missing.join(", ")));
+        if !lacks.contains(&Ok(())) {
+            let none = || {
+                Err(needs
+                    .api
+                    .map_or("no driver".into(), |api| format!("no {api}")))
+            };
+            return lacks.into_iter().next().unwrap_or_else(none);
         }
         for (name, least) in &needs.limits {
             let has = self.limits.get(name).copied().unwrap_or(0);
@@ -511,6 +509,29 @@ impl Offer {
             }
         }
         Ok(())
+    }
+}
+
+impl Profile {
+    /// Or what it has less of.
+    fn meets(&self, needs: &Needs) -> Result<(), String> {
+        if self.version < needs.version {
+            let ((major, minor), (least, last)) = (self.version, needs.version);
+            let api = self.api;
+            return Err(format!(
+                "{api} {major}.{minor}, and {least}.{last} is needed"
+            ));
+        }
+        let missing: Vec<&str> = needs
+            .extensions
+            .iter()
+            .filter(|wanted| !self.extensions.contains(wanted))
+            .map(String::as_str)
+            .collect();
+        match missing.is_empty() {
+            true => Ok(()),
+            false => Err(format!("no {}", missing.join(", "))),
+        }
     }
 }
 

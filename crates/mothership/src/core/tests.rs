@@ -180,12 +180,23 @@ fn what_can_never_be_is_said_at_once() {
         &|r| r.needs.extensions = vec!["GL_B".into(), "GL_C".into()],
         "has no GL_C",
     );
-    ask(5, desk(), &|r| r.needs.api = Api::Es1, "has no OpenGL ES 1");
+    ask(
+        5,
+        desk(),
+        &|r| r.needs.api = Some(Api::Es1),
+        "has no OpenGL ES 1",
+    );
     ask(
         6,
         desk(),
         &|r| _ = r.needs.limits.insert("max_texture_size".into(), 32768),
         "16384, and 32768",
+    );
+    ask(
+        10,
+        desk(),
+        &|r| r.needs = "gl=4.6,GL_C".parse().unwrap(),
+        "4.6 is needed",
     );
     ask(7, Wanted::Grids(vec![(9, 9)]), &|_| {}, "9x9");
     server_comes(&mut core, 8, hello("b"));
@@ -194,6 +205,44 @@ fn what_can_never_be_is_said_at_once() {
     let mut core = Core::new(&Config::default());
     client_comes(&mut core, 1, request(desk()));
     refuses(&mut core, 1, "ask for a grid");
+}
+
+#[test]
+fn needs_are_read() {
+    let needs: Needs = "es=3.2,GL_A,max_texture_size=8192,GL_B".parse().unwrap();
+    assert_eq!((needs.api, needs.version), (Some(Api::Es), (3, 2)));
+    assert_eq!(needs.extensions, ["GL_A", "GL_B"]);
+    assert_eq!(needs.limits["max_texture_size"], 8192);
+    for wrong in [
+        "",
+        "gl",
+        "gl=4",
+        "vulkan=1.3",
+        "max_texture_size=big",
+        "max_fun=1",
+        "gl=4.5,",
+    ] {
+        let error = wrong.parse::<Needs>().unwrap_err().to_string();
+        assert!(error.contains("gl=4.5"), "{error}");
+    }
+}
+
+#[test]
+fn a_server_without_desktop_gl_serves_who_needs_none() {
+    let mut core = Core::new(&Config::default());
+    let mut small = hello("small");
+    small
+        .offer
+        .profiles
+        .retain(|profile| profile.api == Api::Es);
+    assert!(!small.offer.profiles.is_empty());
+    server_comes(&mut core, 1, small);
+    client_comes(&mut core, 2, request(Wanted::Single(None)));
+    matches(&mut core, 2);
+    let mut picky = request(Wanted::Single(None));
+    picky.needs.api = Some(Api::Compat);
+    client_comes(&mut core, 3, picky);
+    refuses(&mut core, 3, "no OpenGL");
 }
 
 #[test]

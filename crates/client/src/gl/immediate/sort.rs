@@ -201,8 +201,9 @@ impl Context {
         };
         let outlined = mode > GL_LINE_STRIP && self.outlined();
         let mut width: f32 = 0.;
-        if outlined || matches!(mode, GL_LINES | GL_LINE_LOOP | GL_LINE_STRIP) {
-            width = width.max(number(GL_LINE_WIDTH)?);
+        // Stages beside the renderer may have polygons drawn as lines.
+        if mode != GL_POINTS {
+            width = number(GL_LINE_WIDTH)?;
         }
         if outlined || mode == GL_POINTS {
             let attenuation = self.gl.state.get(GL_POINT_DISTANCE_ATTENUATION).values()?;
