@@ -78,7 +78,7 @@ struct Verdict {
 }
 
 /// Runs every case directly and over each of `transports`, compares all that it leaves, and checks that our server rendered it and no other driver was
-/// near. Of the transports, `wall-2x2` goes to four renderers, `wall-tcp` to as many by sockets and `wall-replicas` to four and another, and `stages-shm`
+/// near. The frames that a wall shows, put together of its tiles, are compared with those of one renderer. Of the transports, `wall-2x2` goes to four renderers, `wall-tcp` to as many by sockets and `wall-replicas` to four and another, and `stages-shm`
 /// goes by stages in the program's process.
 ///
 /// # Panics
@@ -133,10 +133,31 @@ fn compare(stage: &Stage, case: &Case, transports: &[&str]) -> Verdict {
             .push(format!("directly: {}", outcome.describe()));
         return verdict;
     }
+    let is_wall = |transport: &str| transport.contains("wall-");
+    let mut shown = None;
+    if transports.iter().any(|transport| is_wall(transport)) {
+        let (one, out) = (stage.folder(), stage.folder());
+        let mut command = through(stage, "shm", &out.with_extension("json"));
+        save(&mut command, &one);
+        // How it ends, and what else it leaves, is looked at below.
+        Outcome::of(
+            command
+                .arg("--")
+                .arg(&case.program)
+                .args((case.arguments)(&out)),
+            LIMIT,
+        );
+        shown = Some(one);
+    }
     for transport in transports {
         let ours = stage.folder();
         let stats = ours.with_extension("json");
         let mut command = through(stage, transport, &stats);
+        let stitched = shown.as_ref().filter(|_| is_wall(transport));
+        let stitched = stitched.map(|one| (one, stage.folder()));
+        if let Some((_, folder)) = &stitched {
+            save(&mut command, folder);
+        }
         if case.alone {
             command.arg("--headless");
         }
@@ -174,9 +195,38 @@ fn compare(stage: &Stage, case: &Case, transports: &[&str]) -> Verdict {
             .differences
             .extend(found.into_iter().map(|d| (transport.to_string(), d)));
         let _ = fs::remove_dir_all(ours);
+        if let Some((one, wall)) = stitched {
+            let differs = shown_otherwise(one, &wall).into_iter();
+            let said =
+                differs.map(|frame| format!("over {transport}: the wall shows another {frame}"));
+            verdict.problems.extend(said);
+            let _ = fs::remove_dir_all(wall);
+        }
+    }
+    if let Some(one) = shown {
+        let _ = fs::remove_dir_all(one);
     }
     let _ = fs::remove_dir_all(direct);
     verdict
+}
+
+fn save(command: &mut Command, folder: &Path) {
+    command.arg("--save").arg(folder);
+}
+
+/// The frames that are not the same in both folders, of those that are in both: the last ones may be under way when a program ends.
+fn shown_otherwise(one: &Path, wall: &Path) -> Vec<String> {
+    let frames = fs::read_dir(one).into_iter().flatten().flatten();
+    let names = frames.map(|frame| frame.file_name());
+    let same = |name: &OsString| {
+        let read = |folder: &Path| fs::read(folder.join(name)).ok();
+        let (one, wall) = (read(one), read(wall));
+        wall.is_none() || one == wall
+    };
+    let others = names.filter(|name| !same(name));
+    others
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect()
 }
 
 fn through(stage: &Stage, transport: &str, stats: &Path) -> Command {

@@ -210,6 +210,6 @@ fn every_program_is_the_same() {
     compare_all(
         &Stage::new(),
         &cases,
-        &["shm", "tcp", "wall-2x2", "wall-uneven"],
+        &["shm", "tcp", "wall-2x2", "wall-scaled"],
     );
 }
