@@ -204,6 +204,13 @@ fn dial_unix(address: &Address, deadline: &Deadline) -> io::Result<OwnedFd> {
     }
 }
 
+/// The user whose process listens at a unix address. None where nobody does, or so many wait there that nothing is to be found out.
+pub(crate) fn sits_at(address: &Address) -> Option<u32> {
+    let socket = Socket::new(Domain::UNIX, Type::STREAM.nonblocking(), None).ok()?;
+    socket.connect(&unix_address(address).ok()?).ok()?;
+    Some(peer::credentials(&socket).ok()?.uid)
+}
+
 /// The socket address of a unix address, in the file system or abstract.
 pub(crate) fn unix_address(address: &Address) -> io::Result<SockAddr> {
     match address {
@@ -214,10 +221,14 @@ pub(crate) fn unix_address(address: &Address) -> io::Result<SockAddr> {
 }
 
 /// A server of another user could see everything that is drawn.
+pub(crate) fn is_trusted(uid: u32) -> bool {
+    uid == peer::own_uid() || uid == 0
+}
+
 fn check_owner(socket: &OwnedFd, server: &str) -> Result<Credentials, Error> {
     let found =
         peer::credentials(socket).map_err(Error::io(format!("cannot tell who runs {server}")))?;
-    match found.uid == peer::own_uid() || found.uid == 0 {
+    match is_trusted(found.uid) {
         true => Ok(found),
         false => Err(Error::Auth(format!(
             "{server} belongs to another user (uid {})",

@@ -10,8 +10,11 @@ use std::time::{Duration, Instant};
 
 use mgn_fabric::endpoint::{How, LinkId, Wanted};
 use mgn_fabric::job::{Job, Member};
-use mgn_fabric::{Error, Token};
+use mgn_fabric::{Address, Error, Token};
+use socket2::{Domain, SockAddr, Socket, Type};
 use support::networks::{self, Network};
+use support::other::{ready, Apart, Other, Part};
+use support::SHM;
 
 const TASK: &str = "MGN_TEST_TASK";
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -19,6 +22,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Not a test: what each process of a job does.
 #[test]
 fn child() {
+    if let Some(part) = Part::mine() {
+        return squat(&part.address);
+    }
     let Ok(task) = std::env::var(TASK) else {
         return;
     };
@@ -337,6 +343,86 @@ fn two_jobs_of_one_name() {
     let _first = Job::new(&name, 0, hosts()).unwrap().join().unwrap();
     let error = Job::new(&name, 0, hosts()).unwrap().join().unwrap_err();
     assert!(matches!(error, Error::InUse(_)), "{error}");
+}
+
+/// Takes the names of two ranks, at one of which it answers nobody, and some that look like others of theirs.
+fn squat(job: &Address) {
+    let Address::Abstract(job) = job else {
+        panic!("a job's first name")
+    };
+    let taken: Vec<Socket> = ["-0", "-1", "-0.0", "-1.1"]
+        .iter()
+        .map(|end| {
+            let socket = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
+            socket
+                .bind(&SockAddr::unix(format!("\0{job}{end}")).unwrap())
+                .unwrap();
+            if *end != "-1" {
+                socket.listen(10).unwrap();
+            }
+            socket
+        })
+        .collect();
+    ready("");
+    thread::sleep(2 * PATIENCE);
+    drop(taken);
+}
+
+/// Another user takes the names by which ranks are found first: it gets nothing, and stops nobody, also when it comes and goes.
+#[test]
+fn names_that_another_user_has_taken() {
+    let uid = mgn_sys::peer::own_uid();
+    if uid != 0 {
+        eprintln!("SKIPPED: only root may be several users");
+        return;
+    }
+    let name = format!("taken-{}", std::process::id());
+    let nobody = Apart {
+        user: Some(65534),
+        ..Apart::default()
+    };
+    let names = Address::Abstract(format!("mgn-{uid}-{name}"));
+    let squat = || Other::start("squatter", &SHM, &names, nobody).0;
+    let join = |rank| {
+        let job = Job::new(&name, rank, vec!["here".to_string(); 3]);
+        job.unwrap().join()
+    };
+    let exchange = |one: &Member, other: &Member| {
+        let (there, here) = thread::scope(|scope| {
+            let there = scope.spawn(|| one.open(other.rank(), PATIENCE).unwrap());
+            let here = other.open(one.rank(), PATIENCE).unwrap();
+            (there.join().unwrap(), here)
+        });
+        one.endpoint().send(there, 1, b"x", How::default()).unwrap();
+        let wanted = Wanted::new(here, 1);
+        other.endpoint().recv(wanted, &mut [0]).unwrap();
+    };
+    let squatter = squat();
+    let two = join(2).unwrap();
+    let error = two.open(0, Duration::from_millis(300)).unwrap_err();
+    let told = "waiting for rank 0";
+    assert!(
+        matches!(&error, Error::TimedOut(why) if why.starts_with(told) && why.contains("uid 65534")),
+        "{error}"
+    );
+    let (one, other) = (join(0).unwrap(), join(1).unwrap());
+    let error = join(1).unwrap_err();
+    assert!(matches!(error, Error::InUse(_)), "{error}");
+    exchange(&two, &one);
+    exchange(&other, &two);
+    // Nobody is at the first name any more, and still nobody else gets it.
+    drop(squatter);
+    exchange(&one, &other);
+    let error = join(0).unwrap_err();
+    assert!(matches!(error, Error::InUse(_)), "{error}");
+    let writer = one.broadcast(1, 10).unwrap();
+    let mut reader = other.read_broadcast(0, 1, PATIENCE).unwrap();
+    writer.wait_for_readers(1, Some(PATIENCE)).unwrap();
+    writer.send(b"to all").unwrap();
+    reader.recv(Some(PATIENCE)).unwrap().unwrap();
+    // Who comes back finds its own name.
+    drop((two, one, other));
+    exchange(&join(0).unwrap(), &join(1).unwrap());
 }
 
 /// A process that is no longer there is waited for anew, and one that has come again is found.

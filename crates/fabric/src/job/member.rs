@@ -17,7 +17,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags};
 use super::broadcast::{self, Broadcasts, Reader, Writer};
 use super::interfaces::Choice;
 use super::pmi::Pmi;
-use super::{digest, lock, own_host, Job, Places};
+use super::{digest, local, lock, own_host, Job, Places};
 use crate::endpoint::{name_of, Endpoint, Joined, LinkId};
 use crate::wait::{poll, Deadline};
 use crate::{connect, Address, Error, Incoming, Listener, Token, Transport};
@@ -222,8 +222,8 @@ impl Member {
     /// The link to a rank, which is made if there is none, from whichever end. Waits for the process to start. The own rank's link is there always.
     ///
     /// # Errors
-    /// [`Error::TimedOut`] names the rank that did not come; [`Error::Closed`] once this process leaves; [`Error::Job`] for one that the job does not have; [`Error::Auth`] and the like for one
-    /// that does not belong to it.
+    /// [`Error::TimedOut`] names the rank that did not come, and who is in its place; [`Error::Closed`] once this process leaves; [`Error::Job`] for one that the job does not have;
+    /// [`Error::Auth`] and the like for one on another host that does not belong to it.
     pub fn open(&self, rank: u32, timeout: Duration) -> Result<LinkId, Error> {
         let shared = &*self.shared;
         self.check(rank)?;
@@ -357,14 +357,22 @@ impl Member {
         if self.shared.has_left.load(Ordering::Acquire) {
             return Err(Error::Closed("this end".into()));
         }
-        for (address, transport) in &place.ways {
-            let token = self.token.as_ref().filter(|_| *transport == Transport::Tcp);
+        let others = place.ways.iter().flat_map(|(address, transport)| {
+            let others = local::elsewhere(address).into_iter();
+            others.map(|other| (other, transport.clone()))
+        });
+        for (address, transport) in place.ways.iter().cloned().chain(others) {
+            let token = self.token.as_ref().filter(|_| transport == Transport::Tcp);
             let time = deadline.left(ATTEMPT).max(Duration::from_millis(1));
-            match connect(address, transport, token, time) {
+            match connect(&address, &transport, token, time) {
                 Ok(made) => return Ok(Some(made)),
-                Err(Error::Refused(why)) if !why.starts_with(LATER) => {
-                    return Err(Error::Refused(why))
+                Err(Error::Refused(why)) if why.starts_with(LATER) => {
+                    *last = Some(Error::Refused(why));
+                    break;
                 }
+                Err(Error::Refused(why)) => return Err(Error::Refused(why)),
+                // Another user has taken the name; that says nothing about whom we look for.
+                Err(error @ Error::Auth(_)) if transport == Transport::Shm => *last = Some(error),
                 Err(
                     error @ (Error::Auth(_)
                     | Error::Version { .. }
@@ -534,15 +542,11 @@ impl Shared {
 
     /// Where processes of the same host and user find a rank.
     fn address(&self, rank: u32) -> Address {
-        Address::Abstract(format!(
-            "mgn-{}-{}-{rank}",
-            mgn_sys::peer::own_uid(),
-            self.name
-        ))
+        local::address(&self.name, rank)
     }
 
     fn listen_here(&self) -> Result<Listener, Error> {
-        Listener::bind(&self.address(self.rank), None).map_err(|error| match error {
+        local::listen(&self.address(self.rank)).map_err(|error| match error {
             Error::InUse(_) => Error::InUse(format!(
                 "rank {} of job {} (MGN_JOB names jobs apart)",
                 self.rank, self.name

@@ -17,6 +17,7 @@
 mod broadcast;
 mod hosts;
 mod interfaces;
+mod local;
 mod member;
 mod pmi;
 
