@@ -15,6 +15,8 @@ mod link;
 mod lock;
 mod memory;
 mod ops;
+#[cfg(test)]
+mod overtaking;
 mod own;
 mod progress;
 mod queue;

@@ -498,6 +498,48 @@ fn a_receiver_that_takes_nothing_holds_a_bounded_amount() {
 }
 
 #[test]
+fn unordered_messages_overtake_those_that_wait_for_room() {
+    for seed in 1..20 {
+        let mut cluster = Cluster::new(2, seed, 0, false);
+        let (there, here) = (cluster.link(0, 1), cluster.link(1, 0));
+        let mut bytes = [1; 8];
+        let mut send = |cluster: &mut Cluster, tag, unordered| {
+            let how = How {
+                sync: false,
+                unordered,
+            };
+            let sent = cluster.nodes[0].send(there, tagged(tag), memory(&mut bytes), how);
+            sent.unwrap()
+        };
+        // More than the channel holds; then the other end reads, and this one does not know yet.
+        let waits: Vec<_> = (0..10).map(|tag| send(&mut cluster, tag, false)).collect();
+        assert!(waits[7].is_none() && waits[8].is_some());
+        while cluster.nodes[1].progress(here) {}
+        assert!(send(&mut cluster, 20, true).is_none());
+        let last = send(&mut cluster, 21, false);
+        assert!(last.is_some());
+        while cluster.step() {}
+        let arrived: Vec<u64> = (0..12)
+            .map(|_| {
+                cluster.nodes[1]
+                    .take_in_place(&Wanted::any())
+                    .unwrap()
+                    .0
+                    .tag
+            })
+            .collect();
+        assert_eq!(
+            arrived,
+            [0, 1, 2, 3, 4, 5, 6, 7, 20, 8, 9, 21],
+            "seed {seed}"
+        );
+        for request in waits.into_iter().flatten().chain(last) {
+            ended(&mut cluster, 0, Some(request)).unwrap();
+        }
+    }
+}
+
+#[test]
 fn two_ends_that_send_first_need_a_channel_for_answers() {
     // Each sends synchronously what the other waits for, then more than the other holds, which it receives only when the first send has ended. Where
     // the answer waits behind all that, neither ever does.

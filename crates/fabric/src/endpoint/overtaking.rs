@@ -1,0 +1,87 @@
+//! Unordered messages pass those that wait for room, on links of every kind; ordered ones stay behind them.
+
+use std::thread;
+use std::time::Duration;
+
+use super::head::{Head, Kind};
+use super::memory::Memory;
+use super::{Endpoint, How, Joined, LinkId, Settings, Wanted};
+use crate::{Address, Listener, Token, Transport};
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// As few as there can be.
+const ENVELOPES: usize = 8;
+
+const FREE: How = How {
+    sync: false,
+    unordered: true,
+};
+
+fn pair(address: &str, transport: &Transport) -> ((Endpoint, LinkId), (Endpoint, LinkId)) {
+    let address: Address = address.parse().unwrap();
+    let token = matches!(address, Address::Tcp { .. }).then(Token::generate);
+    let listener = Listener::bind(&address, token.clone()).unwrap();
+    let few = Settings {
+        envelopes: ENVELOPES,
+        ..Settings::default()
+    };
+    let (one, other) = (Endpoint::new().unwrap(), Endpoint::with(few).unwrap());
+    let (here, there) = thread::scope(|scope| {
+        let there = scope.spawn(|| loop {
+            if let Joined::Link(link, _) = other.accept(listener.accept().unwrap()).unwrap() {
+                return link;
+            }
+        });
+        let address = listener.address();
+        let here = one.connect(address, transport, token.as_ref(), b"", PATIENCE);
+        (here.unwrap(), there.join().unwrap())
+    });
+    ((one, here), (other, there))
+}
+
+#[test]
+fn unordered_messages_overtake_and_ordered_ones_do_not() {
+    let name = format!("unix:@mgn-overtaking-{}", std::process::id());
+    for (address, transport) in [
+        (name.as_str(), Transport::Shm),
+        (name.as_str(), Transport::Unix),
+        ("tcp:127.0.0.1:0", Transport::Tcp),
+        ("tls:127.0.0.1:0", Transport::Tcp),
+    ] {
+        let ((one, here), (other, there)) = pair(address, &transport);
+        let mut byte = 7u8;
+        let memory = Memory::one(&mut byte, 1);
+        let receive = || {
+            let from = Some(there);
+            let any = Wanted {
+                from,
+                ..Wanted::any()
+            };
+            other.recv(any, &mut [0]).unwrap().tag
+        };
+        for tag in 0..ENVELOPES as u64 {
+            one.send(here, tag, &[7], How::default()).unwrap();
+        }
+        // Nobody lets messages go on meanwhile: room comes, and what waits for it stays.
+        let mut state = one.shared.state();
+        let mut send = |tag, how| {
+            let head = Head::new(Kind::Eager, 0, tag);
+            let request = state.engine.send(here, head, memory.clone(), how);
+            request.unwrap()
+        };
+        let waits = send(100, How::default()).expect("there is no room for it");
+        for tag in 0..4 {
+            assert_eq!(receive(), tag);
+        }
+        assert_eq!(send(101, FREE), None, "{address}: it goes at once");
+        let stays = send(102, How::default()).expect("it stays behind the one that waits");
+        drop(state);
+        for tag in [4, 5, 6, 7, 101, 100, 102] {
+            assert_eq!(receive(), tag, "{address}");
+        }
+        for request in [waits, stays] {
+            one.wait(request, None).unwrap();
+        }
+    }
+}
