@@ -641,6 +641,31 @@ fn what_is_written_in_reserved_memory_arrives_whichever_way_it_is_received() {
     });
 }
 
+/// Whichever thread runs it, a handler that panics is called again for the next message.
+#[test]
+fn a_handler_that_panics_ends_its_message_only() {
+    each(|kind| {
+        let ((one, here), (other, _there)) = pair(kind);
+        let (sender, called) = channel();
+        other.set_handler(3, move |message| {
+            sender.send(message.tag).unwrap();
+            assert!(message.tag % 2 == 0, "as it should");
+        });
+        for tag in 0..20 {
+            let message = pattern(100 * tag, 1);
+            let piece = (message.as_ptr().cast_mut(), message.len());
+            // SAFETY: synchronous, and waited for.
+            let sent = unsafe { one.isend_active(here, 3, tag as u64, &[piece], SYNC) };
+            one.wait(sent.unwrap().unwrap(), LONG).unwrap().unwrap();
+            // Every other time the program's own thread looks.
+            if tag % 4 < 2 {
+                let _ = other.peek(&Wanted::any(), Some(Duration::from_millis(1)));
+            }
+            assert_eq!(called.recv_timeout(PATIENCE), Ok(tag as u64), "{kind}");
+        }
+    });
+}
+
 #[test]
 fn reserved_messages_and_others_keep_their_order() {
     each(|transport| {

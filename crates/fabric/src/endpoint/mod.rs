@@ -324,7 +324,8 @@ impl Endpoint {
         Ok(Some(Received { status, body }))
     }
 
-    /// Sets what is called for messages to this handler. It is called from whatever thread finds the message, one at a time, and may send.
+    /// Sets what is called for messages to this handler. It is called from whatever thread finds the message, one at a time, and may send. A panic in it ends
+    /// its message only.
     pub fn set_handler(&self, handler: u16, call: impl FnMut(Active<'_>) + Send + 'static) {
         self.shared.set_handler(handler, Box::new(call));
     }

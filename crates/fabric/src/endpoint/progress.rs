@@ -7,6 +7,7 @@ mod helper;
 
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::OwnedFd;
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -812,18 +813,25 @@ impl Shared {
                     body.len(),
                 ),
             };
+            let message = Active {
+                from: active.from,
+                tag: active.tag,
+                start,
+                len,
+                life: std::marker::PhantomData,
+            };
+            let number = active.handler;
             match handler {
-                Some(handler) => (handler.lock().unwrap_or_else(PoisonError::into_inner))(Active {
-                    from: active.from,
-                    tag: active.tag,
-                    start,
-                    len,
-                    life: std::marker::PhantomData,
-                }),
-                None => tracing::warn!(
-                    "a message for handler {}, which is not set, is dropped",
-                    active.handler
-                ),
+                Some(handler) => {
+                    let mut call = handler.lock().unwrap_or_else(PoisonError::into_inner);
+                    // Whoever has found the message has to go on, and need not be who has set the handler.
+                    if catch_unwind(AssertUnwindSafe(|| call(message))).is_err() {
+                        tracing::error!("handler {number} has panicked");
+                    }
+                }
+                None => {
+                    tracing::warn!("a message for handler {number}, which is not set, is dropped")
+                }
             }
             let from = active.from;
             drop(active);
